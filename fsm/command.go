@@ -1,0 +1,203 @@
+package fsm
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Command is one change of the replicated state. Commands are applied in the order of the log; each sees those before it.
+// A command made by a server itself, not on behalf of a caller, carries the term in which it was made and is ignored
+// unless the log entry's own term is the same: a proposal can be appended in a later term than it was made in.
+type Command interface{ command() }
+
+// Grant asks for a permit; its result is a GrantResult. The decision is made again when it is applied.
+type Grant struct {
+	Semaphore string
+	Identity  semaphore.Identity
+	Weight    uint32
+	Firing    *semaphore.Firing
+	// RequestID is equal in all retries of one acquisition; empty when the caller gave none.
+	RequestID string
+	Metadata  map[string]string
+	// DefinitionVersion and CordonRevision are those against which the leader matched the patterns.
+	DefinitionVersion uint64
+	CordonRevision    uint64
+	// ExpectedRevision is the permit revision that the caller saw; nil when it does not care.
+	ExpectedRevision *uint64
+	At               time.Time
+}
+
+// Extend sets a live permit's replicated duration; its result is a PermitResult.
+type Extend struct {
+	Token    uint64
+	Duration time.Duration
+}
+
+// Release ends a live permit on its holder's word; its result is a ReleaseResult. With Cooling above zero the slot stays
+// taken that much longer.
+type Release struct {
+	Token   uint64
+	NotRun  bool // the firing, if any, may be claimed again
+	Cooling time.Duration
+	At      time.Time
+}
+
+// Expire ends a live permit whose deadline has passed; its result is a PermitResult. By the definition's on_expiry the
+// permit is freed, or held for an operator; with Cooling above zero it cools first.
+type Expire struct {
+	Token, Term uint64
+	Cooling     time.Duration
+	At          time.Time
+}
+
+// Abandon ends a permit that was granted to a request of which nobody was told; its result is a PermitResult. Its firing did not run.
+type Abandon struct{ Token, Term uint64 }
+
+// EndCooling frees the slot of a cooling permit; its result is a PermitResult.
+type EndCooling struct{ Token, Term uint64 }
+
+// Clear frees a permit held for an operator; its result is a PermitResult.
+type Clear struct {
+	Token          uint64
+	Author, Reason string
+	At             time.Time
+}
+
+// Revoke marks a live permit as to be stopped; its result is a PermitResult. It frees nothing.
+type Revoke struct {
+	Token          uint64
+	Author, Reason string
+	At             time.Time
+}
+
+// Cancel ends an acquire by its request id, whether or not it was granted; its result is a CancelResult.
+type Cancel struct {
+	Semaphore string
+	Identity  semaphore.Identity
+	RequestID string
+}
+
+// EditBatch edits definitions, all or nothing; its result is an EditResult.
+type EditBatch struct {
+	Changes        []Change
+	Author, Reason string
+	RequestID      string
+	At             time.Time
+}
+
+// ChangeKind is what a Change does. The numbers are frozen: they are in the log.
+type ChangeKind uint8
+
+const (
+	Create  ChangeKind = 1
+	Replace ChangeKind = 2
+	Delete  ChangeKind = 3
+	// Declare creates unless the name is there or was ever deleted; then it is skipped.
+	Declare ChangeKind = 4
+)
+
+// Change is one edit of one definition.
+type Change struct {
+	Kind ChangeKind
+	// Definition is nil for Delete.
+	Definition *semaphore.Definition
+	// Name is the definition's name, for every kind.
+	Name            string
+	ExpectedVersion uint64 // for Replace and Delete
+}
+
+// SetCordon adds or replaces the cordon of that id; its result is a RevisionResult.
+type SetCordon struct {
+	ID                            string
+	GroupPattern, AcquirerPattern string // one may be empty: it then catches nobody
+	Until                         time.Time
+	Author, Reason                string
+	At                            time.Time
+}
+
+// Uncordon ends a cordon; its result is a RevisionResult. Revision, when not 0, names the cordon's revision that it ends. Term is 0 on an operator's word.
+type Uncordon struct {
+	ID             string
+	Term, Revision uint64
+	Author, Reason string
+	At             time.Time
+}
+
+// Pause pauses semaphores, all or nothing; its result is a RevisionResult.
+type Pause struct {
+	Names          []string
+	Reason, Author string
+	Until          time.Time
+	Stop           bool
+	At             time.Time
+}
+
+// Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause's revision that it ends. Term is 0 on an operator's word.
+type Resume struct {
+	Names          []string
+	Term, Revision uint64
+	Author, Reason string
+	At             time.Time
+}
+
+// Forget drops remembered firings that are not held by a permit; its result is a RevisionResult. The semaphore's low-water
+// mark rises to UpTo.
+type Forget struct {
+	Semaphore string
+	Term      uint64
+	UpTo      time.Time // zero: none by due time
+	Names     []string  // firings without due time
+}
+
+// Settings are replicated bounds of the whole cluster.
+type Settings struct {
+	MaxDuration         time.Duration
+	JournalPerSemaphore uint32
+	JournalTotal        uint32
+	RememberedRequests  uint32
+	RememberedDeletions uint32
+}
+
+// DefaultSettings are those of a new cluster.
+func DefaultSettings() Settings {
+	return Settings{
+		MaxDuration:         semaphore.DefaultMaxDuration,
+		JournalPerSemaphore: 100,
+		JournalTotal:        100_000,
+		RememberedRequests:  100_000,
+		RememberedDeletions: 100_000,
+	}
+}
+
+// Configure replaces the settings; its result is a RevisionResult.
+type Configure struct {
+	Settings       Settings
+	Author, Reason string
+	At             time.Time
+}
+
+// RetireMember remembers the id of a removed server, so that it is never taken again; its result is a RevisionResult.
+type RetireMember struct{ ID string }
+
+// RaiseFeatureLevel lets newer commands be proposed from here on; its result is a RevisionResult.
+type RaiseFeatureLevel struct{ Level uint32 }
+
+func (Grant) command()             {}
+func (Extend) command()            {}
+func (Release) command()           {}
+func (Expire) command()            {}
+func (Abandon) command()           {}
+func (EndCooling) command()        {}
+func (Clear) command()             {}
+func (Revoke) command()            {}
+func (Cancel) command()            {}
+func (EditBatch) command()         {}
+func (SetCordon) command()         {}
+func (Uncordon) command()          {}
+func (Pause) command()             {}
+func (Resume) command()            {}
+func (Forget) command()            {}
+func (Configure) command()         {}
+func (RetireMember) command()      {}
+func (RaiseFeatureLevel) command() {}

@@ -1,0 +1,84 @@
+package fsm
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// EventKind is what an Event tells. The numbers are frozen: they are in the journal.
+type EventKind uint8
+
+const (
+	Created EventKind = iota + 1
+	Replaced
+	Deleted
+	PausedEvent
+	ResumedEvent
+	CordonedEvent
+	UncordonedEvent
+	Granted
+	Released
+	Expired
+	HeldEvent // expired under on_expiry hold
+	// CoolingEvent: the holder is gone, Permit is now cooling; Permit.Ended says how it went. The end itself has no event of its own.
+	CoolingEvent
+	CoolingEnded
+	Cleared
+	StoppingEvent // revoked
+	Abandoned     // also given back by a cancel
+	DurationChanged
+	Configured
+)
+
+// Event is one applied change. Events of one command share a revision.
+type Event struct {
+	Revision   uint64
+	Kind       EventKind
+	Semaphore  string // empty for cordons and settings
+	Permit     *semaphore.Permit
+	Definition *StoredDefinition // after; nil when deleted
+	Before     *StoredDefinition
+	Cordon     *Cordon
+	Author     string
+	Reason     string
+	At         time.Time
+}
+
+// Applied is what one log entry did, with the state after it.
+type Applied struct {
+	Index, Term uint64
+	State       *State
+	Events      []Event
+}
+
+// StoredDefinition is a definition with what the cluster knows of it. It is immutable.
+type StoredDefinition struct {
+	Definition      *semaphore.Definition
+	Version         uint64
+	CreatedRevision uint64
+	UpdatedBy       string
+	UpdatedAt       time.Time
+	Reason          string
+	Pause           *semaphore.Pause
+}
+
+// Cordon is a group or acquirer pattern that for a time gets nothing and keeps nothing. It is immutable.
+type Cordon struct {
+	ID                            string
+	GroupPattern, AcquirerPattern string
+	Until                         time.Time
+	Author, Reason                string
+	Revision                      uint64
+}
+
+// Remembered is how a request ended. It is immutable.
+type Remembered struct {
+	Semaphore string // empty for an edit
+	Identity  semaphore.Identity
+	RequestID string
+	Outcome   semaphore.End // NotEnded for an edit
+	Token     uint64
+	Revision  uint64
+	Skipped   []string // for edits
+}

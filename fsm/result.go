@@ -1,0 +1,106 @@
+package fsm
+
+import "github.com/gatekeeperd/gatekeeper/semaphore"
+
+// Result is what a command did. Every command has exactly one type of result, named at the command.
+type Result interface{ result() }
+
+// GrantOutcome is what became of a Grant.
+type GrantOutcome uint8
+
+const (
+	// GrantGranted: a new permit; see Permit.
+	GrantGranted GrantOutcome = iota + 1
+	// GrantHeld: the identity already holds a live permit with equal weight and firing; see Permit. The leader treats it as a refresh.
+	GrantHeld
+	// GrantDenied: the rule says no; see Decision.
+	GrantDenied
+	// GrantChanged: the definition or the cordon set is no longer what the leader matched against. Nothing happened; decide again.
+	GrantChanged
+	// GrantRevisionChanged: the permit revision is not the expected one. Nothing happened.
+	GrantRevisionChanged
+	// GrantRequestEnded: this request id was granted or cancelled before and has ended; see Ended. It never grants again.
+	GrantRequestEnded
+)
+
+// GrantResult is the result of a Grant.
+type GrantResult struct {
+	Outcome  GrantOutcome
+	Permit   *semaphore.Permit
+	Decision semaphore.Decision
+	Ended    *Remembered
+	// PermitRevision is the semaphore's, after this command.
+	PermitRevision uint64
+}
+
+// PermitResult is the result of a command that names a token.
+type PermitResult struct {
+	// Applied is false when nothing happened: there is no such permit in the state that the command needs, or its term is over.
+	Applied bool
+	// Permit is the permit as it is after the command, or as it last was when the command ended it; nil when there was none.
+	Permit   *semaphore.Permit
+	Revision uint64
+}
+
+// ReleaseResult is the result of a Release.
+type ReleaseResult struct {
+	// Released is true when this command ended the permit.
+	Released bool
+	Permit   *semaphore.Permit
+	// Ended is how it had ended before, when that is still remembered.
+	Ended    *Remembered
+	Revision uint64
+}
+
+// CancelResult is the result of a Cancel.
+type CancelResult struct {
+	// GaveBack is the live permit of that request, which this command ended; or nil.
+	GaveBack *semaphore.Permit
+	// Ended is how the request had ended before; or nil.
+	Ended    *Remembered
+	Revision uint64
+}
+
+// ConflictKind is why a batch of edits was refused.
+type ConflictKind uint8
+
+const (
+	ConflictExists ConflictKind = iota + 1 // create: the name is taken
+	ConflictAbsent                         // replace, delete: there is no such definition
+	ConflictStale                          // replace, delete: its version is not the expected one
+)
+
+// Conflict names the edit at fault in a refused batch.
+type Conflict struct {
+	Index   int
+	Kind    ConflictKind
+	Name    string
+	Current *StoredDefinition // as it is; nil when absent
+}
+
+// EditResult is the result of an EditBatch.
+type EditResult struct {
+	// Revision is shared by all edits of the batch; 0 when nothing changed.
+	Revision uint64
+	Skipped  []string // names whose Declare was skipped
+	Conflict *Conflict
+	// Repeated: this request id was applied before, and Revision and Skipped are what it did then.
+	Repeated bool
+}
+
+// RevisionResult is the result of commands that only change a revision.
+type RevisionResult struct {
+	Applied  bool
+	Revision uint64
+}
+
+// UnknownResult is the result of a command that was refused because of what it says, for example one naming no such semaphore.
+type InvalidResult struct{ Why string }
+
+func (GrantResult) result()    {}
+func (PermitResult) result()   {}
+func (ReleaseResult) result()  {}
+func (CancelResult) result()   {}
+func (EditResult) result()     {}
+func (RevisionResult) result() {}
+func (InvalidResult) result()  {}

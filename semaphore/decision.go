@@ -1,0 +1,83 @@
+package semaphore
+
+import "time"
+
+// Reason is why a request was denied. Steps and their order are those of the decision; see Decide.
+type Reason uint8
+
+const (
+	// NoReason: it was not denied.
+	NoReason Reason = iota
+	NoSuchSemaphore
+	GroupMismatch
+	AcquirerMismatch
+	Cordoned
+	Paused
+	Stopping
+	HeldForOperator
+	AlreadyHeld
+	WeightExceedsPermits
+	FiringClaimed
+	FiringDone
+	NoFreePermit
+)
+
+// Outcome is what was decided. The zero value is no decision.
+type Outcome uint8
+
+const (
+	Denied Outcome = iota + 1
+	Granted
+	Refreshed
+)
+
+// Request is who asks for what.
+type Request struct {
+	Semaphore string
+	Identity  Identity
+	Weight    uint32
+	Firing    *Firing
+}
+
+// Admission is what the patterns say of a caller. Only the leader matches patterns; when a command is applied, the
+// revisions that it matched against are compared instead, and Admitted stands for "as the leader saw it".
+type Admission struct {
+	Group    bool // the whole group matches the group pattern
+	Acquirer bool // the whole acquirer matches the acquirer pattern
+	Cordoned bool // a cordon catches the group or the acquirer
+}
+
+// Admitted is the admission of a caller that every pattern lets in.
+var Admitted = Admission{Group: true, Acquirer: true} //nolint:gochecknoglobals // a constant in all but syntax
+
+// Facts is everything that a decision looks at, and nothing else.
+type Facts struct {
+	// Definition is nil when there is none.
+	Definition *Definition
+	Admission  Admission
+	// Pause is nil unless the semaphore is paused.
+	Pause *Pause
+	// Own is the live or held permit of the same identity, or nil.
+	Own *Permit
+	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is applied.
+	OwnOverheld bool
+	// Used is the weight of all permits that take slots: live, held and cooling.
+	Used uint64
+	// Claim is the claim of the asked firing, or nil.
+	Claim *Claim
+	// LowWater is the newest due time that has been forgotten; zero when none was.
+	LowWater time.Time
+	// WaitsAhead: somebody waits ahead of the caller in the leader's queue. Never set when a command is applied.
+	WaitsAhead bool
+}
+
+// Decision is the answer to a request, and why.
+type Decision struct {
+	Outcome Outcome
+	Reason  Reason
+	// Stop is the cause when Reason is Stopping, and for callers that hold a permit also when a pattern, a cordon or a pause
+	// denied them: why their permit must stop.
+	Stop StopCause
+	// Claim is the winner's when Reason is FiringClaimed or FiringDone; for a forgotten firing nil.
+	Claim *Claim
+}

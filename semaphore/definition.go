@@ -1,0 +1,87 @@
+package semaphore
+
+import "time"
+
+// Bounds of what a definition and a request may say. They are part of the contract with clients.
+const (
+	// MaxName is the most bytes of a name, group, acquirer, holder id or firing name.
+	MaxName = 256
+	// MaxPattern is the most bytes of a group or acquirer pattern.
+	MaxPattern = 512
+	// MaxDescription is the most bytes of a description.
+	MaxDescription = 4096
+	// MaxLabels is the most labels of a definition; keys and values are bounded by MaxName.
+	MaxLabels = 64
+	// MaxPermits is the most permits of a definition and the most weight of a request.
+	MaxPermits = 1_000_000
+	// MaxRequestID is the most bytes of a request id.
+	MaxRequestID = 128
+	// MaxMetadata is the most metadata entries of a permit; keys have at most 64 bytes, values MaxName.
+	MaxMetadata = 16
+	// MinDuration is the shortest duration of a permit.
+	MinDuration = 100 * time.Millisecond
+	// DefaultMaxDuration is the longest duration, min_hold and loss_delay that a cluster accepts unless configured.
+	DefaultMaxDuration = time.Hour
+)
+
+// Defaults of absent fields of a definition.
+const (
+	DefaultPattern         = ".*"
+	DefaultPermits         = 1
+	DefaultDuration        = time.Minute
+	DefaultGroup           = "default"
+	DefaultFiringRetention = 24 * time.Hour
+	DefaultFiringLimit     = 1000
+	// MaxFiringLimit is the most firings that a definition may ask to be remembered.
+	MaxFiringLimit = 100_000
+)
+
+// OnExpiry is what becomes of the slot of a permit that expired. The numbers are frozen: they are in the log.
+type OnExpiry uint8
+
+const (
+	// OnExpiryFree frees the slot.
+	OnExpiryFree OnExpiry = 1
+	// OnExpiryHold keeps the slot taken until an operator clears it.
+	OnExpiryHold OnExpiry = 2
+)
+
+// FiringOnLoss is what becomes of a claimed firing whose permit was lost. The numbers are frozen: they are in the log.
+type FiringOnLoss uint8
+
+const (
+	// FiringSpent leaves the firing claimed: it was cut short and does not run again.
+	FiringSpent FiringOnLoss = 1
+	// FiringFree lets the firing be claimed again, after any cooling.
+	FiringFree FiringOnLoss = 2
+)
+
+// Definition is the editable rule of one semaphore, complete: every default is filled in. It is immutable once it is
+// stored; who changes one makes a copy.
+type Definition struct {
+	Name            string
+	Description     string
+	Labels          map[string]string
+	GroupPattern    string
+	AcquirerPattern string
+	Permits         uint32
+	Duration        time.Duration
+	MaxHold         time.Duration // 0: no limit
+	MinHold         time.Duration
+	LossDelay       time.Duration
+	OnExpiry        OnExpiry
+	FiringOnLoss    FiringOnLoss
+	Takeover        bool
+	ExpectEvery     time.Duration // 0: nothing is expected
+	FiringRetention time.Duration
+	FiringLimit     uint32
+}
+
+// Pause is the state of a paused semaphore, beside its definition.
+type Pause struct {
+	Reason   string
+	Until    time.Time // for people and for the leader's timer; zero: no end
+	Stop     bool      // running permits are told to stop too
+	Revision uint64
+	Author   string
+}

@@ -1,0 +1,102 @@
+package semaphore
+
+import "time"
+
+// Identity is who holds or asks. Two requests of one identity are the same holder.
+type Identity struct {
+	Group    string
+	Acquirer string
+	HolderID string // optional
+}
+
+// Firing is one named instance of scheduled work. Due is in UTC and zero when the firing has none.
+type Firing struct {
+	Name string
+	Due  time.Time
+}
+
+// PermitState tells who takes a permit's slot. The numbers are frozen: they are in the log.
+type PermitState uint8
+
+const (
+	// Live: the identity holds it, and it has a deadline.
+	Live PermitState = 1
+	// Held: it expired under on_expiry hold and takes its slot until an operator clears it. It has no deadline.
+	Held PermitState = 2
+	// Cooling: the holder is gone and the slot stays taken for Duration. Never refreshed, never replayed, held by nobody.
+	Cooling PermitState = 3
+)
+
+// StopCause is why a holder is to stop. The numbers are frozen: they are in the log.
+type StopCause uint8
+
+const (
+	NotStopping StopCause = iota
+	StopRevoked
+	StopDrained
+	StopTakenOver
+	StopHeldTooLong
+	StopNoLongerAdmitted
+	StopPaused
+	StopCordoned
+)
+
+// Permit is one grant. It is immutable once it is stored.
+type Permit struct {
+	Semaphore string
+	Identity  Identity
+	Weight    uint32
+	// Token is the fencing token: strictly increasing over the cluster's life.
+	Token uint64
+	// Duration is the largest one that its holder may still count on; for a cooling permit how long it cools.
+	Duration time.Duration
+	Firing   *Firing // nil: none
+	State    PermitState
+	// Stop, StopReason and StopRevision are the replicated word to stop (revoked, drained, taken over). Causes that follow from the
+	// definition, from cordons and from max_hold are decided anew each time and are not stored here.
+	Stop            StopCause
+	StopReason      string
+	StopRevision    uint64
+	GrantedRevision uint64
+	GrantedAt       time.Time // by the granting leader's clock, for people only
+	RequestID       string
+	Metadata        map[string]string
+	// Ended is how the holder of a cooling permit went.
+	Ended End
+}
+
+// End is how an acquire ended. The numbers are frozen: they are in the log.
+type End uint8
+
+const (
+	NotEnded End = iota
+	EndReleased
+	EndExpired
+	EndAbandoned
+	EndCancelled
+	EndCleared
+)
+
+// ClaimState is what became of a claimed firing. The numbers are frozen: they are in the log.
+type ClaimState uint8
+
+const (
+	// ClaimHeld: its permit is live, held or cooling.
+	ClaimHeld ClaimState = 1
+	// ClaimDone: it ran to its end.
+	ClaimDone ClaimState = 2
+	// ClaimSpent: its permit was lost and it does not run again.
+	ClaimSpent ClaimState = 3
+	// ClaimForgotten: it lies at or below the semaphore's low-water mark. Only in decisions, never stored.
+	ClaimForgotten ClaimState = 4
+)
+
+// Claim is the holder's claim of a firing. It is immutable once it is stored.
+type Claim struct {
+	Semaphore string
+	Firing    Firing
+	Token     uint64
+	Winner    Identity
+	State     ClaimState
+	Revision  uint64
+}

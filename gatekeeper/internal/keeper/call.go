@@ -1,0 +1,96 @@
+package keeper
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// AcquireCall is one call of TryAcquire or Acquire, validated.
+type AcquireCall struct {
+	semaphore.Request
+	// RequestID is equal in all retries of one acquisition; empty when the caller gave none.
+	RequestID string
+	Metadata  map[string]string
+	// ExpectedRevision is the permit revision that the caller saw; nil when it does not care.
+	ExpectedRevision *uint64
+	// Received is the monotonic time at which this server received the call, read before anything else was done with it.
+	Received time.Time
+	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a queue
+	// that is gathered anew after a fail-over.
+	WaitedBefore time.Duration
+}
+
+// Answer is the answer to an acquire.
+type Answer struct {
+	// Outcome is Granted, Refreshed or Denied; zero when Repeat is set.
+	Outcome semaphore.Outcome
+	// Permit is set when granted or refreshed. The caller may count on Permit.Duration, from the send time of this attempt plus Waited.
+	Permit *semaphore.Permit
+	// Waited is the time from Received to just before the grant was handed to Raft; zero for a refresh.
+	Waited time.Duration
+	Denial *Denial
+	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request id.
+	Repeat *Place
+}
+
+// Denial says why not, and who has it.
+type Denial struct {
+	Decision semaphore.Decision
+	// Message is one sentence for a person.
+	Message string
+	// Holders are the first holders, at most MaxHolders; HolderCount counts all.
+	Holders     []*semaphore.Permit
+	HolderCount int
+	QueueLength int
+	// RetryAfter is the earliest time at which a retry can help; negative when waiting alone cannot.
+	RetryAfter     time.Duration
+	Pause          *semaphore.Pause
+	PermitRevision uint64
+}
+
+// MaxHolders is how many holders a denial names.
+const MaxHolders = 16
+
+// Place is a position in a queue; 1 is next.
+type Place struct{ Place, QueueLength int }
+
+// Waiter is an identity in a queue, for people.
+type Waiter struct {
+	Semaphore string
+	Identity  semaphore.Identity
+	Weight    uint32
+	Place     int
+	Waiting   time.Duration
+	RequestID string
+}
+
+// TokenRefresh asks to keep one permit alive.
+type TokenRefresh struct {
+	Token uint64
+	// Duration is the one that the client counts by.
+	Duration time.Duration
+}
+
+// Status is what became of the refresh of one token.
+type Status uint8
+
+const (
+	// StatusRefreshed: the client may count on Duration from the send time of its frame.
+	StatusRefreshed Status = iota + 1
+	// StatusStopping: refused; the job is to stop, and the slot stays taken until the deadline or a release.
+	StatusStopping
+	// StatusLost: there is no such live permit.
+	StatusLost
+	// StatusRetry: not known now; ask again.
+	StatusRetry
+)
+
+// TokenResult answers for one token.
+type TokenResult struct {
+	Token    uint64
+	Status   Status
+	Duration time.Duration // only when refreshed
+	Stop     semaphore.StopCause
+	Message  string
+}

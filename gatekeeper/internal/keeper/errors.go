@@ -1,0 +1,88 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// ErrRevisionChanged is what every RevisionChangedError is.
+var ErrRevisionChanged = errors.New("the permit revision has changed")
+
+// RevisionChangedError refuses an acquire whose expected permit revision is no longer the current one. Nothing happened.
+type RevisionChangedError struct {
+	Semaphore         string
+	Expected, Current uint64
+}
+
+func (e *RevisionChangedError) Error() string {
+	return fmt.Sprintf("semaphore %q is at permit revision %d, not at %d as expected: read its holders again, then decide anew",
+		e.Semaphore, e.Current, e.Expected)
+}
+
+// Is makes errors.Is(err, ErrRevisionChanged) true.
+func (e *RevisionChangedError) Is(target error) bool { return target == ErrRevisionChanged }
+
+// ErrRequestEnded is what every RequestEndedError is.
+var ErrRequestEnded = errors.New("the request has ended")
+
+// RequestEndedError refuses a repeat of an acquire that has ended: a request id never grants twice.
+type RequestEndedError struct{ fsm.Remembered }
+
+func (e *RequestEndedError) Error() string {
+	return fmt.Sprintf("request %q for semaphore %q was %s: start a new acquisition with a new request id",
+		e.RequestID, e.Semaphore, e.Outcome)
+}
+
+// Is makes errors.Is(err, ErrRequestEnded) true.
+func (e *RequestEndedError) Is(target error) bool { return target == ErrRequestEnded }
+
+// ErrNoSuchPermit is what every NoSuchPermitError is.
+var ErrNoSuchPermit = errors.New("no such permit")
+
+// NoSuchPermitError refuses a command that names a token which is not in the state that the command needs.
+type NoSuchPermitError struct {
+	Token uint64
+	Why   string
+}
+
+func (e *NoSuchPermitError) Error() string { return fmt.Sprintf("token %d: %s", e.Token, e.Why) }
+
+// Is makes errors.Is(err, ErrNoSuchPermit) true.
+func (e *NoSuchPermitError) Is(target error) bool { return target == ErrNoSuchPermit }
+
+// ErrConflict is what every ConflictError is.
+var ErrConflict = errors.New("the definition is not as expected")
+
+// ConflictError refuses a batch of edits; nothing changed.
+type ConflictError struct{ fsm.Conflict }
+
+func (e *ConflictError) Error() string {
+	switch e.Kind {
+	case fsm.ConflictExists:
+		return fmt.Sprintf("edit %d: definition %q exists already, at version %d", e.Index, e.Name, e.Current.Version)
+	case fsm.ConflictAbsent:
+		return fmt.Sprintf("edit %d: there is no definition %q", e.Index, e.Name)
+	default:
+		return fmt.Sprintf("edit %d: definition %q is at version %d, changed by %s: read it again, then repeat the edit on what it is now",
+			e.Index, e.Name, e.Current.Version, e.Current.UpdatedBy)
+	}
+}
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// EditFieldError refuses a batch of edits for one field of one of them; nothing changed.
+type EditFieldError struct {
+	Index int
+	Name  string
+	Err   *semaphore.FieldError
+}
+
+func (e *EditFieldError) Error() string {
+	return fmt.Sprintf("edit %d: definition %q: %v", e.Index, e.Name, e.Err)
+}
+
+func (e *EditFieldError) Unwrap() error { return e.Err }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// says runs testsum over events of one package p, with a list of skips, and returns its exit code and words.
+func says(t *testing.T, skips string, lines ...string) (int, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "skips.txt")
+	if err := os.WriteFile(file, []byte(skips), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var in, out bytes.Buffer
+	for _, line := range lines {
+		in.WriteString(strings.ReplaceAll(line, "P!", `"Package":"`+module+`p"`) + "\n")
+	}
+	code := run(&in, &out, file)
+	return code, out.String()
+}
+
+const (
+	passA  = `{"Action":"pass",P!,"Test":"TestA"}`
+	skipB  = `{"Action":"skip",P!,"Test":"TestB"}`
+	failB  = `{"Action":"fail",P!,"Test":"TestB"}`
+	whyB   = `{"Action":"output",P!,"Test":"TestB","Output":"because of b\n"}`
+	passed = `{"Action":"pass",P!,"Elapsed":0.5}`
+	failed = `{"Action":"fail",P!,"Elapsed":0.5}`
+)
+
+func TestRun_Ends(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		skips string
+		lines []string
+		code  int
+		words []string
+	}{
+		{"EverythingPassed_IsSuccess", "", []string{passA, passed}, 0, []string{"ok    p  0.5s", "1 passed, 0 failed, 0 skipped"}},
+		{"ATestFailed_IsFailureWithItsOutput", "", []string{passA, whyB, failB, failed}, 1, []string{"because of b", "1 passed, 1 failed, 0 skipped"}},
+		{"UnlistedSkip_IsFailureWithItsOutput", "", []string{passA, whyB, skipB, passed}, 1, []string{"because of b", "TestB was skipped", "1 passed, 0 failed, 1 skipped"}},
+		{"ListedSkip_IsSuccessWithItsReason", "p TestB needs a printer\n", []string{passA, whyB, skipB, passed}, 0, []string{"TestB: needs a printer", "1 passed, 0 failed, 1 skipped"}},
+		{"NothingRan_IsFailure", "", []string{`{"Action":"skip",P!}`}, 1, []string{"no test passed", "0 passed, 0 failed, 0 skipped"}},
+		{"EmptyInput_IsFailure", "", nil, 1, []string{"no test passed"}},
+		{"PackageFailedWithoutATest_ShowsItsWords", "", []string{passA, `{"Action":"output",P!,"Output":"panic: oh\n"}`, failed}, 1, []string{"panic: oh", "1 passed, 1 failed, 0 skipped"}},
+		{"PackageDidNotEnd_IsFailure", "", []string{passA, whyB}, 1, []string{"because of b", "did not end", "1 passed, 1 failed"}},
+		{"BuildFailed_ShowsTheCompilersWords", "", []string{`{"ImportPath":"p","Action":"build-output","Output":"x.go:1: bad\n"}`, passA, failed}, 1, []string{"x.go:1: bad"}},
+		{"SkipListWithoutReason_IsRefused", "p TestB\n", []string{passA, passed}, 1, []string{"want package, test and reason"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			code, words := says(t, test.skips, test.lines...)
+			if code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+			for _, want := range test.words {
+				if !strings.Contains(words, want) {
+					t.Errorf("%q is missing in:\n%s", want, words)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+)
+
+// event is one line of `go test -json`; see `go doc test2json` and, for failed builds, `go help buildjson`.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string
+	Test       string
+	Output     string
+	Elapsed    float64
+}
+
+type testName struct{ pkg, test string }
+
+// summary gathers the events of a run.
+type summary struct {
+	out     io.Writer
+	allowed map[testName]string
+
+	passed, failed int
+	skipped        []testName
+	output         map[testName]*strings.Builder // of tests that have not ended; test "" is the package's own
+	failedIn       map[string]int                // failed tests of a package
+	open           map[string]bool               // packages that have not ended
+}
+
+func newSummary(out io.Writer, allowed map[testName]string) *summary {
+	return &summary{
+		out:      out,
+		allowed:  allowed,
+		output:   map[testName]*strings.Builder{},
+		failedIn: map[string]int{},
+		open:     map[string]bool{},
+	}
+}
+
+func (s *summary) line(line []byte) {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
+		// Not JSON: words of the go command itself. They are shown, never swallowed.
+		s.out.Write(line)
+		return
+	}
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(s.out, e.Output)
+		return
+	case "build-fail":
+		return // The packages that needed it fail by themselves.
+	}
+	name := testName{strings.TrimPrefix(e.Package, module), e.Test}
+	s.open[name.pkg] = true
+	switch {
+	case e.Action == "output":
+		s.keep(name, e.Output)
+	case e.Test != "":
+		s.test(name, e.Action)
+	default:
+		s.pkg(name.pkg, e)
+	}
+}
+
+func (s *summary) keep(name testName, text string) {
+	b := s.output[name]
+	if b == nil {
+		b = &strings.Builder{}
+		s.output[name] = b
+	}
+	b.WriteString(text)
+}
+
+func (s *summary) test(name testName, action string) {
+	switch action {
+	case "pass":
+		s.passed++
+	case "fail":
+		s.failed++
+		s.failedIn[name.pkg]++
+		s.show(name)
+	case "skip":
+		s.skipped = append(s.skipped, name)
+		return // its output says why, which is shown at the end unless it is listed
+	default:
+		return // run, pause, cont, bench: not an end
+	}
+	delete(s.output, name)
+}
+
+func (s *summary) pkg(pkg string, e event) {
+	own := testName{pkg, ""}
+	switch e.Action {
+	case "pass":
+		fmt.Fprintf(s.out, "ok    %s  %.1fs\n", pkg, e.Elapsed)
+	case "skip": // no test files
+	case "fail":
+		if s.failedIn[pkg] == 0 {
+			// It did not build, panicked, leaked, or ran out of time: whatever it said last is the reason.
+			s.failed++
+			s.showAll(pkg)
+		}
+		fmt.Fprintf(s.out, "FAIL  %s  %.1fs\n", pkg, e.Elapsed)
+	default:
+		return // start
+	}
+	delete(s.open, pkg)
+	delete(s.output, own)
+}
+
+func (s *summary) show(name testName) {
+	fmt.Fprintf(s.out, "\n--- %s %s\n", name.pkg, name.test)
+	if b := s.output[name]; b != nil {
+		fmt.Fprintln(s.out, strings.TrimRight(b.String(), "\n"))
+	}
+}
+
+// showAll shows what the package and its tests that did not end have said.
+func (s *summary) showAll(pkg string) {
+	var names []testName
+	for name := range s.output {
+		if name.pkg == pkg {
+			names = append(names, name)
+		}
+	}
+	sort.Slice(names, func(i, j int) bool { return names[i].test < names[j].test })
+	for _, name := range names {
+		s.show(name)
+		if name.test != "" {
+			delete(s.output, name)
+		}
+	}
+}
+
+// finish prints the end of the summary and reports whether the run was a success.
+func (s *summary) finish() bool {
+	ok := true
+	for pkg := range s.open {
+		s.failed++
+		s.showAll(pkg)
+		fmt.Fprintf(s.out, "FAIL  %s  did not end\n", pkg)
+	}
+	for _, name := range s.skipped {
+		if reason, listed := s.allowed[name]; listed {
+			fmt.Fprintf(s.out, "skip  %s %s: %s\n", name.pkg, name.test, reason)
+			continue
+		}
+		ok = false
+		s.show(name)
+		fmt.Fprintf(s.out, "FAIL  %s %s was skipped, and .ci/skips.txt does not list it\n", name.pkg, name.test)
+	}
+	if s.passed == 0 {
+		fmt.Fprintln(s.out, "FAIL  no test passed")
+		ok = false
+	}
+	fmt.Fprintf(s.out, "\n%d passed, %d failed, %d skipped\n", s.passed, s.failed, len(s.skipped))
+	return ok && s.failed == 0
+}

@@ -1,0 +1,75 @@
+# Everything a developer does here has a target; `make help` lists them.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+TOOL     := go tool -modfile=.ci/tools/go.mod
+BUF      ?= $(TOOL) buf
+LINT     ?= $(TOOL) golangci-lint
+FUZZTIME ?= 20s
+# The whole tree, and the programs under .ci, which ./... leaves out.
+PACKAGES := ./... ./.ci/testsum
+GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
+
+.PHONY: help
+help: ## List every target, one line each
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the static binaries bin/gatekeeperd and bin/gkctl
+	@mkdir -p bin
+	$(BUILD) -o bin/ ./cmd/gatekeeperd ./cmd/gkctl
+
+.PHONY: run
+run: build ## Build and start one server with the timetable of the Kubernetes project loaded
+	@go run ./deploy/run -bin bin $(ARGS)
+
+.PHONY: demo
+demo: build ## Three servers, seven groups of hosts, one leader and one host killed; ends with a table
+	@go run ./deploy/demo -bin bin $(ARGS)
+
+.PHONY: test
+test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fails the run
+	@go test -json -count=1 -timeout 12m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt
+
+.PHONY: race
+race: ## Run every test under the race detector
+	@go test -json -count=1 -race -timeout 20m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (20s) each
+	@.ci/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: build ## Measure the core against the limits of this machine, in one run; prints a table and writes JSON
+	@go run ./deploy/bench -bin bin $(ARGS)
+
+.PHONY: lint
+lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint
+	$(LINT) run $(ARGS)
+
+.PHONY: fmt
+fmt: ## Format every Go file
+	@gofmt -w $(GO_FILES)
+
+.PHONY: generate
+generate: ## Generate Go from proto/ and the sample definitions from the timetable
+	$(BUF) generate
+	go generate ./...
+
+.PHONY: verify
+verify: ## Check that generated code, protos, go.mod and the docs' commands are as they should be
+	@BUF='$(BUF)' .ci/verify
+
+.PHONY: cover
+cover: ## Run the tests with coverage: by package, and in total
+	@go test -count=1 -timeout 12m -coverprofile=coverage.out $(PACKAGES)
+	@go tool cover -func=coverage.out | tail -1
+
+.PHONY: clean
+clean: ## Remove what was built and measured; data folders stay
+	rm -rf bin coverage.out

@@ -1,0 +1,47 @@
+package batcher
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l line
+		pushed, popped, most := 0, 0, 0
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				for range rapid.IntRange(1, 50).Draw(t, "n") {
+					l.push(call{cmd: fsm.Extend{Token: uint64(pushed)}})
+					pushed++
+				}
+				most = max(most, l.len())
+			},
+			"pop": func(t *rapid.T) {
+				limit := rapid.IntRange(0, 60).Draw(t, "limit")
+				front := l.front(nil, limit)
+				if len(front) != min(limit, pushed-popped) {
+					t.Fatalf("%d in front, want %d", len(front), min(limit, pushed-popped))
+				}
+				for i, c := range front {
+					if got := c.cmd.(fsm.Extend).Token; got != uint64(popped+i) {
+						t.Fatalf("call %d in place %d", got, popped+i)
+					}
+				}
+				l.pop(len(front))
+				popped += len(front)
+			},
+			"": func(t *rapid.T) {
+				if l.len() != pushed-popped {
+					t.Fatalf("%d in line, want %d", l.len(), pushed-popped)
+				}
+				if len(l.calls) > 2*most {
+					t.Fatalf("%d places are used; never more than %d calls waited", len(l.calls), most)
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,120 @@
+package batcher
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+)
+
+// run is the batcher's goroutine: one entry after another until Close.
+func (b *Batcher) run() {
+	defer close(b.ended)
+	defer b.refuseWaiting()
+	for {
+		select {
+		case <-b.closing:
+			return
+		case <-b.wake:
+		}
+		for b.next() {
+		}
+	}
+}
+
+// next hands over one entry and answers its commands when it came to its end. It returns false when nothing waits and when
+// the batcher is closing.
+func (b *Batcher) next() bool {
+	select {
+	case <-b.closing:
+		return false
+	default:
+	}
+	b.mu.Lock()
+	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
+	b.mu.Unlock()
+	if len(b.batch) == 0 {
+		return false
+	}
+	defer func() { clear(b.batch); clear(b.cmds) }() // answered commands are not kept alive
+
+	entry, n, err := b.cut()
+	b.mu.Lock()
+	b.waiting.pop(n)
+	b.mu.Unlock()
+	calls := b.batch[:n]
+	if err != nil {
+		answer(calls, Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)})
+		return true
+	}
+
+	handed := time.Now()
+	p := b.hand(entry)
+	select {
+	case <-p.Done():
+	case <-b.closing:
+		select {
+		case <-p.Done(): // both: what is known is told
+		default:
+			b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: consensus.ErrUnknownOutcome})
+			answer(calls, Outcome{Handed: handed, Err: fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, consensus.ErrClosed)})
+			return false
+		}
+	}
+	err = tell(calls, p, handed)
+	b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: err})
+	return true
+}
+
+// cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot be
+// encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. An error is that of the
+// first command by itself.
+func (b *Batcher) cut() (entry []byte, n int, err error) {
+	b.cmds = b.cmds[:0]
+	for _, c := range b.batch {
+		b.cmds = append(b.cmds, c.cmd)
+	}
+	level := b.level()
+	for n = len(b.cmds); ; n /= 2 {
+		entry, err = b.encode(level, b.cmds[:n])
+		if n == 1 || err == nil && len(entry) <= MaxBytes {
+			return entry, n, err
+		}
+	}
+}
+
+// tell answers the commands of an entry that came to its end, and returns the error that all of them had.
+func tell(calls []call, p Pending, handed time.Time) error {
+	results, index, err := p.Results()
+	switch {
+	case err == nil && len(results) != len(calls):
+		err = fmt.Errorf("%w: the entry at index %d has %d results for %d commands, which is a fault of the state machine",
+			consensus.ErrUnknownOutcome, index, len(results), len(calls))
+	case err != nil && !errors.Is(err, consensus.ErrNotAppended) && !errors.Is(err, consensus.ErrUnknownOutcome):
+		err = fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, err) // only what is certain may be called certain
+	}
+	if err != nil {
+		answer(calls, Outcome{Handed: handed, Err: err})
+		return err
+	}
+	for i, c := range calls {
+		c.done(Outcome{Result: results[i], Index: index, Handed: handed})
+	}
+	return nil
+}
+
+// refuseWaiting answers what still waits when the batcher closes. Nothing joins any more.
+func (b *Batcher) refuseWaiting() {
+	b.mu.Lock()
+	calls := b.waiting.front(nil, b.waiting.len())
+	b.waiting.pop(len(calls))
+	b.mu.Unlock()
+	answer(calls, Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, consensus.ErrClosed)})
+}
+
+func answer(calls []call, o Outcome) {
+	for _, c := range calls {
+		c.done(o)
+	}
+}

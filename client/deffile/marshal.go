@@ -1,0 +1,138 @@
+package deffile
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Marshal writes definitions as a file that Parse reads back to the same definitions. Absent fields are left out; labels
+// are sorted. It fails for what a file cannot hold: text that is not UTF-8, an enumeration value of a newer API.
+func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, d := range definitions {
+		entry, err := node(d)
+		if err != nil {
+			return nil, fmt.Errorf("definition %q: %w", d.GetName(), err)
+		}
+		list.Content = append(list.Content, entry)
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text("definitions"), list}}
+	if len(definitions) == 0 {
+		list.Style = yaml.FlowStyle
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(root); err != nil {
+		return nil, fmt.Errorf("write definitions: %w", err)
+	}
+	if err := enc.Close(); err != nil {
+		return nil, fmt.Errorf("write definitions: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// node builds the entry of one definition, in the order of Keys.
+func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
+	entry := &yaml.Node{Kind: yaml.MappingNode}
+	set := func(key string, value *yaml.Node) {
+		entry.Content = append(entry.Content, text(key), value)
+	}
+	setDuration := func(key string, v *durationpb.Duration) {
+		if v != nil {
+			set(key, plain(FormatDuration(v.AsDuration())))
+		}
+	}
+	set("name", text(d.GetName()))
+	if d.GetDescription() != "" {
+		set("description", text(d.GetDescription()))
+	}
+	if len(d.GetLabels()) > 0 {
+		set("labels", labels(d.GetLabels()))
+	}
+	if d.GroupPattern != nil {
+		set("group_pattern", text(d.GetGroupPattern()))
+	}
+	if d.AcquirerPattern != nil {
+		set("acquirer_pattern", text(d.GetAcquirerPattern()))
+	}
+	if d.Permits != nil {
+		set("permits", plain(strconv.FormatUint(uint64(d.GetPermits()), 10)))
+	}
+	setDuration("duration", d.GetDuration())
+	setDuration("max_hold", d.GetMaxHold())
+	setDuration("min_hold", d.GetMinHold())
+	setDuration("loss_delay", d.GetLossDelay())
+	if v := d.GetOnExpiry(); v != gatekeeperv1.OnExpiry_ON_EXPIRY_UNSPECIFIED {
+		word, err := wordOf("on_expiry", v, onExpiries())
+		if err != nil {
+			return nil, err
+		}
+		set("on_expiry", text(word))
+	}
+	if v := d.GetFiringOnLoss(); v != gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_UNSPECIFIED {
+		word, err := wordOf("firing_on_loss", v, firingsOnLoss())
+		if err != nil {
+			return nil, err
+		}
+		set("firing_on_loss", text(word))
+	}
+	if d.GetTakeover() {
+		set("takeover", plain("true"))
+	}
+	setDuration("expect_every", d.GetExpectEvery())
+	setDuration("firing_retention", d.GetFiringRetention())
+	if d.FiringLimit != nil {
+		set("firing_limit", plain(strconv.FormatUint(uint64(d.GetFiringLimit()), 10)))
+	}
+	return entry, nil
+}
+
+// text is a string; the encoder quotes it where YAML would read something else.
+func text(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s} }
+
+// plain is a number, a duration or a boolean, written without quotes.
+func plain(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
+
+func labels(m map[string]string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		n.Content = append(n.Content, text(k), text(m[k]))
+	}
+	return n
+}
+
+func wordOf[T comparable](key string, v T, of []named[T]) (string, error) {
+	for _, c := range of {
+		if c.value == v {
+			return c.word, nil
+		}
+	}
+	return "", fmt.Errorf("%s has the value %v, which this version does not know", key, v)
+}
+
+// FormatDuration writes a duration as people do, without the zeros that time.Duration adds: 1m, 24h, 1h30m, 90ms.
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

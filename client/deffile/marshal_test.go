@@ -1,0 +1,142 @@
+package deffile_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestMarshal_EveryField_IsWrittenInOrderAndReadBack(t *testing.T) {
+	data, err := deffile.Marshal(everythingWant())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `definitions:
+  - name: nightly-export
+    description: exports the day's orders
+    labels:
+      team: data
+      tier: "1"
+    group_pattern: prod
+    acquirer_pattern: app[12]
+    permits: 2
+    duration: 1m30s
+    max_hold: 2h
+    min_hold: 0s
+    loss_delay: 1m30s
+    on_expiry: hold
+    firing_on_loss: free
+    takeover: true
+    expect_every: 24h
+    firing_retention: 48h
+    firing_limit: 10
+  - name: bare
+`
+	if diff := cmp.Diff(want, string(data)); diff != "" {
+		t.Errorf("Marshal (-want +got):\n%s", diff)
+	}
+	reads(t, everythingWant(), data)
+}
+
+func TestMarshal_Nothing_IsAnEmptyList(t *testing.T) {
+	data, err := deffile.Marshal(nil)
+	if err != nil || string(data) != "definitions: []\n" {
+		t.Errorf("Marshal = %q, %v", data, err)
+	}
+}
+
+func TestMarshal_WhatAFileCannotHold_Fails(t *testing.T) {
+	for _, d := range []*gatekeeperv1.Definition{
+		{Name: "a\xff"},
+		{Name: "a", OnExpiry: 99},
+		{Name: "a", FiringOnLoss: 99},
+	} {
+		if data, err := deffile.Marshal([]*gatekeeperv1.Definition{d}); err == nil {
+			t.Errorf("Marshal(%v) = %q, want an error", d, data)
+		}
+	}
+}
+
+func TestFormatDuration_LeavesZerosOut(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "1m": time.Minute, "24h": 24 * time.Hour, "1h30m": 90 * time.Minute, "1h0m5s": time.Hour + 5*time.Second,
+		"90ms": 90 * time.Millisecond, "10m": 10 * time.Minute, "-1m": -time.Minute, "20s": 20 * time.Second,
+	} {
+		got := deffile.FormatDuration(d)
+		back, err := time.ParseDuration(got)
+		if got != want || err != nil || back != d {
+			t.Errorf("FormatDuration(%v) = %q, read back as %v, %v", d, got, back, err)
+		}
+	}
+}
+
+// FuzzMarshal holds that whatever is written is read back the same.
+func FuzzMarshal(f *testing.F) {
+	f.Add("a", "text\nof two lines\n", "k", "v", ".*", uint32(1), int64(time.Minute))
+	f.Add("null", " leading", "on", "", "~", uint32(0), int64(0))
+	f.Add("1e3", "tab\there: #not a comment", "<<", "=", "- x", uint32(1<<31), int64(-1))
+	f.Add("0x1", "\r\n\u0085\u2028", "2026-01-01", "\x00", "a\\.b", uint32(7), int64(1<<62))
+	f.Fuzz(func(t *testing.T, name, description, key, value, pattern string, permits uint32, duration int64) {
+		want := []*gatekeeperv1.Definition{
+			{
+				Name: name, Description: description, Labels: map[string]string{key: value}, GroupPattern: &pattern,
+				Permits: &permits, Duration: durationpb.New(time.Duration(duration)),
+			},
+			{Name: name + "2", AcquirerPattern: proto.String(""), FiringLimit: &permits, Takeover: permits%2 == 0},
+		}
+		data, err := deffile.Marshal(want)
+		if err != nil {
+			for _, s := range []string{name, description, key, value, pattern} {
+				if !utf8.ValidString(s) {
+					return
+				}
+			}
+			t.Errorf("Marshal: %v", err)
+			return
+		}
+		reads(t, want, data)
+	})
+}
+
+// FuzzParse holds that no input does worse than an *Error, and that what is read can be written and read again.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(everything))
+	f.Add([]byte(`{"definitions": [{"name": "a"}]}`))
+	f.Add([]byte("definitions:\n  - name: &a a\n    labels: *a\n"))
+	f.Add([]byte("definitions: [{name: ? a, <<: {}}]\n--- !!map {}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := deffile.Parse("f", data)
+		if err != nil {
+			var fault *deffile.Error
+			if !errors.As(err, &fault) {
+				t.Errorf("Parse: %v is no *Error", err)
+			}
+			return
+		}
+		again, err := deffile.Marshal(file.Definitions())
+		if err != nil {
+			t.Fatalf("Marshal of what was read: %v", err)
+		}
+		reads(t, file.Definitions(), again)
+	})
+}
+
+func reads(t *testing.T, want []*gatekeeperv1.Definition, data []byte) {
+	t.Helper()
+	file, err := deffile.Parse("f", data)
+	if err != nil {
+		t.Fatalf("Parse of what was written: %v\n%s", err, data)
+	}
+	if diff := cmp.Diff(want, file.Definitions(), protocmp.Transform()); diff != "" {
+		t.Errorf("read back (-want +got):\n%s\nof\n%s", diff, data)
+	}
+}

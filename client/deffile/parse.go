@@ -1,0 +1,238 @@
+package deffile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile/nearest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// File is a file of definitions, as it was written.
+type File struct {
+	Name    string
+	Entries []Entry
+}
+
+// Entry is one definition and where it stands.
+type Entry struct {
+	Definition *gatekeeperv1.Definition
+	// Line and Column are where the entry begins.
+	Line, Column int
+	// Fields is where the value of each given key begins.
+	Fields map[string]Position
+}
+
+// Position is a place in a file, counted from 1.
+type Position struct{ Line, Column int }
+
+// Position returns where the value of a field stands, or where the entry begins when the entry does not give that field.
+func (e *Entry) Position(field string) Position {
+	if p, ok := e.Fields[field]; ok {
+		return p
+	}
+	return Position{e.Line, e.Column}
+}
+
+// Definitions returns the definitions of all entries, in the order of the file.
+func (f *File) Definitions() []*gatekeeperv1.Definition {
+	all := make([]*gatekeeperv1.Definition, len(f.Entries))
+	for i := range f.Entries {
+		all[i] = f.Entries[i].Definition
+	}
+	return all
+}
+
+// Errorf returns an error about a field of the i-th entry, at its place in the file: how a fault that the server's rules
+// find is shown to who wrote the file.
+func (f *File) Errorf(i int, field, format string, args ...any) *Error {
+	p := f.Entries[i].Position(field)
+	return &Error{File: f.Name, Line: p.Line, Column: p.Column, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Parse reads a file; name is only used in errors. Every error is an *Error, and the first fault of the file.
+func Parse(name string, data []byte) (*File, error) {
+	p := parser{file: File{Name: name}}
+	if err := p.parse(data); err != nil {
+		return nil, err
+	}
+	return &p.file, nil
+}
+
+type parser struct{ file File }
+
+// at returns an error at a node.
+func (p *parser) at(n *yaml.Node, format string, args ...any) error {
+	return &Error{File: p.file.Name, Line: n.Line, Column: n.Column, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) parse(data []byte) error {
+	if at := invalidUTF8(data); at >= 0 {
+		line := 1 + bytes.Count(data[:at], []byte{'\n'})
+		column := 1 + utf8.RuneCount(data[bytes.LastIndexByte(data[:at], '\n')+1:at])
+		return &Error{File: p.file.Name, Line: line, Column: column, Msg: "not UTF-8 text"}
+	}
+	documents := yaml.NewDecoder(bytes.NewReader(data))
+	var document, second yaml.Node
+	if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+		// An empty file is more likely a slip than a wish, and pruning by it would delete everything.
+		return &Error{File: p.file.Name, Msg: `the file is empty: write "definitions: []" if that is meant`}
+	} else if err != nil {
+		return p.syntax(err)
+	}
+	root := document.Content[0]
+	if err := p.top(root); err != nil {
+		return err
+	}
+	if err := documents.Decode(&second); err == nil {
+		return p.at(&second, "a second document: put all definitions into one list")
+	} else if !errors.Is(err, io.EOF) {
+		return p.syntax(err)
+	}
+	return nil
+}
+
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+var syntaxLine = regexp.MustCompile(`^line (\d+): `) //nolint:gochecknoglobals // compiled once, never changed
+
+// syntax turns the YAML package's error, which is text only, into ours. It knows no column.
+func (p *parser) syntax(err error) error {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	e := &Error{File: p.file.Name}
+	if m := syntaxLine.FindStringSubmatch(msg); m != nil {
+		e.Line, _ = strconv.Atoi(m[1]) // digits only, and 0 means unknown
+		msg = msg[len(m[0]):]
+	}
+	e.Msg = "not valid YAML: " + msg
+	return e
+}
+
+// top reads the document: one key, definitions.
+func (p *parser) top(root *yaml.Node) error {
+	if root.Kind != yaml.MappingNode {
+		return p.at(root, `expected the key "definitions" with a list, not %s`, describe(root))
+	}
+	var list *yaml.Node
+	err := p.mapping(root, []string{"definitions"}, func(_, value *yaml.Node) error {
+		list = value
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		return p.at(root, `the key "definitions" is missing`)
+	}
+	if err := p.plain(list); err != nil {
+		return err
+	}
+	if list.Kind != yaml.SequenceNode {
+		return p.at(list, "definitions must be a list, not %s", describe(list))
+	}
+	names := make(map[string]Position, len(list.Content))
+	for _, node := range list.Content {
+		entry, err := p.entry(node)
+		if err != nil {
+			return err
+		}
+		at := entry.Fields["name"]
+		if first, ok := names[entry.Definition.GetName()]; ok {
+			return &Error{
+				File: p.file.Name, Line: at.Line, Column: at.Column,
+				Msg: fmt.Sprintf("the name %q is given twice: first on line %d, again on line %d", entry.Definition.GetName(), first.Line, at.Line),
+			}
+		}
+		names[entry.Definition.GetName()] = at
+		p.file.Entries = append(p.file.Entries, entry)
+	}
+	return nil
+}
+
+// entry reads one definition.
+func (p *parser) entry(n *yaml.Node) (Entry, error) {
+	e := Entry{Definition: &gatekeeperv1.Definition{}, Line: n.Line, Column: n.Column, Fields: make(map[string]Position)}
+	if err := p.plain(n); err != nil {
+		return e, err
+	}
+	if n.Kind != yaml.MappingNode {
+		return e, p.at(n, "a definition must be keys and values, not %s", describe(n))
+	}
+	err := p.mapping(n, Keys(), func(key, value *yaml.Node) error {
+		e.Fields[key.Value] = Position{value.Line, value.Column}
+		return p.field(e.Definition, key.Value, value)
+	})
+	if err != nil {
+		return e, err
+	}
+	if _, ok := e.Fields["name"]; !ok {
+		return e, p.at(n, "this definition has no name")
+	}
+	return e, nil
+}
+
+// mapping calls visit for each key of a mapping. With known keys given, others are refused.
+func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *yaml.Node) error) error {
+	lines := make(map[string]int, len(n.Content)/2)
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if err := p.plain(key); err != nil {
+			return err
+		}
+		if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
+			return p.at(key, "a key must be text, not %s", describe(key))
+		}
+		if line, ok := lines[key.Value]; ok {
+			return p.at(key, "the key %q is given twice: first on line %d, again on line %d", key.Value, line, key.Line)
+		}
+		lines[key.Value] = key.Line
+		if known != nil && !slices.Contains(known, key.Value) {
+			return p.at(key, "unknown key %q%s", key.Value, suggestion(key.Value, known))
+		}
+		if err := visit(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain refuses what would make a value other than it is written where it stands.
+func (p *parser) plain(n *yaml.Node) error {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return p.at(n, "aliases are not accepted here: write the value out")
+	case n.Anchor != "":
+		return p.at(n, "anchors are not accepted here: write each value out where it is used")
+	case n.Style&yaml.TaggedStyle != 0:
+		return p.at(n, "tags like %s are not accepted here: quote a value to make it text", n.Tag)
+	case n.ShortTag() == "!!merge":
+		return p.at(n, "merging with << is not accepted here: write the keys out")
+	}
+	return nil
+}
+
+func suggestion(unknown string, known []string) string {
+	if word := nearest.Word(unknown, known); word != "" {
+		return fmt.Sprintf("; did you mean %q?", word)
+	}
+	return ": known are " + strings.Join(known, ", ")
+}

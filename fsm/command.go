@@ -28,10 +28,12 @@ type Grant struct {
 	At               time.Time
 }
 
-// Extend sets a live permit's replicated duration; its result is a PermitResult.
+// Extend sets a live permit's replicated duration; its result is a PermitResult. A longer one is always applied. A shorter
+// one only in the term in which it was made: a later leader may have promised the longer one again.
 type Extend struct {
 	Token    uint64
 	Duration time.Duration
+	Term     uint64
 }
 
 // Release ends a live permit on its holder's word; its result is a ReleaseResult. With Cooling above zero the slot stays

@@ -99,4 +99,6 @@ type Claim struct {
 	Winner    Identity
 	State     ClaimState
 	Revision  uint64
+	// At is when it was claimed, by the granting leader's clock: only the leader's choice of what to forget looks at it.
+	At time.Time
 }

@@ -864,9 +864,11 @@ func (x *Grant) GetAt() int64 {
 }
 
 type Extend struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Duration      int64                  `protobuf:"varint,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Token    uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Duration int64                  `protobuf:"varint,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	// The term in which it was made; a shorter duration is applied only if the entry's own term is the same.
+	Term          uint64 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -911,6 +913,13 @@ func (x *Extend) GetToken() uint64 {
 func (x *Extend) GetDuration() int64 {
 	if x != nil {
 		return x.Duration
+	}
+	return 0
+}
+
+func (x *Extend) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
 	}
 	return 0
 }
@@ -2889,8 +2898,10 @@ type StoredClaim struct {
 	Token     uint64                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	Winner    *Identity              `protobuf:"bytes,4,opt,name=winner,proto3" json:"winner,omitempty"`
 	// 1 claimed, 2 done, 3 spent.
-	State         uint32 `protobuf:"varint,5,opt,name=state,proto3" json:"state,omitempty"`
-	Revision      uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
+	State    uint32 `protobuf:"varint,5,opt,name=state,proto3" json:"state,omitempty"`
+	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
+	// When it was claimed, by the leader's clock.
+	At            int64 `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2963,6 +2974,13 @@ func (x *StoredClaim) GetState() uint32 {
 func (x *StoredClaim) GetRevision() uint64 {
 	if x != nil {
 		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredClaim) GetAt() int64 {
+	if x != nil {
+		return x.At
 	}
 	return 0
 }
@@ -3499,10 +3517,11 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x11expected_revision\x18\t \x01(\x04H\x00R\x10expectedRevision\x88\x01\x01\x12\x0e\n" +
 	"\x02at\x18\n" +
 	" \x01(\x10R\x02atB\x14\n" +
-	"\x12_expected_revision\":\n" +
+	"\x12_expected_revision\"N\n" +
 	"\x06Extend\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
-	"\bduration\x18\x02 \x01(\x03R\bduration\"b\n" +
+	"\bduration\x18\x02 \x01(\x03R\bduration\x12\x12\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\"b\n" +
 	"\aRelease\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x17\n" +
 	"\anot_run\x18\x02 \x01(\bR\x06notRun\x12\x18\n" +
@@ -3669,14 +3688,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\r \x01(\tR\trequestId\x124\n" +
 	"\bmetadata\x18\x0e \x03(\v2\x18.gatekeeper.log.v1.LabelR\bmetadata\x12\x14\n" +
-	"\x05ended\x18\x0f \x01(\rR\x05ended\"\xdb\x01\n" +
+	"\x05ended\x18\x0f \x01(\rR\x05ended\"\xeb\x01\n" +
 	"\vStoredClaim\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06firing\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\x04R\x05token\x123\n" +
 	"\x06winner\x18\x04 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\x06winner\x12\x14\n" +
 	"\x05state\x18\x05 \x01(\rR\x05state\x12\x1a\n" +
-	"\brevision\x18\x06 \x01(\x04R\brevision\"\xd0\x01\n" +
+	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x0e\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\"\xd0\x01\n" +
 	"\fStoredCordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +

@@ -1,0 +1,36 @@
+package semaphore
+
+import "maps"
+
+// Equal says whether both definitions say the same. Two nil definitions are equal.
+func (d *Definition) Equal(o *Definition) bool {
+	if d == nil || o == nil {
+		return d == o
+	}
+	return d.Name == o.Name &&
+		d.Description == o.Description &&
+		maps.Equal(d.Labels, o.Labels) &&
+		d.GroupPattern == o.GroupPattern &&
+		d.AcquirerPattern == o.AcquirerPattern &&
+		d.Permits == o.Permits &&
+		d.Duration == o.Duration &&
+		d.MaxHold == o.MaxHold &&
+		d.MinHold == o.MinHold &&
+		d.LossDelay == o.LossDelay &&
+		d.OnExpiry == o.OnExpiry &&
+		d.FiringOnLoss == o.FiringOnLoss &&
+		d.Takeover == o.Takeover &&
+		d.ExpectEvery == o.ExpectEvery &&
+		d.FiringRetention == o.FiringRetention &&
+		d.FiringLimit == o.FiringLimit
+}
+
+// Clone is a copy that shares nothing with d; nil of nil.
+func (d *Definition) Clone() *Definition {
+	if d == nil {
+		return nil
+	}
+	c := *d
+	c.Labels = maps.Clone(d.Labels)
+	return &c
+}

@@ -1,0 +1,85 @@
+package semaphore
+
+// Step is one step of a decision, told to a person.
+type Step struct {
+	// Number is the step's number in the decision, 1 to 9.
+	Number int
+	// Name says what the step looks at.
+	Name string
+	// Passed: the step lets the request go on, or lets it in.
+	Passed bool
+	// Text says what was compared, and what decided.
+	Text string
+}
+
+// Explain tells the decision step by step, up to the one that decided. The last step says what Decide answers: it has
+// passed unless the request is denied. When there is no room, steps 8 and 9 both are there and neither has passed.
+func Explain(req *Request, f *Facts) []Step {
+	told := make([]Step, 0, stepFull)
+	for s := stepDefined; s <= stepFull; s++ {
+		d := s.decide(req, f)
+		told = append(told, Step{
+			Number: int(s),
+			Name:   s.String(),
+			Passed: d.Outcome != Denied && (d.Outcome != 0 || s != stepFree),
+			Text:   s.text(d, req, f),
+		})
+		if d.Outcome != 0 {
+			break
+		}
+	}
+	return told
+}
+
+// String names the step.
+func (s step) String() string {
+	switch s {
+	case stepDefined:
+		return "semaphore"
+	case stepGroup:
+		return "group"
+	case stepAcquirer:
+		return "acquirer"
+	case stepOpen:
+		return "cordon or stop"
+	case stepOwn:
+		return "own permit"
+	case stepPaused:
+		return "pause and weight"
+	case stepFiring:
+		return "firing"
+	case stepFree:
+		return "room"
+	case stepFull:
+		return "no room"
+	}
+	return unknown("step ", uint8(s))
+}
+
+// text says what the step found: the sentence of the decision when it decided, else what it compared.
+func (s step) text(d Decision, req *Request, f *Facts) string {
+	if d.Outcome != 0 {
+		return d.Sentence(req, f)
+	}
+	switch s {
+	case stepDefined:
+		return "There is a " + semaphoreName(req) + "."
+	case stepGroup:
+		return "Group " + quote(req.Identity.Group) + " matches the group pattern " + quote(f.Definition.GroupPattern) + "."
+	case stepAcquirer:
+		return "Acquirer " + quote(req.Identity.Acquirer) + " matches the acquirer pattern " + quote(f.Definition.AcquirerPattern) + "."
+	case stepOpen:
+		return "No cordon catches the caller, and no pause tells holders to stop."
+	case stepOwn:
+		return "The caller holds no permit here."
+	case stepPaused:
+		return "It is not paused, and weight " + count(uint64(req.Weight)) + " is within " + permits(f.Definition) + "."
+	case stepFiring:
+		if req.Firing == nil {
+			return "No firing is asked for."
+		}
+		return "Firing " + req.Firing.text() + " is not claimed."
+	case stepFree, stepFull:
+	}
+	return noRoom(req, f) + "."
+}

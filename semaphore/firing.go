@@ -1,0 +1,43 @@
+package semaphore
+
+import "time"
+
+// Equal says whether both are the same firing: the same name, due at the same instant. Two nil firings are equal: no
+// firing is asked for.
+func (f *Firing) Equal(o *Firing) bool {
+	if f == nil || o == nil {
+		return f == o
+	}
+	return f.Name == o.Name && f.Due.Equal(o.Due)
+}
+
+// Forgotten says whether the firing lies at or below a semaphore's low-water mark. Nobody knows any more whether it ran,
+// so it must not run now. The mark says nothing of a firing without due time.
+func (f *Firing) Forgotten(lowWater time.Time) bool {
+	return !lowWater.IsZero() && !f.Due.IsZero() && !f.Due.After(lowWater)
+}
+
+// ClaimAfter says what becomes of a claim whose permit ended so: its new state, or zero when the claim goes and the
+// firing may be claimed again. notRun is what a release said, and counts for a release only. d is the definition as it is
+// at that end, nil when it was deleted.
+//
+// A release takes effect at once. A loss (an expiry, or the clearing of an expired permit) takes effect when the slot is
+// freed, so after any cooling; until then the claim stays held. An acquire that was abandoned or cancelled never ran.
+func ClaimAfter(d *Definition, end End, notRun bool) ClaimState {
+	switch end {
+	case EndReleased:
+		if notRun {
+			return 0
+		}
+		return ClaimDone
+	case EndAbandoned, EndCancelled:
+		return 0
+	case EndExpired, EndCleared:
+		if d != nil && d.FiringOnLoss == FiringFree {
+			return 0
+		}
+		return ClaimSpent
+	case NotEnded:
+	}
+	return ClaimHeld
+}

@@ -1,0 +1,209 @@
+package semaphore
+
+import (
+	"strconv"
+	"time"
+)
+
+// Sentence says the decision in one sentence that a person can act on. The facts may be newer than those of the
+// decision: what they no longer show is left out.
+func (d Decision) Sentence(req *Request, f *Facts) string {
+	switch d.Outcome {
+	case Granted:
+		return "Granted: " + room(req, f) + "."
+	case Refreshed:
+		return "Refreshed: the caller already holds " + ownPermit(f) + "."
+	case Denied:
+		s := d.denial(req, f)
+		if d.Stop != NotStopping && d.Reason != Stopping && f.Own != nil {
+			s += ", so " + ownPermit(f) + " must stop"
+		}
+		return s + "."
+	}
+	return "Nothing was decided."
+}
+
+func (d Decision) denial(req *Request, f *Facts) string {
+	name := semaphoreName(req)
+	switch d.Reason {
+	case NoSuchSemaphore:
+		return "There is no " + name
+	case GroupMismatch:
+		s := "Group " + quote(req.Identity.Group) + " does not match the group pattern"
+		if f.Definition != nil {
+			s += " " + quote(f.Definition.GroupPattern)
+		}
+		return s + " of " + name
+	case AcquirerMismatch:
+		s := "Acquirer " + quote(req.Identity.Acquirer) + " does not match the acquirer pattern"
+		if f.Definition != nil {
+			s += " " + quote(f.Definition.AcquirerPattern)
+		}
+		return s + " of " + name
+	case Cordoned:
+		return "Group " + quote(req.Identity.Group) + " or acquirer " + quote(req.Identity.Acquirer) + " is cordoned"
+	case Paused:
+		return "The " + name + " is paused" + pauseDetails(f.Pause)
+	case Stopping:
+		return stoppingSentence(d.Stop, f)
+	case HeldForOperator:
+		return capital(ownPermit(f)) + " of this caller expired and is held until an operator clears it"
+	case AlreadyHeld:
+		return alreadyHeldSentence(req, f)
+	case WeightExceedsPermits:
+		return overweightSentence(req, f)
+	case FiringClaimed, FiringDone:
+		return firingSentence(d, req, f)
+	case NoFreePermit:
+		return noRoom(req, f)
+	case NoReason:
+	}
+	return "The request was denied"
+}
+
+func pauseDetails(p *Pause) string {
+	if p == nil {
+		return ""
+	}
+	var s string
+	if !p.Until.IsZero() {
+		s += " until " + instant(p.Until)
+	}
+	if p.Reason != "" {
+		s += " (" + show(p.Reason) + ")"
+	}
+	return s
+}
+
+func stoppingSentence(cause StopCause, f *Facts) string {
+	s := capital(ownPermit(f)) + " of this caller is being stopped: " + cause.String()
+	if f.Own != nil && f.Own.Stop == cause && f.Own.StopReason != "" {
+		s += " (" + show(f.Own.StopReason) + ")"
+	}
+	return s
+}
+
+func alreadyHeldSentence(req *Request, f *Facts) string {
+	s := "This caller already holds " + ownPermit(f)
+	switch {
+	case f.Own == nil:
+		return s
+	case f.Own.Weight != req.Weight:
+		return s + " with weight " + count(uint64(f.Own.Weight)) + ", and cannot have weight " + count(uint64(req.Weight)) + " beside it"
+	case req.Firing == nil:
+		return s + " for firing " + f.Own.Firing.text() + ", and cannot have one without a firing beside it"
+	case f.Own.Firing == nil:
+		return s + " without a firing, and cannot have firing " + req.Firing.text() + " beside it"
+	}
+	return s + " for firing " + f.Own.Firing.text() + ", and cannot have firing " + req.Firing.text() + " beside it"
+}
+
+func overweightSentence(req *Request, f *Facts) string {
+	name, weight := semaphoreName(req), count(uint64(req.Weight))
+	switch {
+	case f.Definition == nil:
+		return "Weight " + weight + " is more than the permits of " + name
+	case f.Definition.Permits == 0:
+		return "The " + name + " has 0 permits and admits nobody"
+	}
+	return "Weight " + weight + " is more than " + permits(f.Definition) + " of " + name + ", and never fits"
+}
+
+func firingSentence(d Decision, req *Request, f *Facts) string {
+	firing := "Firing " + req.Firing.text()
+	if d.Claim == nil {
+		s := firing + " is forgotten"
+		if !f.LowWater.IsZero() {
+			s += ": what was due up to " + instant(f.LowWater) + " is no longer remembered"
+		}
+		return s + ", and it may have run"
+	}
+	winner := d.Claim.Winner.text() + " (token " + count(d.Claim.Token) + ")"
+	switch d.Claim.State {
+	case ClaimDone:
+		return firing + " was run by " + winner
+	case ClaimSpent:
+		return firing + " was cut short when " + winner + " lost its permit, and does not run again"
+	case ClaimHeld, ClaimForgotten:
+	}
+	return firing + " is claimed by " + winner
+}
+
+// noRoom says why a request did not fit.
+func noRoom(req *Request, f *Facts) string {
+	name := semaphoreName(req)
+	if f.Definition == nil {
+		return "No permit of " + name + " is free"
+	}
+	all := uint64(f.Definition.Permits)
+	switch {
+	case f.Used > all:
+		return "The " + name + " has " + permitCount(all) + ", and a weight of " + count(f.Used) + " still takes slots"
+	case f.Used == all && all == 1:
+		return "The only permit of " + name + " is taken"
+	case f.Used == all:
+		return "All " + permitCount(all) + " of " + name + " are taken"
+	case f.Used+uint64(req.Weight) > all:
+		return "Only " + count(all-f.Used) + " of " + permits(f.Definition) + " of " + name + " is free, and weight " +
+			count(uint64(req.Weight)) + " does not fit"
+	case f.WaitsAhead:
+		return "Others wait ahead for " + name
+	}
+	return "No permit of " + name + " was free"
+}
+
+// room says why a request fits.
+func room(req *Request, f *Facts) string {
+	if f.Definition == nil {
+		return "weight " + count(uint64(req.Weight)) + " fits"
+	}
+	return "weight " + count(uint64(req.Weight)) + " fits into " + permits(f.Definition) + " of " + semaphoreName(req) +
+		", of which " + count(f.Used) + " were taken, and nobody waits ahead"
+}
+
+func semaphoreName(req *Request) string { return "semaphore " + quote(req.Semaphore) }
+
+func permits(d *Definition) string { return "the " + permitCount(uint64(d.Permits)) }
+
+func permitCount(n uint64) string {
+	if n == 1 {
+		return "1 permit"
+	}
+	return count(n) + " permits"
+}
+
+func ownPermit(f *Facts) string {
+	if f.Own == nil {
+		return "its permit"
+	}
+	return "permit " + count(f.Own.Token)
+}
+
+func (id Identity) text() string {
+	s := quote(id.Acquirer) + " in group " + quote(id.Group)
+	if id.HolderID != "" {
+		s += " as " + quote(id.HolderID)
+	}
+	return s
+}
+
+func (f *Firing) text() string {
+	if f == nil {
+		return "none"
+	}
+	if f.Due.IsZero() {
+		return quote(f.Name)
+	}
+	return quote(f.Name) + " due " + instant(f.Due)
+}
+
+func count(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func capital(s string) string {
+	if s != "" && 'a' <= s[0] && s[0] <= 'z' {
+		return string(s[0]-('a'-'A')) + s[1:]
+	}
+	return s
+}

@@ -1,0 +1,222 @@
+package semaphore
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds that are not written at the types. They too are part of the contract with clients.
+const (
+	// MaxSpan is the longest max_hold, expect_every and firing_retention: ten years.
+	MaxSpan = 10 * 365 * 24 * time.Hour
+	// MinExpectEvery is the shortest expect_every.
+	MinExpectEvery = time.Second
+	// MinFiringRetention is the shortest firing_retention.
+	MinFiringRetention = time.Minute
+	// MaxMetadataKey is the most bytes of a metadata key.
+	MaxMetadataKey = 64
+)
+
+// Validate says whether the definition keeps every rule; maxDuration is the cluster's. The error is a *FieldError for the
+// first field that does not.
+//
+// It compiles the patterns, and servers may differ in Go version: it is for the leader, before it proposes an edit, and
+// never for the state machine when it applies one.
+func (d *Definition) Validate(maxDuration time.Duration) error {
+	_, patterns := CompilePatterns(d.GroupPattern, d.AcquirerPattern)
+	return cmp.Or(
+		validSemaphoreName("name", d.Name),
+		validDescription(d.Description),
+		validLabels(d.Labels),
+		patterns,
+		validCount("permits", d.Permits, 0, MaxPermits),
+		validSpan("duration", d.Duration, MinDuration, maxDuration),
+		validOptionalSpan("max_hold", d.MaxHold, MinDuration, MaxSpan),
+		validSpan("min_hold", d.MinHold, 0, maxDuration),
+		validSpan("loss_delay", d.LossDelay, 0, maxDuration),
+		validChoice("on_expiry", d.OnExpiry, OnExpiryFree, OnExpiryHold),
+		validChoice("firing_on_loss", d.FiringOnLoss, FiringSpent, FiringFree),
+		validOptionalSpan("expect_every", d.ExpectEvery, MinExpectEvery, MaxSpan),
+		validSpan("firing_retention", d.FiringRetention, MinFiringRetention, MaxSpan),
+		validCount("firing_limit", d.FiringLimit, 1, MaxFiringLimit),
+	)
+}
+
+// Validate says whether the request keeps every rule. Defaults (group, weight) are filled in before. The error is a
+// *FieldError for the first field that does not.
+func (r *Request) Validate() error {
+	if err := ValidSemaphoreName(r.Semaphore); err != nil {
+		return err
+	}
+	if err := r.Identity.Validate(); err != nil {
+		return err
+	}
+	if err := validCount("weight", r.Weight, 1, MaxPermits); err != nil {
+		return err
+	}
+	if r.Firing != nil {
+		return r.Firing.Validate()
+	}
+	return nil
+}
+
+// Validate says whether group, acquirer and holder id are names. The error is a *FieldError.
+func (id Identity) Validate() error {
+	if err := ValidName("identity.group", id.Group); err != nil {
+		return err
+	}
+	if err := ValidName("identity.acquirer", id.Acquirer); err != nil {
+		return err
+	}
+	if id.HolderID == "" {
+		return nil
+	}
+	return ValidName("identity.holder_id", id.HolderID)
+}
+
+// Validate says whether the firing has a name and its due time, if any, is in UTC and can be written as 64-bit Unix
+// nanoseconds, as the log does. The error is a *FieldError.
+func (f *Firing) Validate() error {
+	if err := ValidName("firing.name", f.Name); err != nil {
+		return err
+	}
+	if f.Due.IsZero() {
+		return nil
+	}
+	first, last := time.Unix(0, math.MinInt64).UTC(), time.Unix(0, math.MaxInt64).UTC()
+	if f.Due.Before(first) || f.Due.After(last) {
+		return broken("firing.due", instant(f.Due), "must be "+instant(first)+" to "+instant(last))
+	}
+	if f.Due.Location() != time.UTC {
+		return broken("firing.due", f.Due.Format(time.RFC3339Nano), "must be in UTC")
+	}
+	return nil
+}
+
+// ValidName says whether s is valid UTF-8 of 1 to MaxName bytes without control characters: the rule for groups,
+// acquirers, holder ids and firing names. The error is a *FieldError for that field.
+func ValidName(field, s string) error { return validText(field, s, 1, MaxName) }
+
+// ValidSemaphoreName says whether s can name a semaphore: a name without the characters of globs, so that a name is never
+// taken for one. The error is a *FieldError for the field "semaphore".
+func ValidSemaphoreName(s string) error { return validSemaphoreName("semaphore", s) }
+
+// ValidateRequestID says whether s can be a request id; the empty one is, it means none. The error is a *FieldError.
+func ValidateRequestID(s string) error { return validText("request_id", s, 0, MaxRequestID) }
+
+// ValidateMetadata says whether m can stand beside a permit: at most MaxMetadata entries, keys of 1 to MaxMetadataKey
+// bytes, values of at most MaxName. The error is a *FieldError.
+func ValidateMetadata(m map[string]string) error {
+	if len(m) > MaxMetadata {
+		return broken("metadata", strconv.Itoa(len(m))+" entries", "must be at most "+strconv.Itoa(MaxMetadata)+" entries")
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) { // sorted: the same map always breaks the same rule first
+		if err := validText("metadata.key", key, 1, MaxMetadataKey); err != nil {
+			return err
+		}
+		if err := validText("metadata."+key, m[key], 0, MaxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validSemaphoreName(field, s string) error {
+	if err := ValidName(field, s); err != nil {
+		return err
+	}
+	if strings.ContainsAny(s, "*?[]") {
+		return broken(field, s, "must contain none of *?[], which are for globs")
+	}
+	return nil
+}
+
+func validText(field, s string, least, most int) error {
+	switch {
+	case len(s) < least || len(s) > most:
+		rule := "must be at most " + strconv.Itoa(most) + " bytes"
+		if least > 0 {
+			rule = "must be " + strconv.Itoa(least) + " to " + strconv.Itoa(most) + " bytes"
+		}
+		return broken(field, s, rule+", not "+strconv.Itoa(len(s)))
+	case !utf8.ValidString(s):
+		return broken(field, s, "must be valid UTF-8")
+	case hasControl(s):
+		return broken(field, s, "must contain no control characters")
+	}
+	return nil
+}
+
+func validDescription(s string) error {
+	switch {
+	case len(s) > MaxDescription:
+		return broken("description", s, "must be at most "+strconv.Itoa(MaxDescription)+" bytes, not "+strconv.Itoa(len(s)))
+	case !utf8.ValidString(s):
+		return broken("description", s, "must be valid UTF-8")
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
+		// It is printed on terminals, which obey control characters.
+		return broken("description", s, "must contain no control characters but line feeds and tabs")
+	}
+	return nil
+}
+
+func validLabels(labels map[string]string) error {
+	if len(labels) > MaxLabels {
+		return broken("labels", strconv.Itoa(len(labels))+" labels", "must be at most "+strconv.Itoa(MaxLabels)+" labels")
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) { // sorted: the same map always breaks the same rule first
+		if err := validText("labels.key", key, 1, MaxName); err != nil {
+			return err
+		}
+		if strings.ContainsAny(key, "=,!()") || strings.ContainsFunc(key, unicode.IsSpace) {
+			return broken("labels.key", key, "must contain no space and none of =,!(), which are for selectors")
+		}
+		if err := validText("labels."+key, labels[key], 0, MaxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validCount(field string, n, least, most uint32) error {
+	if n < least || n > most {
+		return broken(field, count(uint64(n)), "must be "+count(uint64(least))+" to "+count(uint64(most)))
+	}
+	return nil
+}
+
+func validSpan(field string, d, least, most time.Duration) error {
+	if d < least || d > most {
+		return broken(field, span(d), "must be "+span(least)+" to "+span(most))
+	}
+	return nil
+}
+
+func validOptionalSpan(field string, d, least, most time.Duration) error {
+	if d != 0 && (d < least || d > most) {
+		return broken(field, span(d), "must be 0 (none) or "+span(least)+" to "+span(most))
+	}
+	return nil
+}
+
+// validChoice is for enumerations whose String is the word of the API.
+func validChoice[T interface {
+	~uint8
+	String() string
+}](field string, v T, choices ...T) error {
+	if slices.Contains(choices, v) {
+		return nil
+	}
+	words := make([]string, len(choices))
+	for i, c := range choices {
+		words[i] = c.String()
+	}
+	return broken(field, v.String(), "must be "+strings.Join(words, " or "))
+}

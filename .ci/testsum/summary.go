@@ -46,7 +46,7 @@ func (s *summary) line(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
 		// Not JSON: words of the go command itself. They are shown, never swallowed.
-		s.out.Write(line)
+		fmt.Fprintf(s.out, "%s", line)
 		return
 	}
 	switch e.Action {

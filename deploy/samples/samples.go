@@ -1,0 +1,173 @@
+// Package samples makes definitions of a real timetable: the periodic jobs of the Kubernetes project, 1 335 of them in
+// seven build clusters, as kubernetes-periodics.json holds them.
+//
+// A build cluster is a group: its jobs run there and nowhere else. Each job is a semaphore with one permit, so that it never
+// runs twice at once, and takes shares of its cluster's pool, a semaphore with several permits, so that not everything
+// that is due runs at once.
+package samples
+
+//go:generate go run ./kubernetes -o kubernetes.yaml
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+//go:embed kubernetes-periodics.json
+var kubernetesPeriodics []byte //nolint:gochecknoglobals // embedded, read-only
+
+// The labels that the definitions carry.
+const (
+	// LabelKind is "job" or "pool".
+	LabelKind = "kind"
+	// LabelCluster is the build cluster, which is the group of its hosts.
+	LabelCluster = "cluster"
+	// LabelDashboard is where the job's results are shown; absent when nowhere.
+	LabelDashboard = "dashboard"
+	// LabelPool is the semaphore of the pool that the job takes shares of.
+	LabelPool = "pool"
+	// LabelPoolWeight is how many shares it takes.
+	LabelPoolWeight = "pool-weight"
+)
+
+// Duration is that of every permit: it only bounds how long a dead host keeps its slot.
+const Duration = time.Minute
+
+// Job is one line of the timetable. Exactly one of Interval and Cron is set.
+type Job struct {
+	Name           string `json:"name"`
+	Cluster        string `json:"cluster"`
+	Interval       string `json:"interval,omitempty"`
+	Cron           string `json:"cron,omitempty"`
+	Timeout        string `json:"timeout,omitempty"`
+	MaxConcurrency int    `json:"max_concurrency,omitempty"`
+	Dashboard      string `json:"dashboard,omitempty"`
+}
+
+// Kubernetes returns the timetable of the Kubernetes project in the order of its names.
+func Kubernetes() ([]Job, error) {
+	var jobs []Job
+	if err := json.Unmarshal(kubernetesPeriodics, &jobs); err != nil {
+		return nil, fmt.Errorf("kubernetes-periodics.json: %w", err)
+	}
+	sort.Slice(jobs, func(i, j int) bool { return jobs[i].Name < jobs[j].Name })
+	return jobs, nil
+}
+
+// Pool is the name of a cluster's pool.
+func Pool(cluster string) string { return "pool/" + cluster }
+
+// PoolWeight is how many shares of its pool a job takes: a job that may run for long weighs more. Up to one hour, or
+// without a timeout, it is 1, up to four hours 2, and above that 4.
+func (j Job) PoolWeight() (uint32, error) {
+	timeout, err := duration(j.Name, "timeout", j.Timeout)
+	switch {
+	case err != nil:
+		return 0, err
+	case timeout <= time.Hour:
+		return 1, nil
+	case timeout <= 4*time.Hour:
+		return 2, nil
+	default:
+		return 4, nil
+	}
+}
+
+// PoolPermits is the size of the pool of a cluster with so many jobs: one share for eight jobs, at least 4, so that the
+// heaviest job fits, and at most 40.
+func PoolPermits(jobs int) uint32 {
+	return uint32(min(max((jobs+7)/8, 4), 40)) //nolint:gosec // between 4 and 40
+}
+
+// Definitions makes one definition of each job and one of each cluster's pool, in the order of their names.
+func Definitions(jobs []Job) ([]*gatekeeperv1.Definition, error) {
+	var defs []*gatekeeperv1.Definition
+	clusters := map[string]int{}
+	for _, job := range jobs {
+		def, err := job.definition()
+		if err != nil {
+			return nil, err
+		}
+		defs = append(defs, def)
+		clusters[job.Cluster]++
+	}
+	for cluster, n := range clusters {
+		defs = append(defs, pool(cluster, n))
+	}
+	sort.Slice(defs, func(i, j int) bool { return defs[i].Name < defs[j].Name })
+	return defs, nil
+}
+
+func (j Job) definition() (*gatekeeperv1.Definition, error) {
+	timeout, err := duration(j.Name, "timeout", j.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	interval, err := duration(j.Name, "interval", j.Interval)
+	if err != nil {
+		return nil, err
+	}
+	weight, err := j.PoolWeight()
+	if err != nil {
+		return nil, err
+	}
+	def := base(j.Name, j.Cluster, 1)
+	def.Labels[LabelKind] = "job"
+	def.Labels[LabelPool] = Pool(j.Cluster)
+	def.Labels[LabelPoolWeight] = strconv.Itoa(int(weight))
+	if j.Dashboard != "" {
+		def.Labels[LabelDashboard] = j.Dashboard
+	}
+	if timeout > 0 {
+		def.MaxHold = durationpb.New(timeout)
+	}
+	switch {
+	case interval > 0:
+		def.Description = "Runs every " + j.Interval + "."
+		// Only an interval says how often to expect it: a cron line may rest for days.
+		def.ExpectEvery = durationpb.New(interval)
+	case j.Cron != "":
+		def.Description = fmt.Sprintf("Runs at %q, UTC.", j.Cron)
+	default:
+		return nil, fmt.Errorf("job %s has neither an interval nor a cron line", j.Name)
+	}
+	return def, nil
+}
+
+func pool(cluster string, jobs int) *gatekeeperv1.Definition {
+	def := base(Pool(cluster), cluster, PoolPermits(jobs))
+	def.Labels[LabelKind] = "pool"
+	def.Description = fmt.Sprintf("What may run at once in %s, shared by its %d jobs.", cluster, jobs)
+	return def
+}
+
+func base(name, cluster string, permits uint32) *gatekeeperv1.Definition {
+	pattern := regexp.QuoteMeta(cluster)
+	return &gatekeeperv1.Definition{
+		Name:         name,
+		Labels:       map[string]string{LabelCluster: cluster},
+		GroupPattern: &pattern,
+		Permits:      &permits,
+		Duration:     durationpb.New(Duration),
+	}
+}
+
+// duration reads an optional duration of a job.
+func duration(job, field, text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("job %s: %s is %q, want a duration above zero such as 90m", job, field, text)
+	}
+	return d, nil
+}

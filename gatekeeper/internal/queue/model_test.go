@@ -1,0 +1,266 @@
+package queue
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// model is the queue as one would explain it: a slice a semaphore, searched from the front.
+type model struct {
+	lines  map[string][]*modelWaiter
+	gather time.Time
+}
+
+type modelWaiter struct {
+	key      Key
+	weight   uint32
+	joined   time.Time
+	gathered bool
+	call     *call
+	until    time.Time
+	offered  bool
+	real     *Waiter[*call]
+}
+
+func (m *model) find(k Key) *modelWaiter {
+	for _, w := range m.lines[k.Semaphore] {
+		if w.key == k {
+			return w
+		}
+	}
+	return nil
+}
+
+func (m *model) join(w *modelWaiter) {
+	line := m.lines[w.key.Semaphore]
+	at := len(line)
+	if w.gathered {
+		at = slices.IndexFunc(line, func(o *modelWaiter) bool { return !o.gathered || o.joined.After(w.joined) })
+		if at < 0 {
+			at = len(line)
+		}
+	}
+	m.lines[w.key.Semaphore] = slices.Insert(line, at, w)
+}
+
+func (m *model) remove(gone func(*modelWaiter) bool) (keys []Key) {
+	for sem, line := range m.lines {
+		m.lines[sem] = slices.DeleteFunc(line, func(w *modelWaiter) bool {
+			if !gone(w) {
+				return false
+			}
+			keys = append(keys, w.key)
+			return true
+		})
+	}
+	return keys
+}
+
+func (m *model) offer(sem string, free uint64) (keys []Key) {
+	for _, w := range m.lines[sem] {
+		if w.offered {
+			free -= min(free, uint64(w.weight))
+		}
+	}
+	for _, w := range m.lines[sem] {
+		switch {
+		case w.offered || w.call == nil:
+		case uint64(w.weight) > free:
+			return keys
+		default:
+			free -= uint64(w.weight)
+			w.offered = true
+			keys = append(keys, w.key)
+		}
+	}
+	return keys
+}
+
+func keysOf(ws []*Waiter[*call]) (keys []Key) {
+	for _, w := range ws {
+		keys = append(keys, w.Key)
+	}
+	return keys
+}
+
+func sameKeys(a, b []Key) bool {
+	byName := func(x, y Key) int {
+		return slices.Compare([]string{x.Semaphore, x.Identity.Acquirer}, []string{y.Semaphore, y.Identity.Acquirer})
+	}
+	slices.SortFunc(a, byName)
+	slices.SortFunc(b, byName)
+	return slices.Equal(a, b)
+}
+
+func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
+	sems := []string{"a", "b"}
+	rapid.Check(t, func(t *rapid.T) {
+		q := New[*call]()
+		m := &model{lines: map[string][]*modelWaiter{}}
+		now := start
+		if rapid.Bool().Draw(t, "gathers") {
+			m.gather = start.Add(3 * time.Second)
+			q.Gather(m.gather)
+		}
+		drawKey := func(t *rapid.T) Key {
+			return key(rapid.SampledFrom(sems).Draw(t, "sem"), rapid.IntRange(0, 12).Draw(t, "n"))
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"time passes": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 2000).Draw(t, "ms")) * time.Millisecond)
+			},
+			"join": func(t *rapid.T) {
+				k, c := drawKey(t), &call{}
+				weight := uint32(rapid.IntRange(1, 4).Draw(t, "weight"))
+				claim := time.Duration(rapid.IntRange(-1, 800).Draw(t, "claim")) * time.Second
+				real, replaced := q.Join(k, semaphore.Request{Weight: weight}, nil, c, now, claim)
+				var want *call
+				w := m.find(k)
+				if w == nil {
+					w = &modelWaiter{key: k, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), real: real}
+					m.join(w)
+				} else {
+					want = w.call
+				}
+				w.call = c
+				if replaced != want || w.real != real {
+					t.Fatalf("replaced %p, want %p; waiter %p, want %p", replaced, want, real, w.real)
+				}
+			},
+			"detach": func(t *rapid.T) {
+				w := m.find(drawKey(t))
+				if w == nil {
+					return
+				}
+				c := w.call
+				if rapid.Bool().Draw(t, "an older call") {
+					c = &call{}
+				}
+				if q.Detach(w.real, c, now); c != nil && c == w.call {
+					w.call, w.until = nil, now.Add(Linger)
+				}
+			},
+			"leave": func(t *rapid.T) {
+				k := drawKey(t)
+				var want *call
+				w := m.find(k)
+				if w != nil {
+					want = w.call
+				}
+				if got, known := q.Leave(k); got != want || known != (w != nil) {
+					t.Fatalf("left with %p %v, want %p", got, known, want)
+				}
+				m.remove(func(o *modelWaiter) bool { return o == w })
+			},
+			"offer": func(t *rapid.T) {
+				sem, free := rapid.SampledFrom(sems).Draw(t, "sem"), rapid.Uint64Range(0, 12).Draw(t, "free")
+				got, want := keysOf(q.Offer(sem, free)), m.offer(sem, free)
+				if !slices.Equal(got, want) {
+					t.Fatalf("offered %v, want %v", got, want)
+				}
+			},
+			"return": func(t *rapid.T) {
+				if w := m.find(drawKey(t)); w != nil {
+					q.Return(w.real)
+					w.offered = false
+				}
+			},
+			"expire": func(t *rapid.T) {
+				got := keysOf(q.Expire(now))
+				want := m.remove(func(w *modelWaiter) bool { return w.call == nil && !w.offered && !now.Before(w.until) })
+				if !sameKeys(got, want) {
+					t.Fatalf("expired %v, want %v", got, want)
+				}
+			},
+			"": func(t *rapid.T) {
+				total := 0
+				var next time.Time
+				for _, sem := range sems {
+					line := m.lines[sem]
+					total += len(line)
+					var want []Key
+					for i, w := range line {
+						want = append(want, w.key)
+						if w.call == nil && !w.offered && (next.IsZero() || w.until.Before(next)) {
+							next = w.until
+						}
+						if place, length := q.Place(w.real); place != i+1 || length != len(line) {
+							t.Fatalf("%v has place %d of %d, want %d of %d", w.key, place, length, i+1, len(line))
+						}
+						if q.Ahead(sem, &w.key) != (i > 0) || q.Call(w.real) != w.call {
+							t.Fatalf("%v: somebody ahead %v, call %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
+						}
+					}
+					if got := keysOf(q.Waiting(sem)); !slices.Equal(got, want) || q.Len(sem) != len(want) {
+						t.Fatalf("in line %v, want %v", got, want)
+					}
+					if q.Ahead(sem, nil) != (len(line) > 0) {
+						t.Fatalf("ahead of a newcomer: %v", q.Ahead(sem, nil))
+					}
+				}
+				if at, ok := q.NextExpiry(); ok == next.IsZero() || !at.Equal(next) {
+					t.Fatalf("next expiry %v %v, want %v", at, ok, next)
+				}
+				if q.Total() != total {
+					t.Fatalf("%d in all, want %d", q.Total(), total)
+				}
+			},
+		})
+	})
+}
+
+func full(n int) *Queue[*call] {
+	q := New[*call]()
+	for i := range n {
+		q.Join(key("s", i), semaphore.Request{Weight: 1}, nil, &call{strconv.Itoa(i)}, start, 0)
+	}
+	return q
+}
+
+// BenchmarkQueue_LongLine is one line of ten thousand.
+func BenchmarkQueue_LongLine(b *testing.B) {
+	const n = 10_000
+	b.Run("leave and join", func(b *testing.B) {
+		q := full(n)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			k := key("s", i*7919%n)
+			c, _ := q.Leave(k)
+			q.Join(k, semaphore.Request{Weight: 1}, nil, c, start, 0)
+		}
+	})
+	b.Run("offer and return", func(b *testing.B) {
+		q := full(n)
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, w := range q.Offer("s", 1) {
+				q.Return(w)
+			}
+		}
+	})
+	b.Run("offer behind a thousand absent", func(b *testing.B) {
+		q := full(n)
+		for _, w := range q.Waiting("s")[:1000] {
+			q.Detach(w, q.Call(w), start)
+		}
+		for b.Loop() {
+			for _, w := range q.Offer("s", 1) {
+				q.Return(w)
+			}
+		}
+	})
+	b.Run("place", func(b *testing.B) {
+		q := full(n)
+		ws := q.Waiting("s")
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			q.Place(ws[i*7919%n])
+		}
+	})
+}

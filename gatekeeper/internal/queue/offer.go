@@ -1,0 +1,62 @@
+package queue
+
+// Offer marks and returns, from the front, who can be granted: as many as fit into what is free once everybody who is
+// being proposed already has got its part. The first who does not fit ends it; who is absent is passed over. Each of them
+// must later Leave or be given to Return.
+//
+// Offer again after a waiter left or was returned: until then it was counted, also when the state counted it as well.
+func (q *Queue[C]) Offer(sem string, free uint64) []*Waiter[C] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[sem]
+	if l == nil {
+		return nil
+	}
+	var offers []*Waiter[C]
+	for {
+		w, ok := l.ready.Min()
+		if !ok || l.offered+uint64(w.Request.Weight) > free {
+			return offers
+		}
+		l.ready.PopMin()
+		w.offered = true
+		l.offered += uint64(w.Request.Weight)
+		offers = append(offers, w)
+	}
+}
+
+// Return puts a waiter whose grant was refused back to its place, where it can be offered again. If it has been absent for
+// longer than Linger by now, the next Expire drops it.
+func (q *Queue[C]) Return(w *Waiter[C]) {
+	var none C
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.line == nil || !w.offered {
+		return
+	}
+	w.offered = false
+	w.line.offered -= uint64(w.Request.Weight)
+	if w.call != none {
+		w.line.ready.Set(w)
+	} else {
+		q.absent.Set(w)
+	}
+}
+
+// Ahead tells whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed included;
+// for nil, and for a key that does not wait, whether anybody is in line at all. Expire first, so that nobody whose place
+// is no longer kept is counted.
+func (q *Queue[C]) Ahead(sem string, k *Key) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[sem]
+	if l == nil {
+		return false
+	}
+	if k == nil {
+		return true
+	}
+	w := q.waiters[*k]
+	first, _ := l.all.Min()
+	return w == nil || first != w
+}

@@ -1,0 +1,218 @@
+package queue
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// call is a waiting call, told apart by its address.
+type call struct{ name string }
+
+var start = time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
+
+func key(sem string, n int) Key {
+	return Key{Semaphore: sem, Identity: semaphore.Identity{Group: "g", Acquirer: strconv.Itoa(n)}, RequestID: "r"}
+}
+
+// join puts a new waiter of that weight into the line of "s".
+func join(q *Queue[*call], n int, weight uint32, now time.Time) (*Waiter[*call], *call) {
+	c := &call{strconv.Itoa(n)}
+	w, _ := q.Join(key("s", n), semaphore.Request{Semaphore: "s", Weight: weight}, nil, c, now, 0)
+	return w, c
+}
+
+func numbers(ws []*Waiter[*call]) []int {
+	var ns []int
+	for _, w := range ws {
+		n, _ := strconv.Atoi(w.Identity.Acquirer)
+		ns = append(ns, n)
+	}
+	return ns
+}
+
+func wantNumbers(t *testing.T, what string, ws []*Waiter[*call], want ...int) {
+	t.Helper()
+	if got := numbers(ws); !slices.Equal(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func TestOffer_FirstDoesNotFit_NobodyIsSkipped(t *testing.T) {
+	q := New[*call]()
+	join(q, 1, 5, start)
+	join(q, 2, 1, start)
+	wantNumbers(t, "4 free", q.Offer("s", 4))
+	wantNumbers(t, "5 free", q.Offer("s", 5), 1)
+	wantNumbers(t, "5 free, all of it offered", q.Offer("s", 5))
+	wantNumbers(t, "6 free, 5 of it offered", q.Offer("s", 6), 2)
+	wantNumbers(t, "another semaphore", q.Offer("other", 100))
+}
+
+func TestOffer_SeveralFit_AreOfferedTogetherInOrder(t *testing.T) {
+	q := New[*call]()
+	for n := 1; n <= 5; n++ {
+		join(q, n, 2, start)
+	}
+	wantNumbers(t, "7 free", q.Offer("s", 7), 1, 2, 3)
+	q.Leave(key("s", 1))
+	wantNumbers(t, "after one was granted", q.Offer("s", 5))
+	wantNumbers(t, "and one slot freed", q.Offer("s", 6), 4)
+}
+
+func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
+	q := New[*call]()
+	w, _ := join(q, 1, 1, start)
+	join(q, 2, 1, start)
+	q.Offer("s", 1)
+	q.Return(w)
+	wantNumbers(t, "after the return", q.Offer("s", 2), 1, 2)
+	q.Leave(key("s", 1))
+	q.Return(w) // too late: it has left
+	wantNumbers(t, "who is in line", q.Waiting("s"), 2)
+	if q.Total() != 1 {
+		t.Errorf("%d wait in all", q.Total())
+	}
+}
+
+func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
+	q := New[*call]()
+	w, c := join(q, 1, 1, start)
+	join(q, 2, 1, start)
+	next := &call{"next"}
+	again, replaced := q.Join(w.Key, semaphore.Request{Weight: 7}, nil, next, start.Add(time.Hour), 0)
+	if again != w || replaced != c || q.Call(w) != next {
+		t.Errorf("joined %p (was %p), replaced %v, call %v", again, w, replaced, q.Call(w))
+	}
+	if place, length := q.Place(w); place != 1 || length != 2 {
+		t.Errorf("place %d of %d", place, length)
+	}
+	q.Detach(w, c, start) // the replaced call ends: that is no news
+	wantNumbers(t, "offered", q.Offer("s", 1), 1)
+	if w.Request.Weight != 1 {
+		t.Errorf("the request has changed: %+v", w.Request)
+	}
+}
+
+func TestDetach_Absent_KeepsThePlaceForAWhileAndIsPassedOver(t *testing.T) {
+	q := New[*call]()
+	w, c := join(q, 1, 1, start)
+	join(q, 2, 1, start)
+	q.Detach(w, c, start)
+	if !q.Ahead("s", &Key{Semaphore: "s"}) || q.Call(w) != nil {
+		t.Error("the absent waiter is not counted, or has a call")
+	}
+	wantNumbers(t, "offered meanwhile", q.Offer("s", 1), 2)
+	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
+	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
+		t.Errorf("next expiry %v %v", at, ok)
+	}
+
+	back, replaced := q.Join(w.Key, w.Request, nil, &call{"back"}, start.Add(Linger-1), 0)
+	if back != w || replaced != nil {
+		t.Errorf("it came back as %p (was %p) and replaced %v", back, w, replaced)
+	}
+	wantNumbers(t, "offered after it came back", q.Offer("s", 2), 1)
+	wantNumbers(t, "dropped after it came back", q.Expire(start.Add(time.Hour)))
+	if _, ok := q.NextExpiry(); ok {
+		t.Error("somebody is absent")
+	}
+}
+
+func TestExpire_LingerOver_DropsAndMakesRoom(t *testing.T) {
+	q := New[*call]()
+	w, c := join(q, 1, 1, start)
+	q.Detach(w, c, start)
+	join(q, 2, 1, start)
+	wantNumbers(t, "dropped", q.Expire(start.Add(Linger)), 1)
+	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}) {
+		t.Error("somebody is still ahead of the second")
+	}
+	if place, length := q.Place(w); place != 0 || length != 0 {
+		t.Errorf("the dropped one has place %d of %d", place, length)
+	}
+	if again, _ := join(q, 1, 1, start.Add(Linger)); again == w {
+		t.Error("a dropped waiter came back to life")
+	}
+	wantNumbers(t, "in line", q.Waiting("s"), 2, 1)
+}
+
+func TestDetach_WhileOffered_IsDroppedOnlyAfterItsGrantIsDecided(t *testing.T) {
+	q := New[*call]()
+	w, c := join(q, 1, 1, start)
+	q.Offer("s", 1)
+	q.Detach(w, c, start)
+	wantNumbers(t, "dropped while its grant is on its way", q.Expire(start.Add(time.Hour)))
+	q.Return(w)
+	wantNumbers(t, "offered while absent", q.Offer("s", 1))
+	wantNumbers(t, "dropped", q.Expire(start.Add(time.Hour)), 1)
+}
+
+func TestLeave_ReturnsTheCallAttachedThen(t *testing.T) {
+	q := New[*call]()
+	w, c := join(q, 1, 1, start)
+	if got, known := q.Leave(w.Key); got != c || !known {
+		t.Errorf("left with %v %v", got, known)
+	}
+	if got, known := q.Leave(w.Key); got != nil || known {
+		t.Errorf("left twice: %v %v", got, known)
+	}
+	if q.Ahead("s", nil) || q.Len("s") != 0 || len(q.Semaphores()) != 0 {
+		t.Error("the line is not gone")
+	}
+}
+
+func TestGather_ClaimedAgeOrders_CappedAndOnlyForAWhile(t *testing.T) {
+	q := New[*call]()
+	q.Gather(start.Add(time.Second))
+	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
+		t.Error("it gathers at the wrong time")
+	}
+	for n, claim := range []time.Duration{0, time.Minute, time.Hour, 2 * time.Hour, -time.Hour, time.Second} {
+		q.Join(key("s", n), semaphore.Request{Weight: 1}, nil, &call{}, start, claim)
+	}
+	late, _ := q.Join(key("s", 6), semaphore.Request{Weight: 1}, nil, &call{}, start.Add(time.Second), time.Hour)
+	wantNumbers(t, "in line", q.Waiting("s"), 2, 3, 1, 5, 0, 4, 6)
+	if want := start.Add(time.Second - MaxWaitedBefore); !late.Joined.Equal(want) {
+		t.Errorf("claimed %v, want %v", late.Joined, want)
+	}
+}
+
+func TestClear_EndsEverything(t *testing.T) {
+	q := New[*call]()
+	q.Gather(start.Add(time.Hour))
+	w, c := join(q, 1, 1, start)
+	w2, c2 := join(q, 2, 1, start)
+	q.Detach(w2, c2, start)
+	if got := q.Clear(); len(got) != 2 || q.Call(w) != c {
+		t.Errorf("cleared %v", numbers(got))
+	}
+	q.Return(w)
+	q.Detach(w, c, start)
+	if q.Total() != 0 || q.Gathering(start) || q.Offer("s", 9) != nil || q.Expire(start.Add(time.Hour)) != nil {
+		t.Error("something is left")
+	}
+}
+
+func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
+	q := New[*call]()
+	for n, sem := range []string{"b", "a", "c", "a"} {
+		q.Join(key(sem, n), semaphore.Request{Weight: uint32(n)}, nil, &call{}, start, 0)
+	}
+	q.Offer("a", 1)
+	got := q.Waiters(func(sem string) bool { return sem != "b" }, 10)
+	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
+		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {
+		t.Errorf("listed %+v", got)
+	}
+	if got := q.Waiters(func(string) bool { return true }, 2); len(got) != 2 || got[1].Semaphore != "a" {
+		t.Errorf("two of them: %+v", got)
+	}
+}

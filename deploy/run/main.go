@@ -1,0 +1,169 @@
+// Command run starts one gatekeeperd with the timetable of the Kubernetes project loaded, says what to type next, and stops the
+// server when it is stopped itself. It is what `make run` runs.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+)
+
+type options struct {
+	bin         string
+	data        string
+	definitions string
+	api         string
+	peer        string
+	admin       string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.bin, "bin", "bin", "folder of gatekeeperd and gkctl")
+	flag.StringVar(&o.data, "data", "data/run", "data folder; what was edited there stays")
+	flag.StringVar(&o.definitions, "definitions", "deploy/samples/kubernetes.yaml", "definitions to load")
+	flag.StringVar(&o.api, "api", "127.0.0.1:7420", "API address")
+	flag.StringVar(&o.peer, "peer", "127.0.0.1:7421", "peer address")
+	flag.StringVar(&o.admin, "admin", "127.0.0.1:7423", "admin address")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := o.run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "run:", err)
+		os.Exit(1)
+	}
+}
+
+// run ends without an error when ctx does and the server has stopped as it should.
+func (o *options) run(ctx context.Context, out io.Writer) error {
+	if err := os.MkdirAll(o.data, 0o700); err != nil {
+		return err
+	}
+	log := filepath.Join(o.data, "log")
+	w, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	cmd := exec.Command(filepath.Join(o.bin, "gatekeeperd"),
+		"--data-dir", filepath.Join(o.data, "gk1"),
+		"--api-address", o.api, "--peer-address", o.peer, "--admin-address", o.admin,
+		"--definitions", o.definitions)
+	// Why it could not start is for the one who typed the command; what it says later is for the log.
+	first := &firstWords{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
+	// Its own process group: Ctrl-C reaches this program only, which then stops the server once.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+
+	ready := make(chan error, 1)
+	waiting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	go func() { ready <- serves(waiting, o.api) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("gatekeeperd did not start (%v):\n%s", err, first)
+	case err := <-ready:
+		if err != nil && ctx.Err() == nil {
+			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, err), stop(cmd, done))
+		}
+	}
+	if ctx.Err() == nil {
+		fmt.Fprintf(out, next, o.api, o.data, log, o.gkctl())
+	}
+	select {
+	case err := <-done:
+		return fmt.Errorf("gatekeeperd left (%v), see %s", err, log)
+	case <-ctx.Done():
+	}
+	fmt.Fprintln(out, "\nStopping.")
+	return stop(cmd, done)
+}
+
+// gkctl is how to call it from another terminal.
+func (o *options) gkctl() string {
+	gkctl := filepath.Join(o.bin, "gkctl")
+	if o.api != "127.0.0.1:7420" {
+		gkctl = "GK_ENDPOINTS=" + o.api + " " + gkctl
+	}
+	return gkctl
+}
+
+// serves waits until the server at this address says that it serves.
+func serves(ctx context.Context, address string) error {
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+		if err == nil && answer.Status == healthpb.HealthCheckResponse_SERVING {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// stop asks the server to end and waits for it.
+func stop(cmd *exec.Cmd, done <-chan error) error {
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(20 * time.Second):
+		return errors.Join(errors.New("gatekeeperd did not end within 20 s of SIGTERM"), cmd.Process.Kill())
+	}
+}
+
+// firstWords keeps the beginning of what is written to it.
+type firstWords struct {
+	limit int
+	text  []byte
+}
+
+func (f *firstWords) Write(p []byte) (int, error) {
+	f.text = append(f.text, p[:min(len(p), f.limit-len(f.text))]...)
+	return len(p), nil
+}
+
+func (f *firstWords) String() string { return string(f.text) }
+
+const next = `Gatekeeper serves at %[1]s, with the periodic jobs of the Kubernetes project: 1 335 semaphores, and a pool for
+each of their seven build clusters. Data is in %[2]s, the log in %[3]s. Ctrl-C stops the server.
+
+In another terminal:
+
+  %[4]s get                                        # every definition
+  %[4]s get 'pool/*'                               # the pools
+  %[4]s get -l dashboard=sig-etcd-periodics        # by label
+  %[4]s get ci-etcd-e2e-amd64 -o yaml              # one of them whole
+  %[4]s explain ci-etcd-e2e-amd64 --group default  # why not here
+  %[4]s acquire pool/k8s-infra-aks-prow-build --group k8s-infra-aks-prow-build
+  %[4]s holders                                    # who holds what
+  %[4]s cluster status
+`

@@ -1,0 +1,24 @@
+package servers
+
+import (
+	"fmt"
+	"os/exec"
+	"path"
+	"path/filepath"
+)
+
+// Build compiles commands of this module, named by their import paths within it ("cmd/gatekeeperd"), into dir and returns
+// their files in the same order.
+func Build(dir string, commands ...string) ([]string, error) {
+	const module = "github.com/gatekeeperd/gatekeeper/"
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	var files []string
+	for _, command := range commands {
+		args = append(args, module+command)
+		files = append(files, filepath.Join(dir, path.Base(command)))
+	}
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return files, nil
+}

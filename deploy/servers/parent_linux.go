@@ -1,0 +1,11 @@
+package servers
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// dieWithParent makes the kernel end the process when the one that started it is gone: a killed test leaves no servers behind.
+func dieWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,214 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// Server is one gatekeeperd. Its addresses stay the same when it is started again.
+type Server struct {
+	ID               string
+	API, Peer, Admin string // host:port
+
+	binary, dir string
+	args        []string
+
+	mu   sync.Mutex // guards the fields below
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the running process has ended
+	err  error         // how it ended
+	conn *grpc.ClientConn
+}
+
+// Start starts the process; it does not wait until it is ready. A server that was stopped or killed may be started again.
+func (s *Server) Start() error {
+	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close() // the process has its own
+	cmd := exec.Command(s.binary, s.args...)
+	cmd.Dir = s.dir
+	cmd.Stdout, cmd.Stderr = log, log
+	dieWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", s.ID, err)
+	}
+	done := make(chan struct{})
+	s.mu.Lock()
+	s.cmd, s.done = cmd, done
+	s.mu.Unlock()
+	go func() {
+		err := cmd.Wait()
+		s.mu.Lock()
+		s.err = err
+		s.mu.Unlock()
+		close(done)
+	}()
+	return nil
+}
+
+// Ready waits until the server says that it serves, and fails when it ends before.
+func (s *Server) Ready(ctx context.Context) error {
+	conn, err := s.Conn()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+		if err == nil && answer.Status == healthpb.HealthCheckResponse_SERVING {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-done:
+			return fmt.Errorf("%s ended before it was ready: %w", s.ID, s.exit())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w (last: %v)", s.ID, ctx.Err(), err)
+		}
+	}
+}
+
+// Conn is a connection to the server's API, which lives as long as the cluster.
+func (s *Server) Conn() (*grpc.ClientConn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return nil, err
+		}
+		s.conn = conn
+	}
+	return s.conn, nil
+}
+
+// Status is the server's own view of the cluster.
+func (s *Server) Status(ctx context.Context) (*gatekeeperv1.GetStatusResponse, error) {
+	conn, err := s.Conn()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
+}
+
+// Running reports whether the process has been started and has not ended. A suspended one is running.
+func (s *Server) Running() bool {
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	if done == nil {
+		return false
+	}
+	select {
+	case <-done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Kill is kill -9; it returns when the process is gone.
+func (s *Server) Kill() {
+	if s.Running() {
+		s.signal(syscall.SIGKILL)
+		<-s.done
+	}
+}
+
+// Suspend stops the process where it stands (SIGSTOP), as a stalled machine would.
+func (s *Server) Suspend() error { return s.signal(syscall.SIGSTOP) }
+
+// Resume lets a suspended process go on (SIGCONT).
+func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
+
+// LogTail is the end of what the server has written, for error messages.
+func (s *Server) LogTail() string {
+	f, err := os.Open(s.logFile())
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	const most = 8 << 10
+	if info, err := f.Stat(); err == nil && info.Size() > most {
+		f.Seek(-most, io.SeekEnd)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func (s *Server) logFile() string { return filepath.Join(s.dir, "log") }
+
+func (s *Server) signal(sig os.Signal) error {
+	s.mu.Lock()
+	cmd := s.cmd
+	s.mu.Unlock()
+	if cmd == nil {
+		return fmt.Errorf("%s was never started", s.ID)
+	}
+	return cmd.Process.Signal(sig)
+}
+
+// terminate asks the process to end; one that has ended is left alone.
+func (s *Server) terminate() error {
+	if err := s.signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// ended waits for the end and says how it was; one that was killed before has ended well.
+func (s *Server) ended(within time.Duration) error {
+	select {
+	case <-s.done:
+	case <-time.After(within):
+		s.Kill()
+		return fmt.Errorf("%s did not end within %v of SIGTERM\n%s", s.ID, within, s.LogTail())
+	}
+	var exit *exec.ExitError
+	if err := s.exit(); errors.As(err, &exit) && exit.Exited() {
+		return fmt.Errorf("%s: %w\n%s", s.ID, err, s.LogTail())
+	}
+	return nil
+}
+
+func (s *Server) exit() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		return errors.New("exit code 0")
+	}
+	return s.err
+}
+
+func (s *Server) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.conn.Close()
+		s.conn = nil
+	}
+}

@@ -1,0 +1,148 @@
+// Package servers runs gatekeeperd as what it is, processes on loopback with data folders of their own, for the demo, the
+// bench, and the tests that kill, stop and start them.
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options say what to start. Binary and Dir are required.
+type Options struct {
+	// Binary is the gatekeeperd to run.
+	Binary string
+	// Dir gets one folder a server, with its data and its log.
+	Dir string
+	// Count is how many servers make the cluster; 0 means 1.
+	Count int
+	// Profile is the timing profile; empty means the server's default.
+	Profile string
+	// Definitions is a file to load; empty means none.
+	Definitions string
+	// Args are added to every server's flags.
+	Args []string
+}
+
+// Cluster is a named set of servers.
+type Cluster struct {
+	Servers []*Server
+}
+
+// Start starts the servers and waits until every one is ready. When it fails nothing is left running, and the error ends with
+// the log of the server at fault.
+func Start(ctx context.Context, opts Options) (*Cluster, error) {
+	count := max(opts.Count, 1)
+	ports, err := FreePorts(3 * count)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{}
+	var members []string
+	for i := range count {
+		s := &Server{
+			ID:     fmt.Sprintf("gk%d", i+1),
+			API:    ports[3*i],
+			Peer:   ports[3*i+1],
+			Admin:  ports[3*i+2],
+			binary: opts.Binary,
+		}
+		s.dir = filepath.Join(opts.Dir, s.ID)
+		if err := os.MkdirAll(s.dir, 0o700); err != nil {
+			return nil, err
+		}
+		members = append(members, s.ID+"="+s.Peer)
+		c.Servers = append(c.Servers, s)
+	}
+	for _, s := range c.Servers {
+		s.args = append([]string{
+			"--id", s.ID,
+			"--data-dir", filepath.Join(s.dir, "data"),
+			"--api-address", s.API,
+			"--peer-address", s.Peer,
+			"--admin-address", s.Admin,
+		}, opts.Args...)
+		if count > 1 {
+			s.args = append(s.args, "--members", strings.Join(members, ","))
+		}
+		if opts.Profile != "" {
+			s.args = append(s.args, "--profile", opts.Profile)
+		}
+		if opts.Definitions != "" {
+			s.args = append(s.args, "--definitions", opts.Definitions)
+		}
+		if err := s.Start(); err != nil {
+			c.Kill()
+			return nil, err
+		}
+	}
+	for _, s := range c.Servers {
+		if err := s.Ready(ctx); err != nil {
+			c.Kill()
+			return nil, fmt.Errorf("%w\n%s", err, s.LogTail())
+		}
+	}
+	return c, nil
+}
+
+// Endpoints are the API addresses of all servers.
+func (c *Cluster) Endpoints() []string {
+	var endpoints []string
+	for _, s := range c.Servers {
+		endpoints = append(endpoints, s.API)
+	}
+	return endpoints
+}
+
+// Leader asks every running server and returns the one that leads in the highest term; it asks on until there is one.
+func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var leader *Server
+		var term uint64
+		for _, s := range c.Servers {
+			if !s.Running() {
+				continue
+			}
+			status, err := s.Status(ctx)
+			if err == nil && status.Role == "leader" && status.Term >= term {
+				leader, term = s, status.Term
+			}
+		}
+		if leader != nil {
+			return leader, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no server leads: %w", ctx.Err())
+		}
+	}
+}
+
+// Stop ends all servers in the way an operator does, and fails when one does not end by itself within 15 s or with another
+// exit code than 0.
+func (c *Cluster) Stop() error {
+	var errs []error
+	for _, s := range c.Servers {
+		errs = append(errs, s.terminate())
+	}
+	for _, s := range c.Servers {
+		errs = append(errs, s.ended(15*time.Second))
+		s.close()
+	}
+	return errors.Join(errs...)
+}
+
+// Kill ends all servers at once, whatever state they are in.
+func (c *Cluster) Kill() {
+	for _, s := range c.Servers {
+		s.Kill()
+		s.close()
+	}
+}

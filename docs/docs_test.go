@@ -1,0 +1,157 @@
+package docs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// notRun are commands that the pages name and this test does not run, with the reason.
+var notRun = map[string]string{
+	"make run":  "runs until it is stopped; the test of deploy/run runs it",
+	"make test": "is what runs this test",
+	"make demo": "takes its 30 s; the test of deploy/demo runs a short one",
+}
+
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "gatekeeper-docs-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../README.md") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := parsePage(filepath.Base(file), string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runPage(t, p)
+		})
+	}
+}
+
+// address is a loopback address as the pages write it; the test puts a free port in its place, in commands and in output.
+var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
+func runPage(t *testing.T, p *page) {
+	if len(p.commands) == 0 {
+		return
+	}
+	dir := t.TempDir()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, "deploy"), filepath.Join(dir, "deploy")); err != nil {
+		t.Fatal(err)
+	}
+	real := map[string]string{} // the page's address -> the one used here
+	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "USER=ops", "HOSTNAME=desk", "COLUMNS=200"}
+	if p.servers > 0 {
+		cluster := startServers(t, p, root)
+		for i, s := range cluster.Servers {
+			// The page's first server has the standard ports, the others those of the next tens.
+			real[fmt.Sprintf("127.0.0.1:74%d0", 2+i)] = s.API
+			real[fmt.Sprintf("127.0.0.1:74%d1", 2+i)] = s.Peer
+			real[fmt.Sprintf("127.0.0.1:74%d3", 2+i)] = s.Admin
+		}
+		env = append(env, "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
+	}
+	substitute := func(text string) string {
+		return address.ReplaceAllStringFunc(text, func(a string) string {
+			if real[a] == "" {
+				free, err := servers.FreePorts(1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				real[a] = free[0]
+			}
+			return real[a]
+		})
+	}
+	sh := startShell(t, dir, env)
+	for _, c := range p.commands {
+		if notRun[c.text] != "" {
+			continue
+		}
+		if strings.HasPrefix(c.text, "grpcurl ") {
+			installGrpcurl(t, root)
+		}
+		got, code, err := sh.run(substitute(c.text), 30*time.Second)
+		if err != nil {
+			t.Fatalf("%s:%d: $ %s: %v\n%s", p.file, c.line, c.text, err, strings.Join(got, "\n"))
+		}
+		want := strings.Split(substitute(strings.Join(c.output, "\n")), "\n")
+		if len(c.output) == 0 {
+			want = nil
+		}
+		if code != 0 || !matches(want, got) {
+			t.Fatalf("%s:%d: $ %s\nexit code %d; a command that is to fail is followed by: || echo \"exit code $?\"\nprinted:\n%s\nthe page says:\n%s",
+				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+func startServers(t *testing.T, p *page, root string) *servers.Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	opts := servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir(), Count: p.servers}
+	if p.definitions != "" {
+		opts.Definitions = filepath.Join(root, p.definitions)
+	}
+	cluster, err := servers.Start(ctx, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return cluster
+}
+
+// installGrpcurl builds the version of grpcurl that .ci/grpcurl names, once.
+func installGrpcurl(t *testing.T, root string) {
+	t.Helper()
+	file := filepath.Join(bin, "grpcurl")
+	if _, err := os.Stat(file); err == nil {
+		return
+	}
+	build := exec.Command("go", "build", "-o", file, "github.com/fullstorydev/grpcurl/cmd/grpcurl")
+	build.Dir = filepath.Join(root, ".ci", "grpcurl")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build grpcurl: %v\n%s", err, out)
+	}
+}

@@ -1,0 +1,140 @@
+package docs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// page is what a page of documentation asks to be run.
+//
+// A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->" loads
+// a file of the repository into it. Fenced blocks of kind console hold commands, each after "$ ", and what they print.
+type page struct {
+	file        string
+	servers     int
+	definitions string
+	commands    []command
+	others      []block
+}
+
+// command is one command of a page. Lines that end with a backslash go on in the next.
+type command struct {
+	line   int
+	text   string
+	output []string
+}
+
+// block is a fenced block of another kind.
+type block struct {
+	line int
+	kind string
+	text string
+}
+
+var directive = regexp.MustCompile(`^<!-- (servers|definitions): (\S+) -->$`)
+
+func parsePage(file, text string) (*page, error) {
+	p := &page{file: file}
+	var in *block
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case in == nil && strings.HasPrefix(line, "```"):
+			in = &block{line: i + 1, kind: strings.TrimPrefix(line, "```")}
+		case in != nil && line == "```":
+			if err := p.add(*in); err != nil {
+				return nil, err
+			}
+			in = nil
+		case in != nil:
+			in.text += line + "\n"
+		default:
+			if m := directive.FindStringSubmatch(line); m != nil {
+				if m[1] == "definitions" {
+					p.definitions = m[2]
+				} else if _, err := fmt.Sscan(m[2], &p.servers); err != nil {
+					return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
+				}
+			}
+		}
+	}
+	if in != nil {
+		return nil, fmt.Errorf("%s:%d: the block does not end", file, in.line)
+	}
+	return p, nil
+}
+
+func (p *page) add(b block) error {
+	switch b.kind {
+	case "console":
+	case "", "sh", "bash", "shell":
+		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: commands go into console blocks, the rest says what it is", p.file, b.line, b.kind)
+	default:
+		p.others = append(p.others, b)
+		return nil
+	}
+	open := false // the command goes on in the next line
+	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+		last := len(p.commands) - 1
+		switch {
+		case open:
+			p.commands[last].text += "\n" + line
+			open = strings.HasSuffix(line, `\`)
+		case strings.HasPrefix(line, "$ "):
+			p.commands = append(p.commands, command{line: b.line + 1 + i, text: strings.TrimPrefix(line, "$ ")})
+			open = strings.HasSuffix(line, `\`)
+		case i == 0:
+			return fmt.Errorf("%s:%d: a console block begins with a command", p.file, b.line)
+		default:
+			p.commands[last].output = append(p.commands[last].output, line)
+		}
+	}
+	return nil
+}
+
+var (
+	spaces      = regexp.MustCompile(`[ \t]+`)
+	placeholder = regexp.MustCompile(`<[a-z][a-z0-9 -]*>|\.\.\.`)
+)
+
+// linePattern makes a pattern of one line of expected output: <word> stands for one word, ... for anything, and the width of spaces does not
+// count, since tables are as wide as their contents.
+func linePattern(line string) *regexp.Regexp {
+	line = spaces.ReplaceAllString(strings.TrimSpace(line), " ")
+	var b strings.Builder
+	b.WriteString("^")
+	for {
+		at := placeholder.FindStringIndex(line)
+		if at == nil {
+			b.WriteString(regexp.QuoteMeta(line) + "$")
+			return regexp.MustCompile(b.String())
+		}
+		b.WriteString(regexp.QuoteMeta(line[:at[0]]))
+		if line[at[0]:at[1]] == "..." {
+			b.WriteString(".*")
+		} else {
+			b.WriteString(`\S+`)
+		}
+		line = line[at[1]:]
+	}
+}
+
+// matches holds real output against a page's. A line of nothing but "..." stands for any number of lines.
+func matches(want, got []string) bool {
+	if len(want) == 0 {
+		return len(got) == 0
+	}
+	if strings.TrimSpace(want[0]) == "..." {
+		for i := 0; i <= len(got); i++ {
+			if matches(want[1:], got[i:]) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(got) == 0 {
+		return false
+	}
+	line := spaces.ReplaceAllString(strings.TrimSpace(got[0]), " ")
+	return linePattern(want[0]).MatchString(line) && matches(want[1:], got[1:])
+}

@@ -1,0 +1,59 @@
+package docs
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMatches(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		want, got string
+		matches   bool
+	}{
+		{"Equal_Matches", "a b\nc", "a b\nc", true},
+		{"OtherWord_DoesNot", "a b", "a c", false},
+		{"WidthOfSpaces_DoesNotCount", "NAME  TOKEN\na  1", "NAME     TOKEN  \na        1", true},
+		{"Placeholder_IsOneWord", "token <token>", "token 17", true},
+		{"Placeholder_IsNotTwoWords", "token <token>", "token 17 18", false},
+		{"Placeholder_IsNotNothing", "token <token>", "token", false},
+		{"EllipsisInALine_IsAnything", "took ... in all", "took 3 ms and more in all", true},
+		{"EllipsisLine_IsAnyLines", "a\n...\nz", "a\nb\nc\nz", true},
+		{"EllipsisLine_IsNoLine", "a\n...\nz", "a\nz", true},
+		{"EllipsisLine_KeepsTheRest", "a\n...\nz", "a\nb", false},
+		{"MissingLine_DoesNot", "a\nb", "a", false},
+		{"MoreLines_DoNot", "a", "a\nb", false},
+		{"SignsOfPatterns_AreThemselves", "app[12]+(x)", "app[12]+(x)", true},
+		{"SignsOfPatterns_MatchNothingElse", "app[12]", "app1", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := matches(strings.Split(test.want, "\n"), strings.Split(test.got, "\n")); got != test.matches {
+				t.Errorf("%v, want %v", got, test.matches)
+			}
+		})
+	}
+}
+
+func TestParsePage_TakesCommandsWithTheirOutput(t *testing.T) {
+	p, err := parsePage("x.md", "<!-- servers: 3 -->\nText\n```console\n$ one\nout\n$ two \\\n  more\n```\n```yaml\na: 1\n```\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.servers != 3 || len(p.commands) != 2 || len(p.others) != 1 {
+		t.Fatalf("%+v", p)
+	}
+	if c := p.commands[0]; c.text != "one" || c.line != 4 || len(c.output) != 1 || c.output[0] != "out" {
+		t.Errorf("%+v", c)
+	}
+	if c := p.commands[1]; c.text != "two \\\n  more" || len(c.output) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestParsePage_WhatWouldNotBeRun_IsRefused(t *testing.T) {
+	for _, text := range []string{"```\n$ one\n```", "```sh\none\n```", "```console\nout\n```", "```console\n$ one"} {
+		if _, err := parsePage("x.md", text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}

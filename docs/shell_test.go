@@ -1,0 +1,88 @@
+package docs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// shell is one bash in which the commands of a page run one after the other, so that later ones see the variables of
+// earlier ones.
+type shell struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan string
+	count int
+}
+
+// startShell starts bash in dir. Everything that it leaves running in its background ends with the test.
+func startShell(t *testing.T, dir string, env []string) *shell {
+	t.Helper()
+	s := &shell{cmd: exec.Command("bash", "--noprofile", "--norc"), lines: make(chan string)}
+	s.cmd.Dir, s.cmd.Env = dir, env
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := s.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, w := io.Pipe()
+	s.in, s.cmd.Stdout, s.cmd.Stderr = in, w, w
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.lines)
+		for scanner := bufio.NewScanner(out); scanner.Scan(); {
+			s.lines <- scanner.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+		_ = w.Close()
+		for range s.lines { // let the copying end
+		}
+		_ = s.cmd.Wait()
+	})
+	return s
+}
+
+// run runs one command and returns what it printed, both streams together, and its exit code.
+func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
+	s.count++
+	mark := fmt.Sprintf("--- command %d ended with ", s.count)
+	// The mark stands on a line of its own even after output without a line end.
+	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $? </dev/null\n", text, mark); err != nil {
+		return nil, 0, err
+	}
+	timeout := time.After(within)
+	var got []string
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				return got, 0, fmt.Errorf("the shell is gone")
+			}
+			if code, ok := strings.CutPrefix(line, mark); ok {
+				var exit int
+				_, err := fmt.Sscan(code, &exit)
+				return trim(got), exit, err
+			}
+			got = append(got, line)
+		case <-timeout:
+			return got, 0, fmt.Errorf("it did not end within %v", within)
+		}
+	}
+}
+
+// trim takes empty lines off the end.
+func trim(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// core is what a cluster of one size reached.
+type core struct {
+	Servers   int      `json:"servers"`
+	Denials   []figure `json:"denials"`
+	Refreshes []figure `json:"refreshes"`
+	Tokens    []figure `json:"tokens_by_stream"`
+	Pairs     []figure `json:"pairs"`
+	// What the leader's own counters say of these windows, at each number of callers.
+	Entries []shared `json:"entries"`
+}
+
+// shared says how many commands one log entry carried.
+type shared struct {
+	Callers  int     `json:"callers"`
+	Commands float64 `json:"commands"`
+	Entries  float64 `json:"entries"`
+	InOne    float64 `json:"commands_in_one_entry"`
+}
+
+// tokensInFrame is how many permits one frame of a stream refreshes.
+const tokensInFrame = 100
+
+// long is the permits' duration: none expires while it is measured.
+const long = time.Hour
+
+// measureCore starts a cluster and measures what callers ask of its leader.
+func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
+	cluster, err := servers.Start(ctx, servers.Options{
+		Binary: filepath.Join(b.bin, "gatekeeperd"),
+		Dir:    filepath.Join(b.dir, strconv.Itoa(count)),
+		Count:  count,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
+	leader, err := cluster.Leader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conns, err := dial(leader.API)
+	if err != nil {
+		return nil, err
+	}
+	defer conns.close()
+	if err := define(ctx, conns.of(0), b.most()); err != nil {
+		return nil, err
+	}
+	result := &core{Servers: count}
+	if result.Denials, err = b.measureDenials(ctx, leader, conns); err != nil {
+		return nil, fmt.Errorf("denials: %w", err)
+	}
+	if err := b.measureRefreshes(ctx, leader, conns, result); err != nil {
+		return nil, fmt.Errorf("refreshes: %w", err)
+	}
+	if err := b.measurePairs(ctx, leader, conns, result); err != nil {
+		return nil, fmt.Errorf("pairs: %w", err)
+	}
+	return result, nil
+}
+
+// define makes a semaphore for each caller, one that is held, and one wide enough for every stream.
+func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
+	wide := uint32(1_000_000)
+	edits := []*gatekeeperv1.Edit{
+		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "held", Duration: durationpb.New(long)}}},
+		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "wide", Permits: &wide, Duration: durationpb.New(long)}}},
+	}
+	for i := range callers {
+		def := &gatekeeperv1.Definition{Name: own(i), Duration: durationpb.New(long)}
+		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
+	}
+	_, err := gatekeeperv1.NewDefinitionServiceClient(conn).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"})
+	return err
+}
+
+func own(caller int) string { return "own/" + strconv.Itoa(caller) }
+
+func identity(caller int, holder string) *gatekeeperv1.Identity {
+	return &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller-" + strconv.Itoa(caller), HolderId: holder}
+}
+
+// acquire takes a permit, and fails when it is denied.
+func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *gatekeeperv1.Identity) (uint64, error) {
+	answer, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: semaphore, Identity: id})
+	if err != nil {
+		return 0, err
+	}
+	if answer.GetGrant() == nil {
+		return 0, fmt.Errorf("%s was denied: %s", semaphore, answer.GetDenial().GetMessage())
+	}
+	return answer.GetGrant().Permit.Token, nil
+}
+
+// measureDenials asks for a semaphore that somebody else holds.
+func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conns conns) ([]figure, error) {
+	if _, err := acquire(ctx, conns.of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+		return nil, err
+	}
+	var figures []figure
+	err := unwritten(ctx, leader, func() (err error) {
+		figures, err = b.each(ctx, func(ctx context.Context, caller int) (int, error) {
+			answer, err := gatekeeperv1.NewPermitServiceClient(conns.of(caller)).TryAcquire(ctx,
+				&gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
+			if err != nil {
+				return 0, err
+			}
+			if reason := answer.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+				return 0, fmt.Errorf("answered %v, want a denial for want of a free permit", answer)
+			}
+			return 1, nil
+		})
+		return err
+	})
+	return figures, err
+}
+
+// measureRefreshes refreshes one permit a call, and then by streams with many permits a frame.
+func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, conns conns, result *core) error {
+	streams := min(b.most(), 64)
+	tokens := make([][]*gatekeeperv1.TokenRefresh, b.most())
+	for caller := range tokens {
+		permits := 1
+		if caller < streams {
+			permits = tokensInFrame
+		}
+		for i := range permits {
+			token, err := acquire(ctx, conns.of(caller), "wide", identity(caller, strconv.Itoa(i)))
+			if err != nil {
+				return err
+			}
+			tokens[caller] = append(tokens[caller], &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(long)})
+		}
+	}
+	return unwritten(ctx, leader, func() (err error) {
+		result.Refreshes, err = b.each(ctx, func(ctx context.Context, caller int) (int, error) {
+			answer, err := gatekeeperv1.NewPermitServiceClient(conns.of(caller)).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: tokens[caller][:1]})
+			if err != nil {
+				return 0, err
+			}
+			return refreshed(answer.Results, 1)
+		})
+		if err != nil {
+			return err
+		}
+		for _, callers := range b.callers {
+			if callers > streams {
+				continue
+			}
+			f, err := b.stream(ctx, conns, callers, tokens)
+			if err != nil {
+				return err
+			}
+			result.Tokens = append(result.Tokens, f)
+		}
+		return nil
+	})
+}
+
+// stream opens one stream a caller and sends a frame when the one before has been answered.
+func (b *bench) stream(ctx context.Context, conns conns, callers int, tokens [][]*gatekeeperv1.TokenRefresh) (figure, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	open := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
+	frames := make([]uint64, callers)
+	for caller := range open {
+		var err error
+		if open[caller], err = gatekeeperv1.NewPermitServiceClient(conns.of(caller)).KeepAlive(ctx); err != nil {
+			return figure{}, err
+		}
+	}
+	return b.windows.loop(ctx, callers, func(_ context.Context, caller int) (int, error) {
+		frames[caller]++
+		if err := open[caller].Send(&gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Tokens: tokens[caller]}); err != nil {
+			return 0, err
+		}
+		answer, err := open[caller].Recv()
+		if err != nil {
+			return 0, err
+		}
+		if answer.Frame != frames[caller] {
+			return 0, fmt.Errorf("frame %d was answered by %v", frames[caller], answer)
+		}
+		return refreshed(answer.Results, tokensInFrame)
+	})
+}
+
+func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
+	if len(results) != want {
+		return 0, fmt.Errorf("%d results for %d tokens", len(results), want)
+	}
+	for _, r := range results {
+		if r.Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+			return 0, fmt.Errorf("not refreshed: %v", r)
+		}
+	}
+	return want, nil
+}
+
+// measurePairs acquires and releases, each caller a semaphore of its own.
+func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns conns, result *core) error {
+	for _, callers := range b.callers {
+		before, err := scrape(ctx, leader)
+		if err != nil {
+			return err
+		}
+		f, err := b.windows.loop(ctx, callers, func(ctx context.Context, caller int) (int, error) {
+			token, err := acquire(ctx, conns.of(caller), own(caller), identity(caller, ""))
+			if err != nil {
+				return 0, err
+			}
+			answer, err := gatekeeperv1.NewPermitServiceClient(conns.of(caller)).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+			if err == nil && !answer.Released {
+				err = fmt.Errorf("not released: %s", answer.Message)
+			}
+			return 1, err
+		})
+		if err != nil {
+			return err
+		}
+		after, err := scrape(ctx, leader)
+		if err != nil {
+			return err
+		}
+		commands, entries := after.commands-before.commands, after.entries-before.entries
+		if entries <= 0 || commands < entries {
+			return fmt.Errorf("the leader counts %v commands in %v entries for acquires and releases: its counters are wrong", commands, entries)
+		}
+		result.Pairs = append(result.Pairs, f)
+		result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})
+	}
+	return nil
+}
+
+// conns are a few connections that callers share.
+type conns []*grpc.ClientConn
+
+func dial(address string) (conns, error) {
+	var c conns
+	for range 4 {
+		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return nil, err
+		}
+		c = append(c, conn)
+	}
+	return c, nil
+}
+
+func (c conns) of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
+
+func (c conns) close() {
+	for _, conn := range c {
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+)
+
+// print writes the figures as a table: one column a number of callers, and what the limits of this machine make of them.
+func (r *report) print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "a second, at callers\t")
+	for _, f := range r.Echo {
+		fmt.Fprintf(w, "%d\t", f.Callers)
+	}
+	fmt.Fprintln(w)
+	r.row(w, "echo", r.Echo)
+	r.row(w, "append+fdatasync", []figure{r.Sync})
+	for _, c := range r.Clusters {
+		name := strconv.Itoa(c.Servers) + " servers: "
+		if c.Servers == 1 {
+			name = "1 server: "
+		}
+		r.row(w, name+"denials", c.Denials)
+		r.ratio(w, "of echo", c.Denials)
+		r.row(w, name+"refreshes", c.Refreshes)
+		r.row(w, fmt.Sprintf("%stokens in frames of %d", name, tokensInFrame), c.Tokens)
+		r.row(w, name+"pairs", c.Pairs)
+		fmt.Fprintf(w, "commands in one entry\t")
+		for _, e := range c.Entries {
+			fmt.Fprintf(w, "%.1f\t", e.InOne)
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush()
+	for _, c := range r.Clusters {
+		// A pair is an acquire and a release; each is two syncs in a row and two hops.
+		if len(c.Pairs) > 0 && c.Pairs[0].Callers == 1 && c.Servers > 1 {
+			floor := 2*r.Sync.P50 + 2*r.Echo[0].P50
+			fmt.Fprintf(out, "%d servers: one acquire or release takes %.0f µs at one caller, %.1f times the floor of two syncs and two hops (%.0f µs)\n",
+				c.Servers, c.Pairs[0].P50/2, c.Pairs[0].P50/2/floor, floor)
+		}
+	}
+	fmt.Fprintln(out, "Denials and refreshes wrote no log entry, by the leaders' own counters.")
+}
+
+func (r *report) row(w io.Writer, name string, figures []figure) {
+	fmt.Fprintf(w, "%s\t", name)
+	for _, f := range figures {
+		fmt.Fprintf(w, "%.0f\t", f.PerSecond)
+	}
+	fmt.Fprintln(w)
+}
+
+func (r *report) ratio(w io.Writer, name string, figures []figure) {
+	fmt.Fprintf(w, "%s\t", name)
+	for i, f := range figures {
+		fmt.Fprintf(w, "%.2f\t", f.PerSecond/r.Echo[i].PerSecond)
+	}
+	fmt.Fprintln(w)
+}

@@ -23,18 +23,10 @@ const (
 // ErrOverloaded is why a command was refused at once: too many wait already. Such an error is also a consensus.ErrNotAppended.
 var ErrOverloaded = errors.New("too many commands wait for the log; try again later or at a lower rate")
 
-// Pending is an entry on its way; *consensus.Pending is one.
-type Pending interface {
-	// Done is closed when the outcome is known, or known never to become known.
-	Done() <-chan struct{}
-	// Results returns one result a command, in their order, and the entry's index. Only after Done.
-	Results() ([]fsm.Result, uint64, error)
-}
-
 // Log is where entries go; *consensus.Node is one.
-type Log[P Pending] interface {
+type Log interface {
 	// Append hands the entry over before it returns, and keeps it.
-	Append(entry []byte) P
+	Append(entry []byte) *consensus.Pending
 }
 
 // Outcome is what became of one command. Exactly one holds: Err is nil and Result is what the command did; errors.Is(Err,
@@ -68,7 +60,7 @@ func WithMaxWaiting(n int) Option { return func(b *Batcher) { b.maxWaiting = n }
 
 // Batcher collects commands into entries of a log. Its methods may be called from any goroutine.
 type Batcher struct {
-	hand       func(entry []byte) Pending
+	log        Log
 	level      func() uint32
 	encode     func(level uint32, cmds []fsm.Command) ([]byte, error)
 	observe    func(Entry)
@@ -90,9 +82,9 @@ type Batcher struct {
 }
 
 // New starts a Batcher that appends to log, with commands encoded at the feature level that level returns. It runs until Close.
-func New[P Pending](log Log[P], level func() uint32, options ...Option) *Batcher {
+func New(log Log, level func() uint32, options ...Option) *Batcher {
 	b := &Batcher{
-		hand:       func(entry []byte) Pending { return log.Append(entry) },
+		log:        log,
 		level:      level,
 		encode:     fsm.Encode,
 		observe:    func(Entry) {},

@@ -110,7 +110,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 		b.Go(extend(1), func(Outcome) {})
 		var sizes []int
 		for {
-			close(in.done) // no results at all: the commands do not know, and the batcher goes on
+			in.end(consensus.Appended{}) // no results at all: the commands do not know, and the batcher goes on
 			synctest.Wait()
 			if len(log) == 0 {
 				break
@@ -217,8 +217,7 @@ func TestGo_WrongNumberOfResults_IsUnknown(t *testing.T) {
 		defer b.Close()
 		out := collect(b, 0, 1)
 		in := <-log
-		in.results = make([]fsm.Result, 2)
-		close(in.done)
+		in.end(consensus.Appended{Index: 1, Results: make([]fsm.Result, 2)})
 		if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Result != nil {
 			t.Errorf("outcome %+v", o)
 		}

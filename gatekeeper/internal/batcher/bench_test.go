@@ -2,30 +2,24 @@ package batcher
 
 import (
 	"strconv"
-	"sync/atomic"
 	"testing"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
 // instant answers every entry before Append returns, without looking into it, so that the batcher's own cost is measured.
-type instant struct{ commands *atomic.Int64 }
+type instant struct{}
 
-type applied struct{ results []fsm.Result }
-
-var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
-
-func (a applied) Done() <-chan struct{}                  { return closed }
-func (a applied) Results() ([]fsm.Result, uint64, error) { return a.results, 1, nil }
-
-func (l instant) Append(e []byte) applied {
-	l.commands.Add(int64(len(e)))
-	return applied{make([]fsm.Result, len(e))}
+func (instant) Append(e []byte) *consensus.Pending {
+	p, end := consensus.NewPending()
+	end(consensus.Appended{Index: 1, Results: make([]fsm.Result, len(e))})
+	return p
 }
 
 // newInstant returns a batcher whose entries have one byte a command.
 func newInstant() *Batcher {
-	b := New(instant{new(atomic.Int64)}, fixed)
+	b := New(instant{}, fixed)
 	b.encode = func(_ uint32, cmds []fsm.Command) ([]byte, error) { return make([]byte, len(cmds)), nil }
 	return b
 }
@@ -49,7 +43,7 @@ func BenchmarkDo(bench *testing.B) {
 	}
 }
 
-// TestDo_Allocations_AreFew: the entry, its results and the fake's own are all there is; a caller brings nothing new.
+// A lone command costs its entry, the Pending of the log and its results; the batcher itself adds nothing.
 func TestDo_Allocations_AreFew(t *testing.T) {
 	b := newInstant()
 	defer b.Close()

@@ -6,35 +6,27 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entry is one entry handed to a fakeLog, which the test answers when it likes.
+// entry is one entry handed to a fakeLog, which the test ends when it likes.
 type entry struct {
-	bytes   []byte
-	done    chan struct{}
-	results []fsm.Result
-	index   uint64
-	err     error
+	bytes []byte
+	end   func(consensus.Appended)
 }
-
-func (e *entry) Done() <-chan struct{}                  { return e.done }
-func (e *entry) Results() ([]fsm.Result, uint64, error) { return e.results, e.index, e.err }
 
 // apply answers as a state machine that tells every command its token.
 func (e *entry) apply(index uint64) {
+	a := consensus.Appended{Index: index}
 	for _, token := range e.tokens() {
-		e.results = append(e.results, fsm.PermitResult{Applied: true, Revision: token})
+		a.Results = append(a.Results, fsm.PermitResult{Applied: true, Revision: token})
 	}
-	e.index = index
-	close(e.done)
+	e.end(a)
 }
 
-func (e *entry) fail(err error) {
-	e.err = err
-	close(e.done)
-}
+func (e *entry) fail(err error) { e.end(consensus.Appended{Err: err}) }
 
 func (e *entry) tokens() []uint64 {
 	cmds, err := fsm.Decode(e.bytes)
@@ -53,10 +45,10 @@ type fakeLog chan *entry
 
 func newFakeLog() fakeLog { return make(fakeLog, 1000) }
 
-func (l fakeLog) Append(b []byte) *entry {
-	e := &entry{bytes: b, done: make(chan struct{})}
-	l <- e
-	return e
+func (l fakeLog) Append(b []byte) *consensus.Pending {
+	p, end := consensus.NewPending()
+	l <- &entry{b, end}
+	return p
 }
 
 // fixed is a feature level that stays.

@@ -50,7 +50,7 @@ func (b *Batcher) next() bool {
 	}
 
 	handed := time.Now()
-	p := b.hand(entry)
+	p := b.log.Append(entry)
 	select {
 	case <-p.Done():
 	case <-b.closing:
@@ -62,7 +62,7 @@ func (b *Batcher) next() bool {
 			return false
 		}
 	}
-	err = tell(calls, p, handed)
+	err = tell(calls, p.Wait(), handed)
 	b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: err})
 	return true
 }
@@ -85,12 +85,12 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 }
 
 // tell answers the commands of an entry that came to its end, and returns the error that all of them had.
-func tell(calls []call, p Pending, handed time.Time) error {
-	results, index, err := p.Results()
+func tell(calls []call, a consensus.Appended, handed time.Time) error {
+	err := a.Err
 	switch {
-	case err == nil && len(results) != len(calls):
+	case err == nil && len(a.Results) != len(calls):
 		err = fmt.Errorf("%w: the entry at index %d has %d results for %d commands, which is a fault of the state machine",
-			consensus.ErrUnknownOutcome, index, len(results), len(calls))
+			consensus.ErrUnknownOutcome, a.Index, len(a.Results), len(calls))
 	case err != nil && !errors.Is(err, consensus.ErrNotAppended) && !errors.Is(err, consensus.ErrUnknownOutcome):
 		err = fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, err) // only what is certain may be called certain
 	}
@@ -99,7 +99,7 @@ func tell(calls []call, p Pending, handed time.Time) error {
 		return err
 	}
 	for i, c := range calls {
-		c.done(Outcome{Result: results[i], Index: index, Handed: handed})
+		c.done(Outcome{Result: a.Results[i], Index: a.Index, Handed: handed})
 	}
 	return nil
 }

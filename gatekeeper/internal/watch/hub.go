@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// DefaultCapacity is the number of events that a Hub remembers unless told otherwise.
+const DefaultCapacity = 16384
+
+// Hub remembers the latest events and wakes those who wait for more. Its methods may be called from any goroutine.
+type Hub struct {
+	mu sync.RWMutex // guards what follows; held for writing by the applying goroutine only, and never for long
+	// ring holds the entries [head, head+count), by rising revision. It has a place for as many entries as events may be
+	// remembered: none is without events.
+	ring        []entry
+	head, count int
+	events      int // in all entries of the ring; at most len(ring)
+	// floor is the revision above which nothing was forgotten.
+	floor uint64
+	// revision is the latest.
+	revision uint64
+	begun    bool
+	// news is closed when there is something new. It is renewed then, if awaited says that somebody may wait for it.
+	news    chan struct{}
+	awaited atomic.Bool // set while mu is held for reading
+
+	watchers atomic.Int64
+}
+
+// entry is what one log entry did. Its events are shared with everybody and never changed.
+type entry struct {
+	revision uint64 // after it
+	events   []fsm.Event
+}
+
+// New returns a Hub that remembers the latest events, at most capacity of them; 0 stands for DefaultCapacity.
+func New(capacity int) *Hub {
+	if capacity <= 0 {
+		capacity = DefaultCapacity
+	}
+	return &Hub{ring: make([]entry, capacity), news: make(chan struct{})}
+}
+
+// Applied tells the Hub what a log entry did. It is to be subscribed to the state machine before the first entry is applied:
+// what came before is unknown to it. It never waits for a watcher.
+func (h *Hub) Applied(a fsm.Applied) { h.add(a.State.Revision(), a.Events, a.Restored) }
+
+// Revision is the latest revision that the Hub was told of.
+func (h *Hub) Revision() uint64 {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.revision
+}
+
+// Watchers is how many subscriptions are open.
+func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
+
+func (h *Hub) add(revision uint64, events []fsm.Event, restored bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if restored || !h.begun {
+		h.begin(revision, events, restored)
+	}
+	if revision == h.revision && len(events) == 0 && !restored {
+		return
+	}
+	h.revision = revision
+	if len(events) > 0 {
+		h.remember(entry{revision, events})
+	}
+	if h.awaited.Swap(false) {
+		go close(h.news)
+		h.news = make(chan struct{})
+	}
+}
+
+// begin forgets everything: what came before this entry is not known here.
+func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
+	for h.count > 0 {
+		h.forget()
+	}
+	h.begun = true
+	switch {
+	case restored || len(events) == 0:
+		h.floor = revision
+	default:
+		h.floor = events[0].Revision - 1
+	}
+}
+
+func (h *Hub) remember(e entry) {
+	for h.count > 0 && h.events+len(e.events) > len(h.ring) {
+		h.forget()
+	}
+	if len(e.events) > len(h.ring) {
+		h.floor = e.revision // more than can be remembered at all
+		return
+	}
+	h.ring[(h.head+h.count)%len(h.ring)] = e
+	h.count++
+	h.events += len(e.events)
+}
+
+// forget drops the oldest entry.
+func (h *Hub) forget() {
+	e := &h.ring[h.head]
+	h.floor = e.revision
+	h.events -= len(e.events)
+	*e = entry{}
+	h.head = (h.head + 1) % len(h.ring)
+	h.count--
+}
+
+// after returns the first remembered entry with events above the revision, and those events.
+func (h *Hub) after(revision uint64) (e entry, ok bool) {
+	i := sort.Search(h.count, func(i int) bool { return h.ring[(h.head+i)%len(h.ring)].revision > revision })
+	if i == h.count {
+		return entry{}, false
+	}
+	e = h.ring[(h.head+i)%len(h.ring)]
+	first := sort.Search(len(e.events), func(i int) bool { return e.events[i].Revision > revision })
+	e.events = e.events[first:len(e.events):len(e.events)]
+	return e, true
+}

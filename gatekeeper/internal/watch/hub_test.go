@@ -1,0 +1,305 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// events makes one event of each revision given.
+func events(revisions ...uint64) []fsm.Event {
+	var es []fsm.Event
+	for _, r := range revisions {
+		es = append(es, fsm.Event{Revision: r})
+	}
+	return es
+}
+
+// put adds one entry with events of these revisions.
+func put(h *Hub, revisions ...uint64) {
+	h.add(revisions[len(revisions)-1], events(revisions...), false)
+}
+
+func revisions(es []fsm.Event) []uint64 {
+	var rs []uint64
+	for _, e := range es {
+		rs = append(rs, e.Revision)
+	}
+	return rs
+}
+
+func wantBatch(t *testing.T, s *Subscription, revision uint64, of ...uint64) {
+	t.Helper()
+	b, err := s.Next(t.Context())
+	if err != nil || b.Missed || b.Revision != revision || !slices.Equal(revisions(b.Events), of) {
+		t.Errorf("batch %v up to %d (missed %v, %v), want %v up to %d", revisions(b.Events), b.Revision, b.Missed, err, of, revision)
+	}
+}
+
+func wantMissed(t *testing.T, s *Subscription, revision uint64) {
+	t.Helper()
+	if b, err := s.Next(t.Context()); err != nil || !b.Missed || b.Revision != revision || b.Events != nil {
+		t.Errorf("batch %+v, %v; want missed up to %d", b, err, revision)
+	}
+}
+
+// wantNothing checks that Next waits. It is for synctest.
+func wantNothing(t *testing.T, s *Subscription) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		synctest.Wait()
+		cancel()
+	}()
+	if b, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("batch %+v, %v; want none yet", b, err)
+	}
+}
+
+func TestNext_EventsOfOneRevision_ComeInOneBatch(t *testing.T) {
+	h := New(0)
+	s := h.Subscribe(0)
+	defer s.Close()
+	put(h, 1, 2, 2, 2, 3)
+	put(h, 4, 4)
+	wantBatch(t, s, 3, 1, 2, 2, 2, 3)
+	wantBatch(t, s, 4, 4, 4)
+}
+
+func TestSubscribe_FromZero_BeginsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(0)
+		put(h, 1, 2)
+		s := h.Subscribe(0)
+		defer s.Close()
+		wantNothing(t, s)
+		put(h, 3)
+		wantBatch(t, s, 3, 3)
+	})
+}
+
+func TestSubscribe_FromRevision_GoesOnExactlyThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(0)
+		put(h, 11, 12)
+		put(h, 13, 13, 14, 14, 15)
+		s := h.Subscribe(13) // in the middle of an entry
+		defer s.Close()
+		wantBatch(t, s, 15, 14, 14, 15)
+		wantNothing(t, s)
+	})
+}
+
+func TestSubscribe_RevisionAheadOfThisServer_IsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(0)
+		put(h, 1)
+		s := h.Subscribe(3) // read on another server, which is further
+		defer s.Close()
+		wantNothing(t, s)
+		put(h, 2)
+		wantNothing(t, s)
+		put(h, 3, 4)
+		wantBatch(t, s, 4, 4)
+	})
+}
+
+func TestSubscribe_RevisionNoLongerRemembered_MissedThenGoesOn(t *testing.T) {
+	h := New(4)
+	for r := uint64(1); r <= 10; r++ {
+		put(h, r)
+	}
+	old, edge := h.Subscribe(5), h.Subscribe(6)
+	defer old.Close()
+	defer edge.Close()
+	wantMissed(t, old, 10)
+	wantBatch(t, edge, 7, 7) // 7 to 10 are remembered
+	put(h, 11)
+	wantBatch(t, old, 11, 11)
+}
+
+func TestSubscribe_BeforeTheFirstEntryKnown_Missed(t *testing.T) {
+	h := New(0)
+	s := h.Subscribe(3)
+	defer s.Close()
+	put(h, 10) // the state machine had applied more before it was subscribed to
+	wantMissed(t, s, 10)
+}
+
+func TestNext_SlowReader_IsOvertakenAndHoldsUpNobody(t *testing.T) {
+	h := New(8)
+	slow, quick := h.Subscribe(0), h.Subscribe(0)
+	defer slow.Close()
+	defer quick.Close()
+	for r := uint64(1); r <= 100; r++ {
+		put(h, r, r)
+		wantBatch(t, quick, r, r, r)
+	}
+	wantMissed(t, slow, 100)
+	put(h, 101)
+	wantBatch(t, slow, 101, 101)
+}
+
+func TestNext_EntryLargerThanTheRing_Missed(t *testing.T) {
+	h := New(3)
+	s := h.Subscribe(0)
+	defer s.Close()
+	put(h, 1)
+	put(h, 2, 2, 2, 2)
+	wantMissed(t, s, 2)
+	put(h, 3, 3, 3)
+	wantBatch(t, s, 3, 3, 3, 3)
+}
+
+func TestNext_RevisionMovesWithoutEvents_IsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(0)
+		put(h, 1)
+		s := h.Subscribe(0)
+		defer s.Close()
+		h.add(1, nil, false)
+		wantNothing(t, s)
+		h.add(2, nil, false)
+		wantBatch(t, s, 2)
+		h.add(3, nil, false)
+		put(h, 4)
+		wantBatch(t, s, 4, 4)
+	})
+}
+
+func TestNext_StateReplacedBySnapshot_MissedUnlessUpToDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(0)
+		put(h, 1)
+		behind, level := h.Subscribe(1), h.Subscribe(5)
+		defer behind.Close()
+		defer level.Close()
+		h.add(5, nil, true)
+		wantMissed(t, behind, 5)
+		wantNothing(t, level)
+		put(h, 6)
+		wantBatch(t, behind, 6, 6)
+		wantBatch(t, level, 6, 6)
+	})
+}
+
+func TestClose_EndsNextAndIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(0)
+		s := h.Subscribe(0)
+		if h.Watchers() != 1 {
+			t.Errorf("%d watchers", h.Watchers())
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := s.Next(t.Context())
+			ended <- err
+		}()
+		synctest.Wait()
+		s.Close()
+		s.Close()
+		if err := <-ended; !errors.Is(err, ErrClosed) {
+			t.Errorf("Next ended with %v", err)
+		}
+		put(h, 1)
+		if _, err := s.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("a later Next ended with %v", err)
+		}
+		if h.Watchers() != 0 {
+			t.Errorf("%d watchers", h.Watchers())
+		}
+	})
+}
+
+// Whatever is put and read in whatever order: a watcher sees every event once and in order, or is told that it missed some.
+func TestNext_AnyUse_NothingIsLostOrToldTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
+		s := h.Subscribe(0)
+		defer s.Close()
+		var all []uint64 // of all events
+		revision, told := uint64(0), uint64(0)
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				var rs []uint64
+				for range rapid.IntRange(0, 3).Draw(t, "commands") {
+					revision++
+					for range rapid.IntRange(0, 3).Draw(t, "events") {
+						rs = append(rs, revision)
+					}
+				}
+				all = append(all, rs...)
+				h.add(revision, events(rs...), false)
+			},
+			"restore": func(*rapid.T) {
+				revision++
+				h.add(revision, nil, true)
+			},
+			"resume": func(t *rapid.T) {
+				if told > 0 {
+					s.Close()
+					s = h.Subscribe(told)
+				}
+			},
+			"read": func(t *rapid.T) {
+				if told == revision {
+					return
+				}
+				b, err := s.Next(context.Background())
+				if err != nil || b.Revision <= told {
+					t.Fatalf("batch %+v, %v after %d", b, err, told)
+				}
+				var want []uint64
+				for _, r := range all {
+					if r > told && r <= b.Revision {
+						want = append(want, r)
+					}
+				}
+				if !b.Missed && !slices.Equal(revisions(b.Events), want) {
+					t.Fatalf("events %v from %d to %d, want %v", revisions(b.Events), told, b.Revision, want)
+				}
+				told = b.Revision
+			},
+		})
+	})
+}
+
+func TestHub_ManyWatchers_EachSeesEverythingInOrder(t *testing.T) {
+	const last = 2000
+	h := New(last * 2)
+	var watchers sync.WaitGroup
+	for range 16 {
+		s := h.Subscribe(0)
+		watchers.Go(func() {
+			defer s.Close()
+			for next := uint64(1); next <= last; {
+				b, err := s.Next(t.Context())
+				if err != nil || b.Missed {
+					t.Errorf("batch %+v, %v", b, err)
+					return
+				}
+				for _, e := range b.Events {
+					if e.Revision != next {
+						t.Errorf("revision %d, want %d", e.Revision, next)
+						return
+					}
+					next++
+				}
+			}
+		})
+	}
+	for r := uint64(1); r <= last; r++ {
+		put(h, r)
+	}
+	watchers.Wait()
+}

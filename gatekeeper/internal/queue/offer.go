@@ -43,6 +43,13 @@ func (q *Queue[C]) Return(w *Waiter[C]) {
 	}
 }
 
+// Offered tells whether w is being proposed.
+func (q *Queue[C]) Offered(w *Waiter[C]) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return w.offered
+}
+
 // Ahead tells whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed included;
 // for nil, and for a key that does not wait, whether anybody is in line at all. Expire first, so that nobody whose place
 // is no longer kept is counted.

@@ -72,7 +72,13 @@ func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
 	w, _ := join(q, 1, 1, start)
 	join(q, 2, 1, start)
 	q.Offer("s", 1)
+	if !q.Offered(w) {
+		t.Error("it is not marked as offered")
+	}
 	q.Return(w)
+	if q.Offered(w) {
+		t.Error("it is still marked as offered")
+	}
 	wantNumbers(t, "after the return", q.Offer("s", 2), 1, 2)
 	q.Leave(key("s", 1))
 	q.Return(w) // too late: it has left

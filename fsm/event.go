@@ -50,6 +50,8 @@ type Applied struct {
 	Index, Term uint64
 	State       *State
 	Events      []Event
+	// Restored: the state was replaced by a snapshot's. There are no events; whoever keeps something derived from them starts anew.
+	Restored bool
 }
 
 // StoredDefinition is a definition with what the cluster knows of it. It is immutable.

@@ -1,0 +1,63 @@
+package fsm
+
+import (
+	"fmt"
+	"time"
+)
+
+// apply applies one command. It never fails and never panics, whatever the command says: a command that cannot be meant
+// gets an InvalidResult and changes nothing.
+func (d *draft) apply(cmd Command) Result {
+	switch c := cmd.(type) {
+	case Grant:
+		return d.grant(c)
+	case Extend:
+		return d.extend(c)
+	case Release:
+		return d.release(c)
+	case Expire:
+		return d.expire(c)
+	case Abandon:
+		return d.abandon(c)
+	case EndCooling:
+		return d.endCooling(c)
+	case Clear:
+		return d.clear(c)
+	case Revoke:
+		return d.revoke(c)
+	case Cancel:
+		return d.cancel(c)
+	case EditBatch:
+		return d.editBatch(c)
+	case SetCordon:
+		return d.setCordon(c)
+	case Uncordon:
+		return d.uncordon(c)
+	case Pause:
+		return d.pause(c)
+	case Resume:
+		return d.resume(c)
+	case Forget:
+		return d.forget(c)
+	case Configure:
+		return d.configure(c)
+	case RetireMember:
+		return d.retireMember(c)
+	case RaiseFeatureLevel:
+		return d.raiseFeatureLevel(c)
+	}
+	return invalid("unknown command %T", cmd)
+}
+
+func invalid(format string, args ...any) InvalidResult {
+	return InvalidResult{Why: fmt.Sprintf(format, args...)}
+}
+
+// timely reports whether a command that a server made by itself in madeIn may be applied: only if the entry was appended
+// in that same term. A later leader has given every permit its full duration anew; the timer of an earlier one means nothing.
+func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
+
+// invalidCooling checks a bound that safety after a restore rests on: no slot is kept for longer than the largest duration.
+func (d *draft) invalidCooling(cooling time.Duration) bool {
+	return cooling < 0 || cooling > d.largestDuration
+}

@@ -1,0 +1,137 @@
+package fsm
+
+import (
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// editBatch applies all edits or none. Everything is checked before anything is written; because a name stands only once in
+// a batch, no edit sees another.
+func (d *draft) editBatch(c EditBatch) Result {
+	if done := d.EditRequest(c.RequestID); done != nil {
+		return EditResult{Revision: done.Revision, Skipped: done.Skipped, Repeated: true}
+	}
+	names := make(map[string]struct{}, len(c.Changes))
+	for i, change := range c.Changes {
+		_, repeated := names[change.Name]
+		names[change.Name] = struct{}{}
+		if repeated {
+			return invalid("edit %d (%q): the batch edits this name twice", i, change.Name)
+		}
+		if err := d.validChange(change); err != nil {
+			return invalid("edit %d (%q): %v", i, change.Name, err)
+		}
+	}
+	var skipped []string
+	for i, change := range c.Changes {
+		if conflict := d.conflict(i, change); conflict != nil {
+			return EditResult{Conflict: conflict}
+		}
+		if d.skips(change) {
+			skipped = append(skipped, change.Name)
+		}
+	}
+	if len(skipped) == len(c.Changes) {
+		return EditResult{Skipped: skipped}
+	}
+
+	revision := d.advance()
+	for _, change := range c.Changes {
+		if !d.skips(change) {
+			d.edit(c, change)
+		}
+	}
+	if c.RequestID != "" {
+		d.remember(Remembered{RequestID: c.RequestID, Skipped: skipped})
+	}
+	return EditResult{Revision: revision, Skipped: skipped}
+}
+
+// validChange holds every rule of a definition but that its patterns compile: servers may differ in Go version, and only
+// the leader matches.
+func (d *draft) validChange(change Change) error {
+	if change.Kind == Delete {
+		if change.Name == "" {
+			return &semaphore.FieldError{Field: "name", Rule: "must not be empty"}
+		}
+		return nil
+	}
+	def := change.Definition
+	if def == nil {
+		return &semaphore.FieldError{Field: "definition", Rule: "must be given"}
+	}
+	if def.Name != change.Name {
+		return &semaphore.FieldError{Field: "name", Value: def.Name, Rule: "must be the name that the change names"}
+	}
+	for _, p := range [...]struct{ field, pattern string }{
+		{"group_pattern", def.GroupPattern}, {"acquirer_pattern", def.AcquirerPattern},
+	} {
+		if p.pattern == "" || len(p.pattern) > semaphore.MaxPattern {
+			return &semaphore.FieldError{Field: p.field, Rule: fmt.Sprintf("must be 1 to %d bytes", semaphore.MaxPattern)}
+		}
+	}
+	plain := *def
+	plain.GroupPattern, plain.AcquirerPattern = semaphore.DefaultPattern, semaphore.DefaultPattern
+	return plain.Validate(d.settings.MaxDuration)
+}
+
+// conflict says what keeps a change from being made, or returns nil.
+func (d *draft) conflict(i int, change Change) *Conflict {
+	current := d.Definition(change.Name)
+	var kind ConflictKind
+	switch {
+	case change.Kind == Declare:
+	case change.Kind == Create && current != nil:
+		kind = ConflictExists
+	case change.Kind == Create:
+	case current == nil:
+		kind = ConflictAbsent
+	case current.Version != change.ExpectedVersion:
+		kind = ConflictStale
+	}
+	if kind == 0 {
+		return nil
+	}
+	return &Conflict{Index: i, Kind: kind, Name: change.Name, Current: current}
+}
+
+// skips reports whether a change is a declaration of a name that is there or was deleted.
+func (d *draft) skips(change Change) bool {
+	return change.Kind == Declare && (d.Definition(change.Name) != nil || d.WasDeleted(change.Name))
+}
+
+// edit makes one change of a batch.
+func (d *draft) edit(c EditBatch, change Change) {
+	name := change.Name
+	before := d.Definition(name)
+	var after *StoredDefinition
+	kind := Deleted
+	if change.Kind != Delete {
+		after = &StoredDefinition{
+			Definition: change.Definition, Version: d.revision, CreatedRevision: d.revision,
+			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason,
+		}
+		kind = Created
+	}
+	if change.Kind == Replace {
+		// A pause is state beside the rule: editing the rule does not lift it.
+		after.CreatedRevision, after.Pause = before.CreatedRevision, before.Pause
+		kind = Replaced
+	}
+	d.setDefinition(name, after)
+	if change.Kind == Delete {
+		d.rememberDeletion(name)
+	} else {
+		d.forgetDeletion(name)
+	}
+	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
+	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
+	if before != nil {
+		entry.Before = before.Definition
+	}
+	if after != nil {
+		entry.After = after.Definition
+	}
+	d.note(entry)
+}

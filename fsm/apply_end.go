@@ -1,0 +1,158 @@
+package fsm
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// ending is how a permit ends.
+type ending struct {
+	how     semaphore.End
+	kind    EventKind     // of the journal, and of the event unless the slot cools
+	notRun  bool          // of a release
+	cooling time.Duration // above 0 the slot stays taken that much longer
+	author  string
+	reason  string
+	at      time.Time
+}
+
+// end ends a live or held permit: one command, one revision, whether or not the slot cools. It returns the permit as it is
+// afterwards, or as it last was.
+func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
+	revision := d.advance()
+	d.settleFiring(p, e)
+	after, kind := p, e.kind
+	if e.cooling > 0 {
+		cooling := *p
+		cooling.State, cooling.Duration, cooling.Ended = semaphore.Cooling, e.cooling, e.how
+		after, kind = &cooling, CoolingEvent
+		d.setPermit(p, after)
+	} else {
+		d.setPermit(p, nil)
+	}
+	d.remember(Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: e.how, Token: p.Token})
+	d.emit(Event{Kind: kind, Semaphore: p.Semaphore, Permit: after, Author: e.author, Reason: e.reason, At: e.at})
+	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
+	return after, revision
+}
+
+// settleFiring decides what becomes of the firing that p claimed. A loss that frees it does so only when the slot is free:
+// while it cools the claim stays held, and endCooling drops it.
+func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
+	claim := d.claimOf(p.Token)
+	if claim == nil || claim.State == semaphore.ClaimDone {
+		return // done: its holder said so while the permit was held for an operator
+	}
+	var def *semaphore.Definition
+	if stored := d.Definition(p.Semaphore); stored != nil {
+		def = stored.Definition
+	}
+	lost := e.how == semaphore.EndExpired || e.how == semaphore.EndCleared
+	switch state := semaphore.ClaimAfter(def, e.how, e.notRun); {
+	case state != 0:
+		d.turnClaim(claim, state)
+	case lost && e.cooling > 0:
+	default:
+		d.setClaim(claim, nil)
+	}
+}
+
+// release ends a live permit on its holder's word. One that comes too late, after the permit was lost, frees nothing; but if
+// the job was done and nobody has claimed its firing since, the firing is done.
+func (d *draft) release(c Release) Result {
+	if d.invalidCooling(c.Cooling) {
+		return invalid("release: cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+	}
+	p := d.Permit(c.Token)
+	if p == nil || p.State != semaphore.Live {
+		return ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
+	}
+	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, notRun: c.NotRun, cooling: c.Cooling, at: c.At})
+	return ReleaseResult{Released: true, Permit: after, Revision: revision}
+}
+
+// completeLate returns the revision of the change, or 0.
+func (d *draft) completeLate(c Release) uint64 {
+	claim := d.claimOf(c.Token)
+	if c.NotRun || claim == nil || claim.State == semaphore.ClaimDone {
+		return 0
+	}
+	revision := d.advance()
+	d.turnClaim(claim, semaphore.ClaimDone)
+	return revision
+}
+
+// expire ends a live permit whose deadline has passed, or keeps its slot for an operator.
+func (d *draft) expire(c Expire) Result {
+	if d.invalidCooling(c.Cooling) {
+		return invalid("expire: cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+	}
+	p := d.Permit(c.Token)
+	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
+		return PermitResult{Permit: p}
+	}
+	if def := d.Definition(p.Semaphore); def == nil || def.Definition.OnExpiry != semaphore.OnExpiryHold {
+		after, revision := d.end(p, ending{how: semaphore.EndExpired, kind: Expired, cooling: c.Cooling, at: c.At})
+		return PermitResult{Applied: true, Permit: after, Revision: revision}
+	}
+	revision := d.advance()
+	held := *p
+	held.State = semaphore.Held
+	d.setPermit(p, &held)
+	d.emit(Event{Kind: HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
+	d.note(JournalEntry{Kind: HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
+	return PermitResult{Applied: true, Permit: &held, Revision: revision}
+}
+
+// abandon ends a live permit of which nobody was told.
+func (d *draft) abandon(c Abandon) Result {
+	p := d.Permit(c.Token)
+	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
+		return PermitResult{Permit: p}
+	}
+	after, revision := d.end(p, ending{how: semaphore.EndAbandoned, kind: Abandoned})
+	return PermitResult{Applied: true, Permit: after, Revision: revision}
+}
+
+// clear frees a permit held for an operator.
+func (d *draft) clear(c Clear) Result {
+	p := d.Permit(c.Token)
+	if p == nil || p.State != semaphore.Held {
+		return PermitResult{Permit: p}
+	}
+	after, revision := d.end(p, ending{how: semaphore.EndCleared, kind: Cleared, author: c.Author, reason: c.Reason, at: c.At})
+	return PermitResult{Applied: true, Permit: after, Revision: revision}
+}
+
+// endCooling frees the slot of a cooling permit. A claim that is still held is one that its loss frees.
+func (d *draft) endCooling(c EndCooling) Result {
+	p := d.Permit(c.Token)
+	if !d.timely(c.Term) || p == nil || p.State != semaphore.Cooling {
+		return PermitResult{Permit: p}
+	}
+	revision := d.advance()
+	if claim := d.claimOf(p.Token); claim != nil && claim.State == semaphore.ClaimHeld {
+		d.setClaim(claim, nil)
+	}
+	d.setPermit(p, nil)
+	d.emit(Event{Kind: CoolingEnded, Semaphore: p.Semaphore, Permit: p})
+	return PermitResult{Applied: true, Permit: p, Revision: revision}
+}
+
+// cancel ends an acquire by its request id: its permit is given back, or its grant, should it still come, is refused.
+func (d *draft) cancel(c Cancel) Result {
+	if c.Semaphore == "" || c.RequestID == "" {
+		return invalid("cancel needs a semaphore and a request id")
+	}
+	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
+		return CancelResult{Ended: ended}
+	}
+	if p := d.Own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && p.RequestID == c.RequestID {
+		after, revision := d.end(p, ending{how: semaphore.EndCancelled, kind: Abandoned})
+		return CancelResult{GaveBack: after, Revision: revision}
+	}
+	revision := d.advance()
+	d.remember(Remembered{Semaphore: c.Semaphore, Identity: c.Identity, RequestID: c.RequestID, Outcome: semaphore.EndCancelled})
+	return CancelResult{Revision: revision}
+}

@@ -1,0 +1,99 @@
+package fsm
+
+import (
+	"unique"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// grant decides again, by the same rule as the leader, and grants if it still holds. The leader matched the patterns; here
+// the revisions that it matched against are compared instead. Who waits ahead is the leader's alone: it proposes in that order.
+func (d *draft) grant(c Grant) Result {
+	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
+		return invalid("grant needs a semaphore and a weight of 1 to %d", semaphore.MaxPermits)
+	}
+	// A request that has ended never grants again, however late its retry comes.
+	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
+		return d.refuse(c, GrantResult{Outcome: GrantRequestEnded, Ended: ended})
+	}
+	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing}
+	facts := d.Facts(&req)
+	facts.Admission = semaphore.Admitted
+	// A retry of the request that got the identity's permit is answered with that permit, whatever changed since: the caller
+	// may not know that it holds one.
+	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
+		if c.ExpectedRevision != nil && *c.ExpectedRevision != d.PermitRevision(c.Semaphore) {
+			return d.refuse(c, GrantResult{Outcome: GrantRevisionChanged})
+		}
+		if def := d.Definition(c.Semaphore); def != nil && (def.Version != c.DefinitionVersion || d.cordonRevision != c.CordonRevision) {
+			return d.refuse(c, GrantResult{Outcome: GrantChanged})
+		}
+	}
+	decision := semaphore.Decide(&req, &facts)
+	switch decision.Outcome {
+	case semaphore.Granted:
+	case semaphore.Refreshed:
+		return d.refuse(c, GrantResult{Outcome: GrantHeld, Permit: facts.Own, Decision: decision})
+	default:
+		return d.refuse(c, GrantResult{Outcome: GrantDenied, Permit: facts.Own, Decision: decision})
+	}
+
+	revision := d.advance()
+	d.lastToken++
+	p := &semaphore.Permit{
+		Semaphore: facts.Definition.Name, // not the command's: a million permits share one name
+		Identity: semaphore.Identity{
+			Group:    unique.Make(c.Identity.Group).Value(), // few, and each often
+			Acquirer: unique.Make(c.Identity.Acquirer).Value(),
+			HolderID: c.Identity.HolderID,
+		},
+		Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
+		GrantedRevision: revision, GrantedAt: c.At, RequestID: c.RequestID, Metadata: c.Metadata,
+	}
+	d.setPermit(nil, p)
+	if c.Firing != nil {
+		d.setClaim(facts.Claim, &semaphore.Claim{
+			Semaphore: p.Semaphore, Firing: *c.Firing, Token: p.Token, Winner: p.Identity, State: semaphore.ClaimHeld, Revision: revision,
+		})
+	}
+	d.emit(Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At})
+	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
+}
+
+// refuse completes the result of a grant that changed nothing.
+func (d *draft) refuse(c Grant, r GrantResult) Result {
+	r.PermitRevision = d.PermitRevision(c.Semaphore)
+	return r
+}
+
+// extend sets the duration that a live permit's holder may count on.
+func (d *draft) extend(c Extend) Result {
+	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
+		return invalid("extend: the duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
+	}
+	p := d.Permit(c.Token)
+	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration {
+		return PermitResult{Permit: p}
+	}
+	revision := d.advance()
+	extended := *p
+	extended.Duration = c.Duration
+	d.setPermit(p, &extended)
+	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})
+	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
+}
+
+// revoke tells a live permit's holder to stop. The slot stays taken until the release or the deadline.
+func (d *draft) revoke(c Revoke) Result {
+	p := d.Permit(c.Token)
+	if p == nil || p.State != semaphore.Live || p.Stop != semaphore.NotStopping {
+		return PermitResult{Permit: p}
+	}
+	revision := d.advance()
+	stopping := *p
+	stopping.Stop, stopping.StopReason, stopping.StopRevision = semaphore.StopRevoked, c.Reason, revision
+	d.setPermit(p, &stopping)
+	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: c.Author, Reason: c.Reason, At: c.At})
+	d.note(JournalEntry{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: c.Author, Reason: c.Reason, At: c.At})
+	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
+}

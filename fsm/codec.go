@@ -1,0 +1,241 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+)
+
+// The codec files (codec.go, codec_value.go, codec_record.go) are the only ones that know bytes of the log and of
+// snapshots. Everything else speaks Commands and the types of semaphore.
+
+// SupportedLevel is the newest feature level whose commands this server can apply.
+const SupportedLevel uint32 = 1
+
+var (
+	// ErrUnknownCommand: the entry holds something that a newer server wrote. The server must stop, and be upgraded, before it
+	// applies anything else; passing over it would make its state differ from that of the others.
+	ErrUnknownCommand = errors.New("fsm: the log holds a command that this version does not know; upgrade this server")
+	// ErrMalformed: the bytes are not an entry. The log is damaged, or is not one of Gatekeeper.
+	ErrMalformed = errors.New("fsm: malformed log entry")
+)
+
+// marshaling is deterministic: equal commands give equal bytes.
+//
+//nolint:gochecknoglobals // constant options
+var marshaling = proto.MarshalOptions{Deterministic: true}
+
+// Encode makes one log entry of commands, in their order. level is the feature level in force. Commands are passed as
+// values (Grant, not *Grant). It refuses what would not be read back as it is: an instant before 1678 or after 2262, text
+// that is not UTF-8, a level that this version does not support.
+func Encode(level uint32, cmds []Command) ([]byte, error) {
+	if level == 0 || level > SupportedLevel {
+		return nil, fmt.Errorf("fsm: cannot encode commands of feature level %d: this version supports 1 to %d", level, SupportedLevel)
+	}
+	entry := &logv1.Entry{FeatureLevel: level, Commands: make([]*logv1.Command, len(cmds))}
+	for i, cmd := range cmds {
+		var err error
+		if entry.Commands[i], err = commandToProto(cmd); err != nil {
+			return nil, fmt.Errorf("fsm: encode command %d (%T): %w", i, cmd, err)
+		}
+	}
+	b, err := marshaling.Marshal(entry)
+	if err != nil {
+		return nil, fmt.Errorf("fsm: encode entry: %w", err)
+	}
+	return b, nil
+}
+
+// Decode is the reverse of Encode. Its errors are ErrUnknownCommand and ErrMalformed.
+func Decode(entry []byte) ([]Command, error) {
+	var e logv1.Entry
+	if err := proto.Unmarshal(entry, &e); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	switch {
+	case e.GetFeatureLevel() > SupportedLevel:
+		return nil, fmt.Errorf("%w (it has feature level %d, this version supports up to %d)", ErrUnknownCommand, e.GetFeatureLevel(), SupportedLevel)
+	case e.GetFeatureLevel() == 0:
+		return nil, fmt.Errorf("%w: no feature level", ErrMalformed)
+	}
+	cmds := make([]Command, len(e.GetCommands()))
+	for i, c := range e.GetCommands() {
+		var err error
+		if cmds[i], err = commandFromProto(c); err != nil {
+			return nil, fmt.Errorf("command %d: %w", i, err)
+		}
+	}
+	return cmds, nil
+}
+
+func commandToProto(cmd Command) (*logv1.Command, error) {
+	var w writer
+	out := &logv1.Command{}
+	switch c := cmd.(type) {
+	case Grant:
+		out.Kind = &logv1.Command_Grant{Grant: &logv1.Grant{
+			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), Weight: c.Weight, Firing: w.firing(c.Firing),
+			RequestId: c.RequestID, Metadata: labelsToProto(c.Metadata), DefinitionVersion: c.DefinitionVersion,
+			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At),
+		}}
+	case Extend:
+		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration)}}
+	case Release:
+		out.Kind = &logv1.Command_Release{Release: &logv1.Release{
+			Token: c.Token, NotRun: c.NotRun, Cooling: int64(c.Cooling), At: w.time(c.At),
+		}}
+	case Expire:
+		out.Kind = &logv1.Command_Expire{Expire: &logv1.Expire{
+			Token: c.Token, Term: c.Term, Cooling: int64(c.Cooling), At: w.time(c.At),
+		}}
+	case Abandon:
+		out.Kind = &logv1.Command_Abandon{Abandon: &logv1.Abandon{Token: c.Token, Term: c.Term}}
+	case EndCooling:
+		out.Kind = &logv1.Command_EndCooling{EndCooling: &logv1.EndCooling{Token: c.Token, Term: c.Term}}
+	case Clear:
+		out.Kind = &logv1.Command_Clear{Clear: &logv1.Clear{Token: c.Token, Author: c.Author, Reason: c.Reason, At: w.time(c.At)}}
+	case Revoke:
+		out.Kind = &logv1.Command_Revoke{Revoke: &logv1.Revoke{Token: c.Token, Author: c.Author, Reason: c.Reason, At: w.time(c.At)}}
+	case Cancel:
+		out.Kind = &logv1.Command_Cancel{Cancel: &logv1.Cancel{
+			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID,
+		}}
+	case EditBatch:
+		batch := &logv1.EditBatch{
+			Changes: make([]*logv1.Change, len(c.Changes)), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
+		}
+		for i, change := range c.Changes {
+			batch.Changes[i] = &logv1.Change{
+				Kind: uint32(change.Kind), Definition: definitionToProto(change.Definition), Name: change.Name, ExpectedVersion: change.ExpectedVersion,
+			}
+		}
+		out.Kind = &logv1.Command_EditBatch{EditBatch: batch}
+	case SetCordon:
+		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
+			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
+			Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+		}}
+	case Uncordon:
+		out.Kind = &logv1.Command_Uncordon{Uncordon: &logv1.Uncordon{
+			Id: c.ID, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+		}}
+	case Pause:
+		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
+			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
+		}}
+	case Resume:
+		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
+			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+		}}
+	case Forget:
+		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}}
+	case Configure:
+		out.Kind = &logv1.Command_Configure{Configure: &logv1.Configure{
+			Settings: settingsToProto(c.Settings), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+		}}
+	case RetireMember:
+		out.Kind = &logv1.Command_RetireMember{RetireMember: &logv1.RetireMember{Id: c.ID}}
+	case RaiseFeatureLevel:
+		out.Kind = &logv1.Command_RaiseFeatureLevel{RaiseFeatureLevel: &logv1.RaiseFeatureLevel{Level: c.Level}}
+	default:
+		return nil, errors.New("not a command; pass the value, not a pointer")
+	}
+	return out, w.err
+}
+
+func commandFromProto(in *logv1.Command) (Command, error) {
+	var r reader
+	var cmd Command
+	switch k := in.GetKind().(type) {
+	case *logv1.Command_Grant:
+		c := k.Grant
+		cmd = Grant{
+			Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), Weight: c.GetWeight(), Firing: r.firing(c.GetFiring()),
+			RequestID: c.GetRequestId(), Metadata: r.labels(c.GetMetadata()), DefinitionVersion: c.GetDefinitionVersion(),
+			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_Extend:
+		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration())}
+	case *logv1.Command_Release:
+		c := k.Release
+		cmd = Release{Token: c.GetToken(), NotRun: c.GetNotRun(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_Expire:
+		c := k.Expire
+		cmd = Expire{Token: c.GetToken(), Term: c.GetTerm(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_Abandon:
+		cmd = Abandon{Token: k.Abandon.GetToken(), Term: k.Abandon.GetTerm()}
+	case *logv1.Command_EndCooling:
+		cmd = EndCooling{Token: k.EndCooling.GetToken(), Term: k.EndCooling.GetTerm()}
+	case *logv1.Command_Clear:
+		c := k.Clear
+		cmd = Clear{Token: c.GetToken(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_Revoke:
+		c := k.Revoke
+		cmd = Revoke{Token: c.GetToken(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_Cancel:
+		c := k.Cancel
+		cmd = Cancel{Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), RequestID: c.GetRequestId()}
+	case *logv1.Command_EditBatch:
+		cmd = r.editBatch(k.EditBatch)
+	case *logv1.Command_Cordon:
+		c := k.Cordon
+		cmd = SetCordon{
+			ID: c.GetId(), GroupPattern: c.GetGroupPattern(), AcquirerPattern: c.GetAcquirerPattern(), Until: timeFromProto(c.GetUntil()),
+			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_Uncordon:
+		c := k.Uncordon
+		cmd = Uncordon{
+			ID: c.GetId(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_Pause:
+		c := k.Pause
+		cmd = Pause{
+			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
+			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_Resume:
+		c := k.Resume
+		cmd = Resume{
+			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_Forget:
+		c := k.Forget
+		cmd = Forget{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames()}
+	case *logv1.Command_Configure:
+		c := k.Configure
+		cmd = Configure{Settings: r.settings(c.GetSettings()), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_RetireMember:
+		cmd = RetireMember{ID: k.RetireMember.GetId()}
+	case *logv1.Command_RaiseFeatureLevel:
+		if k.RaiseFeatureLevel.GetLevel() > SupportedLevel {
+			return nil, fmt.Errorf("%w (the feature level is raised to %d, this version supports up to %d)",
+				ErrUnknownCommand, k.RaiseFeatureLevel.GetLevel(), SupportedLevel)
+		}
+		cmd = RaiseFeatureLevel{Level: k.RaiseFeatureLevel.GetLevel()}
+	default:
+		return nil, ErrUnknownCommand
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("%w: %T: %w", ErrMalformed, cmd, r.err)
+	}
+	return cmd, nil
+}
+
+func (r *reader) editBatch(in *logv1.EditBatch) EditBatch {
+	out := EditBatch{
+		Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
+		Changes: make([]Change, len(in.GetChanges())),
+	}
+	for i, c := range in.GetChanges() {
+		kind := ChangeKind(r.small(c.GetKind(), uint32(Create), uint32(Declare), "kind of change"))
+		out.Changes[i] = Change{Kind: kind, Name: c.GetName(), ExpectedVersion: c.GetExpectedVersion(), Definition: r.definition(c.GetDefinition())}
+		if (kind == Delete) != (c.GetDefinition() == nil) {
+			r.fail("change %d: a definition belongs to every change but a delete", i)
+		}
+	}
+	return out
+}

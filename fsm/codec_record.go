@@ -1,0 +1,172 @@
+package fsm
+
+import (
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+)
+
+// The records of a snapshot, each in both directions. Readers check what stands within one record; what records say of
+// each other is checked in restore.go.
+
+func headerToProto(s *State) *logv1.Header {
+	return &logv1.Header{
+		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,
+		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
+		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration),
+	}
+}
+
+// header sets what stands in a header.
+func (r *reader) header(in *logv1.Header, s *State) {
+	s.clusterID, s.index, s.term = in.GetClusterId(), in.GetAppliedIndex(), in.GetAppliedTerm()
+	s.lastToken, s.revision, s.cordonRevision = in.GetLastToken(), in.GetLastRevision(), in.GetCordonRevision()
+	s.featureLevel = in.GetFeatureLevel()
+	s.settings = r.settings(in.GetSettings())
+	s.largestDuration = duration(in.GetLargestDuration())
+}
+
+func (w *writer) definition(s *StoredDefinition) *logv1.StoredDefinition {
+	out := &logv1.StoredDefinition{
+		Definition: definitionToProto(s.Definition), Version: s.Version, CreatedRevision: s.CreatedRevision,
+		UpdatedBy: s.UpdatedBy, UpdatedAt: w.time(s.UpdatedAt), Reason: s.Reason,
+	}
+	if p := s.Pause; p != nil {
+		out.Pause = &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author}
+	}
+	return out
+}
+
+func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition {
+	out := &StoredDefinition{
+		Definition: r.definition(in.GetDefinition()), Version: in.GetVersion(), CreatedRevision: in.GetCreatedRevision(),
+		UpdatedBy: in.GetUpdatedBy(), UpdatedAt: timeFromProto(in.GetUpdatedAt()), Reason: in.GetReason(),
+	}
+	if p := in.GetPause(); p != nil {
+		out.Pause = &semaphore.Pause{
+			Reason: p.GetReason(), Until: timeFromProto(p.GetUntil()), Stop: p.GetStop(), Revision: p.GetRevision(), Author: p.GetAuthor(),
+		}
+	}
+	if d := out.Definition; d == nil || d.Name == "" {
+		r.fail("it has no definition, or one without a name")
+	} else {
+		// Whether the rest keeps every rule was checked when it was stored, by the rules of that version.
+		r.small(uint32(d.OnExpiry), uint32(semaphore.OnExpiryFree), uint32(semaphore.OnExpiryHold), "on_expiry")
+		r.small(uint32(d.FiringOnLoss), uint32(semaphore.FiringSpent), uint32(semaphore.FiringFree), "firing_on_loss")
+	}
+	return out
+}
+
+func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
+	if p == nil {
+		return nil
+	}
+	return &logv1.StoredPermit{
+		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
+		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: p.StopReason, StopRevision: p.StopRevision,
+		GrantedRevision: p.GrantedRevision, GrantedAt: w.time(p.GrantedAt), RequestId: p.RequestID,
+		Metadata: labelsToProto(p.Metadata), Ended: uint32(p.Ended),
+	}
+}
+
+func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
+	if in == nil {
+		return nil
+	}
+	return &semaphore.Permit{
+		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
+		Duration: duration(in.GetDuration()), Firing: r.firing(in.GetFiring()),
+		State:      semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
+		Stop:       semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
+		StopReason: in.GetStopReason(), StopRevision: in.GetStopRevision(),
+		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
+		Metadata: r.labels(in.GetMetadata()),
+		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
+	}
+}
+
+func (w *writer) claim(c *semaphore.Claim) *logv1.StoredClaim {
+	return &logv1.StoredClaim{
+		Semaphore: c.Semaphore, Firing: w.firing(&c.Firing), Token: c.Token, Winner: identityToProto(c.Winner),
+		State: uint32(c.State), Revision: c.Revision,
+	}
+}
+
+func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
+	firing := r.firing(in.GetFiring())
+	if firing == nil {
+		r.fail("it names no firing")
+		firing = &semaphore.Firing{}
+	}
+	return &semaphore.Claim{
+		Semaphore: in.GetSemaphore(), Firing: *firing, Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
+		State:    semaphore.ClaimState(r.small(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimSpent), "claim state")),
+		Revision: in.GetRevision(),
+	}
+}
+
+func (w *writer) cordon(c *Cordon) *logv1.StoredCordon {
+	return &logv1.StoredCordon{
+		Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
+		Author: c.Author, Reason: c.Reason, Revision: c.Revision,
+	}
+}
+
+func (r *reader) cordon(in *logv1.StoredCordon) *Cordon {
+	return &Cordon{
+		ID: in.GetId(), GroupPattern: in.GetGroupPattern(), AcquirerPattern: in.GetAcquirerPattern(), Until: timeFromProto(in.GetUntil()),
+		Author: in.GetAuthor(), Reason: in.GetReason(), Revision: in.GetRevision(),
+	}
+}
+
+// outcomeEdited stands for an edit where others have a semaphore.End. Frozen: it is in snapshots.
+const outcomeEdited = 6
+
+func (w *writer) request(m *Remembered) *logv1.StoredRequest {
+	out := &logv1.StoredRequest{
+		Semaphore: m.Semaphore, Identity: identityToProto(m.Identity), RequestId: m.RequestID, Outcome: uint32(m.Outcome),
+		Token: m.Token, Revision: m.Revision, Skipped: m.Skipped,
+	}
+	if m.Semaphore == "" {
+		out.Outcome = outcomeEdited
+	}
+	return out
+}
+
+func (r *reader) request(in *logv1.StoredRequest) *Remembered {
+	out := &Remembered{
+		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
+		Token: in.GetToken(), Revision: in.GetRevision(), Skipped: in.GetSkipped(),
+	}
+	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), outcomeEdited, "outcome of a request")
+	if outcome != outcomeEdited {
+		out.Outcome = semaphore.End(outcome)
+	}
+	if (outcome == outcomeEdited) != (out.Semaphore == "") {
+		r.fail("its outcome does not fit a request of semaphore %q", out.Semaphore)
+	}
+	if out.RequestID == "" && out.Token == 0 {
+		r.fail("it has neither request id nor token")
+	}
+	return out
+}
+
+func (w *writer) journal(e *JournalEntry) *logv1.JournalEntry {
+	return &logv1.JournalEntry{
+		Revision: e.Revision, Ordinal: e.Ordinal, Semaphore: e.Semaphore, Kind: uint32(e.Kind), Author: e.Author, Reason: e.Reason,
+		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
+	}
+}
+
+func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
+	return &JournalEntry{
+		Revision: in.GetRevision(), Ordinal: in.GetOrdinal(), Semaphore: in.GetSemaphore(),
+		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(Configured), "kind of a journal entry")),
+		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
+		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
+	}
+}
+
+func (w *writer) tally(name string, t *tally) *logv1.StoredSemaphore {
+	return &logv1.StoredSemaphore{Name: name, PermitRevision: t.permitRevision, LowWater: w.time(t.lowWater)}
+}

@@ -1,0 +1,176 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// writer turns values into messages and keeps the first error.
+type writer struct{ err error }
+
+// reader turns messages into values and keeps the first error.
+type reader struct{ err error }
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// Instants that fit Unix nanoseconds; time.Time.UnixNano is undefined outside of them.
+var (
+	earliest = time.Unix(0, -1<<63)  //nolint:gochecknoglobals // constant
+	latest   = time.Unix(0, 1<<63-1) //nolint:gochecknoglobals // constant
+)
+
+// nanos checks the range; it does not know of an absent time.
+func (w *writer) nanos(t time.Time) int64 {
+	if t.Before(earliest) || t.After(latest) {
+		if w.err == nil {
+			w.err = fmt.Errorf("the instant %v does not fit Unix nanoseconds", t)
+		}
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// time writes the zero time as 0; 1970-01-01T00:00:00Z itself is read back as the zero time.
+func (w *writer) time(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return w.nanos(t)
+}
+
+func timeFromProto(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+func duration(n int64) time.Duration { return time.Duration(n) }
+
+// small reads a number with frozen values. One that is out of range must not be cut to the width of the Go type.
+func (r *reader) small(n, low, high uint32, what string) uint8 {
+	if n < low || n > high {
+		r.fail("unknown %s %d", what, n)
+		return 0
+	}
+	return uint8(n)
+}
+
+func identityToProto(id semaphore.Identity) *logv1.Identity {
+	return &logv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
+}
+
+func (r *reader) identity(in *logv1.Identity) semaphore.Identity {
+	return semaphore.Identity{Group: in.GetGroup(), Acquirer: in.GetAcquirer(), HolderID: in.GetHolderId()}
+}
+
+func (w *writer) firing(f *semaphore.Firing) *logv1.Firing {
+	if f == nil {
+		return nil
+	}
+	out := &logv1.Firing{Name: f.Name}
+	if !f.Due.IsZero() {
+		due := w.nanos(f.Due)
+		out.Due = &due
+	}
+	return out
+}
+
+func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
+	if in == nil {
+		return nil
+	}
+	out := &semaphore.Firing{Name: in.GetName()}
+	if in.Due != nil {
+		out.Due = time.Unix(0, in.GetDue()).UTC()
+	}
+	return out
+}
+
+// labelsToProto sorts by key, so that equal maps give equal bytes.
+func labelsToProto(labels map[string]string) []*logv1.Label {
+	if len(labels) == 0 {
+		return nil
+	}
+	out := make([]*logv1.Label, 0, len(labels))
+	for key, value := range labels { //nolint:forbidigo // sorted below
+		out = append(out, &logv1.Label{Key: key, Value: value})
+	}
+	slices.SortFunc(out, func(a, b *logv1.Label) int {
+		if a.GetKey() < b.GetKey() {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func (r *reader) labels(in []*logv1.Label) map[string]string {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for i, l := range in {
+		if i > 0 && in[i-1].GetKey() >= l.GetKey() {
+			r.fail("labels are not in the order of their keys")
+		}
+		out[l.GetKey()] = l.GetValue()
+	}
+	return out
+}
+
+func definitionToProto(d *semaphore.Definition) *logv1.Definition {
+	if d == nil {
+		return nil
+	}
+	return &logv1.Definition{
+		Name: d.Name, Description: d.Description, Labels: labelsToProto(d.Labels),
+		GroupPattern: d.GroupPattern, AcquirerPattern: d.AcquirerPattern, Permits: d.Permits,
+		Duration: int64(d.Duration), MaxHold: int64(d.MaxHold), MinHold: int64(d.MinHold), LossDelay: int64(d.LossDelay),
+		OnExpiry: uint32(d.OnExpiry), FiringOnLoss: uint32(d.FiringOnLoss), Takeover: d.Takeover, ExpectEvery: int64(d.ExpectEvery),
+		FiringRetention: int64(d.FiringRetention), FiringLimit: d.FiringLimit,
+	}
+}
+
+// definition reads enumerations as they are, within their width: whether they are known is for the rule to say.
+func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
+	if in == nil {
+		return nil
+	}
+	const wide = 1<<8 - 1
+	return &semaphore.Definition{
+		Name: in.GetName(), Description: in.GetDescription(), Labels: r.labels(in.GetLabels()),
+		GroupPattern: in.GetGroupPattern(), AcquirerPattern: in.GetAcquirerPattern(), Permits: in.GetPermits(),
+		Duration: duration(in.GetDuration()), MaxHold: duration(in.GetMaxHold()), MinHold: duration(in.GetMinHold()),
+		LossDelay:    duration(in.GetLossDelay()),
+		OnExpiry:     semaphore.OnExpiry(r.small(in.GetOnExpiry(), 0, wide, "on_expiry")),
+		FiringOnLoss: semaphore.FiringOnLoss(r.small(in.GetFiringOnLoss(), 0, wide, "firing_on_loss")),
+		Takeover:     in.GetTakeover(), ExpectEvery: duration(in.GetExpectEvery()),
+		FiringRetention: duration(in.GetFiringRetention()), FiringLimit: in.GetFiringLimit(),
+	}
+}
+
+func settingsToProto(s Settings) *logv1.Settings {
+	return &logv1.Settings{
+		MaxDuration: int64(s.MaxDuration), JournalPerSemaphore: s.JournalPerSemaphore, JournalTotal: s.JournalTotal,
+		RememberedRequests: s.RememberedRequests, RememberedDeletions: s.RememberedDeletions,
+	}
+}
+
+func (r *reader) settings(in *logv1.Settings) Settings {
+	if in == nil {
+		r.fail("no settings")
+	}
+	return Settings{
+		MaxDuration: duration(in.GetMaxDuration()), JournalPerSemaphore: in.GetJournalPerSemaphore(), JournalTotal: in.GetJournalTotal(),
+		RememberedRequests: in.GetRememberedRequests(), RememberedDeletions: in.GetRememberedDeletions(),
+	}
+}

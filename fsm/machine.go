@@ -1,0 +1,128 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrOutOfOrder: an entry was handed to Apply that is not newer than what was applied. Applying an entry twice would grant twice.
+var ErrOutOfOrder = errors.New("fsm: log entry out of order")
+
+// Machine is the replicated state machine: entries of the log in, results out. Every server of a cluster applies the same
+// entries in the same order and so holds the same state.
+type Machine struct {
+	// state is what readers see: the state after the last whole entry.
+	state atomic.Pointer[State]
+
+	// applying guards draft, and is held from the first command of an entry until its last event was delivered.
+	applying sync.Mutex
+	draft    *draft
+
+	// subscribing guards subscribers, whose slice is replaced and never written, so that delivering needs no lock and a
+	// subscriber may subscribe and cancel.
+	subscribing sync.Mutex
+	subscribers []*subscriber
+}
+
+type subscriber struct {
+	fn        func(Applied)
+	cancelled atomic.Bool
+}
+
+// New returns the machine of a new, empty cluster. The cluster id may be empty: then the first snapshot restored gives it.
+func New(clusterID string) *Machine {
+	m := &Machine{draft: newDraft(newState(clusterID))}
+	m.state.Store(m.draft.publish())
+	return m
+}
+
+// State returns the state after the last applied entry. It never waits.
+func (m *Machine) State() *State { return m.state.Load() }
+
+// Apply applies one entry of the log: one Result a command, in their order. Only after the whole entry is its state
+// published, and only after that are the subscribers told.
+//
+// An error (ErrUnknownCommand, ErrMalformed, ErrOutOfOrder) means that nothing was applied and that the server must stop: it
+// can no longer follow the log.
+func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
+	cmds, err := Decode(entry)
+	if err != nil {
+		return nil, fmt.Errorf("entry %d of term %d: %w", index, term, err)
+	}
+	m.applying.Lock()
+	defer m.applying.Unlock()
+	d := m.draft
+	if index <= d.index || term < d.term {
+		return nil, fmt.Errorf("%w: entry %d of term %d after entry %d of term %d", ErrOutOfOrder, index, term, d.index, d.term)
+	}
+	d.begin(index, term)
+	results := make([]Result, len(cmds))
+	for i, cmd := range cmds {
+		results[i] = d.apply(cmd)
+	}
+	m.deliver(Applied{Index: index, Term: term, State: m.publish(), Events: d.events})
+	return results, nil
+}
+
+// Subscribe has fn called for every entry applied from here on, in order, on the applying goroutine, after the state was
+// published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or Restore. Once cancel has
+// returned no call of fn begins; within Sync none is under way either.
+func (m *Machine) Subscribe(fn func(Applied)) (cancel func()) {
+	s := &subscriber{fn: fn}
+	m.subscribing.Lock()
+	defer m.subscribing.Unlock()
+	m.subscribers = append(slices.Clip(m.subscribers), s)
+	return func() {
+		s.cancelled.Store(true)
+		m.subscribing.Lock()
+		defer m.subscribing.Unlock()
+		m.subscribers = slices.DeleteFunc(slices.Clone(m.subscribers), func(o *subscriber) bool { return o == s })
+	}
+}
+
+// Sync runs fn with the current state while no entry is being applied and no event delivered. What subscribes within fn
+// misses nothing that came after that state. fn must not call Apply, Sync or Restore.
+func (m *Machine) Sync(fn func(*State)) {
+	m.applying.Lock()
+	defer m.applying.Unlock()
+	fn(m.State())
+}
+
+// Restore replaces the state by that of a snapshot. It builds and checks the new state beside the old one, which stays in
+// force when there is an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
+// cluster id yet. Subscribers get an Applied with Restored and no events.
+func (m *Machine) Restore(r io.Reader) error {
+	d, err := readSnapshot(r)
+	if err != nil {
+		return err
+	}
+	m.applying.Lock()
+	defer m.applying.Unlock()
+	if own := m.draft.clusterID; own != "" && own != d.clusterID {
+		return fmt.Errorf("%w: it is of cluster %q, this server belongs to cluster %q", ErrSnapshot, d.clusterID, own)
+	}
+	m.draft = d
+	m.deliver(Applied{Index: d.index, Term: d.term, State: m.publish(), Restored: true})
+	return nil
+}
+
+func (m *Machine) publish() *State {
+	s := m.draft.publish()
+	m.state.Store(s)
+	return s
+}
+
+func (m *Machine) deliver(a Applied) {
+	m.subscribing.Lock()
+	subscribers := m.subscribers
+	m.subscribing.Unlock()
+	for _, s := range subscribers {
+		if !s.cancelled.Load() {
+			s.fn(a)
+		}
+	}
+}

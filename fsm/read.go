@@ -1,0 +1,188 @@
+package fsm
+
+import (
+	"iter"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Index is that of the last log entry that was applied.
+func (s *State) Index() uint64 { return s.index }
+
+// Term is that of the last log entry that was applied.
+func (s *State) Term() uint64 { return s.term }
+
+// Revision is that of the last applied change.
+func (s *State) Revision() uint64 { return s.revision }
+
+// LastToken is the highest fencing token ever given.
+func (s *State) LastToken() uint64 { return s.lastToken }
+
+// ClusterID is "seed.incarnation" of the cluster whose state this is.
+func (s *State) ClusterID() string { return s.clusterID }
+
+// Settings are the replicated bounds in force.
+func (s *State) Settings() Settings { return s.settings }
+
+// LargestDuration is the largest max_duration ever in force. It bounds every duration of a permit, cooling included.
+func (s *State) LargestDuration() time.Duration { return s.largestDuration }
+
+// FeatureLevel is the newest level whose commands may be proposed.
+func (s *State) FeatureLevel() uint32 { return s.featureLevel }
+
+// Definition returns the definition of that name, or nil.
+func (s *State) Definition(name string) *StoredDefinition {
+	d, _ := s.definitions.Get(name)
+	return d
+}
+
+// Definitions are those whose names are at or after from, in the order of their names.
+func (s *State) Definitions(from string) iter.Seq[*StoredDefinition] {
+	return func(yield func(*StoredDefinition) bool) {
+		s.definitions.Ascend(from, func(_ string, d *StoredDefinition) bool { return yield(d) })
+	}
+}
+
+// DefinitionCount counts definitions.
+func (s *State) DefinitionCount() int { return s.definitions.Len() }
+
+// Permit returns the permit with that token, live, held or cooling; or nil.
+func (s *State) Permit(token uint64) *semaphore.Permit {
+	p, _ := s.permits.Get(token)
+	return p
+}
+
+// PermitCount counts permits: live, held and cooling.
+func (s *State) PermitCount() int { return s.permits.Len() }
+
+// Permits are those whose tokens are at or after from, by token: live, held and cooling.
+func (s *State) Permits(from uint64) iter.Seq[*semaphore.Permit] {
+	return func(yield func(*semaphore.Permit) bool) {
+		s.permits.Ascend(from, func(_ uint64, p *semaphore.Permit) bool { return yield(p) })
+	}
+}
+
+// Own returns the live or held permit of that identity, or nil. A cooling permit is nobody's.
+func (s *State) Own(sem string, id semaphore.Identity) *semaphore.Permit {
+	p, _ := s.identities.Get(&semaphore.Permit{Semaphore: sem, Identity: id})
+	return p
+}
+
+// Holders are the permits of a semaphore by token: live, held and cooling. A semaphore that was deleted keeps its permits.
+func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
+	return func(yield func(*semaphore.Permit) bool) {
+		s.holders.Ascend(&semaphore.Permit{Semaphore: sem}, func(p *semaphore.Permit) bool {
+			return p.Semaphore == sem && yield(p)
+		})
+	}
+}
+
+// HoldersFrom are the permits of all semaphores in the order of (semaphore, token), from that key on: what paging needs.
+func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit] {
+	return ascend(s.holders, &semaphore.Permit{Semaphore: sem, Token: token})
+}
+
+// HolderCount counts the permits of a semaphore: live, held and cooling.
+func (s *State) HolderCount(sem string) int { return s.tally(sem).permits }
+
+// Used is the weight of the permits of a semaphore: live, held and cooling.
+func (s *State) Used(sem string) uint64 { return s.tally(sem).used }
+
+// PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling; 0 when there was
+// none since its name came up.
+func (s *State) PermitRevision(sem string) uint64 { return s.tally(sem).permitRevision }
+
+// Claim returns the claim of that firing, or nil.
+func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
+	c, _ := s.claims.Get(&semaphore.Claim{Semaphore: sem, Firing: f})
+	return c
+}
+
+// Claims are the remembered firings of a semaphore: first those without due time by name, then the others by due time and name.
+func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
+	return func(yield func(*semaphore.Claim) bool) {
+		s.claims.Ascend(&semaphore.Claim{Semaphore: sem}, func(c *semaphore.Claim) bool {
+			return c.Semaphore == sem && yield(c)
+		})
+	}
+}
+
+// ClaimedSemaphores are the names that have remembered firings, in their order, also those of deleted definitions.
+func (s *State) ClaimedSemaphores() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		s.tallies.Scan(func(name string, t *tally) bool { return t.claims == 0 || yield(name) })
+	}
+}
+
+// ClaimCount counts the remembered firings of a semaphore.
+func (s *State) ClaimCount(sem string) int { return s.tally(sem).claims }
+
+// LowWater is the due time at and below which the semaphore refuses firings, because they may have been forgotten; zero
+// when none was.
+func (s *State) LowWater(sem string) time.Time { return s.tally(sem).lowWater }
+
+// Cordons are sorted by id. Do not modify the slice.
+func (s *State) Cordons() []*Cordon { return s.cordons }
+
+// CordonRevision is the revision of the last change of the set of cordons.
+func (s *State) CordonRevision() uint64 { return s.cordonRevision }
+
+// Request tells how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is long
+// forgotten.
+func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Remembered {
+	if requestID == "" {
+		return nil
+	}
+	r, _ := s.requestKeys.Get(&Remembered{Semaphore: sem, Identity: id, RequestID: requestID})
+	return r
+}
+
+// EditRequest tells what the batch of edits of that request id did; or returns nil.
+func (s *State) EditRequest(requestID string) *Remembered {
+	return s.Request("", semaphore.Identity{}, requestID)
+}
+
+// EndedPermit tells how the permit with that token ended; or returns nil: it has not, or it is long forgotten.
+func (s *State) EndedPermit(token uint64) *Remembered {
+	r, _ := s.requestTokens.Get(token)
+	return r
+}
+
+// WasDeleted reports whether a definition of that name was deleted and not created again, as far as that is remembered.
+func (s *State) WasDeleted(name string) bool {
+	_, ok := s.deletions.Get(name)
+	return ok
+}
+
+// Retired reports whether a server of that id was removed from the cluster; its id is never taken again.
+func (s *State) Retired(id string) bool {
+	_, found := search(s.retired, id, func(r string) string { return r })
+	return found
+}
+
+// Journal is what is left of the history of a semaphore, from that revision on and in its order; of everything when sem is
+// empty.
+func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
+	if sem == "" {
+		return ascend(s.journal, &JournalEntry{Revision: from})
+	}
+	return func(yield func(*JournalEntry) bool) {
+		s.journalBySemaphore.Ascend(&JournalEntry{Semaphore: sem, Revision: from}, func(e *JournalEntry) bool {
+			return e.Semaphore == sem && yield(e)
+		})
+	}
+}
+
+// Facts are what a decision on req looks at, but for what only the leader knows: Admission, OwnOverheld and WaitsAhead.
+func (s *State) Facts(req *semaphore.Request) semaphore.Facts {
+	t := s.tally(req.Semaphore)
+	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: t.used, LowWater: t.lowWater}
+	if d := s.Definition(req.Semaphore); d != nil {
+		f.Definition, f.Pause = d.Definition, d.Pause
+	}
+	if req.Firing != nil {
+		f.Claim = s.Claim(req.Semaphore, *req.Firing)
+	}
+	return f
+}

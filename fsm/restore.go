@@ -1,0 +1,280 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// ErrSnapshot: a snapshot cannot be restored. It is damaged, of a format or feature level that this version does not know, or
+// of another cluster; the error says which.
+var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
+
+// readSnapshot builds the state that a snapshot holds. The checksum tells damage of the file; but a wrong state is worse than
+// none, and it may have been written by a faulty server, so all that can be checked of its meaning is checked too.
+func readSnapshot(from io.Reader) (*draft, error) {
+	in := &restoring{d: newDraft(newState("")), records: newRecordReader(from)}
+	if err := in.read(); err != nil {
+		return nil, fmt.Errorf("%w: record %d: %w", ErrSnapshot, in.records.count, err)
+	}
+	in.crossCheck()
+	if in.r.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSnapshot, in.r.err)
+	}
+	return in.d, nil
+}
+
+// restoring is a snapshot that is being read into d. The trees of d tell the last key of each kind, and so its order.
+type restoring struct {
+	d         *draft
+	r         reader
+	records   *recordReader
+	revision  uint64 // of the header; d's own is 0 until the end, so that adding permits counts as no change
+	kind      int    // of the last record
+	lastTally string // tallies also come up with permits, claims and journal
+}
+
+// require keeps the first thing that is wrong.
+func (in *restoring) require(ok bool, format string, args ...any) {
+	if !ok {
+		in.r.fail(format, args...)
+	}
+}
+
+// requireRevision checks a revision that some change had.
+func (in *restoring) requireRevision(revision uint64, what string) {
+	in.require(revision > 0 && revision <= in.revision, "%s has revision %d, which is not within 1 and the last one, %d", what, revision, in.revision)
+}
+
+func (in *restoring) read() error {
+	first, err := in.records.next()
+	if err != nil {
+		return err
+	}
+	in.header(first.GetHeader())
+	for in.r.err == nil {
+		record, err := in.records.next()
+		if err != nil {
+			return err
+		}
+		if t := record.GetTrailer(); t != nil {
+			return in.trailer(t)
+		}
+		in.record(record)
+	}
+	return in.r.err
+}
+
+func (in *restoring) header(h *logv1.Header) {
+	d := in.d
+	switch {
+	case h == nil:
+		in.r.fail("it does not begin with a header: this is no snapshot")
+		return
+	case h.GetFormat() != snapshotFormat:
+		in.r.fail("its format is %d, this version reads %d", h.GetFormat(), snapshotFormat)
+		return
+	case h.GetFeatureLevel() == 0 || h.GetFeatureLevel() > SupportedLevel:
+		in.r.fail("its feature level is %d, this version supports 1 to %d; upgrade this server", h.GetFeatureLevel(), SupportedLevel)
+		return
+	}
+	in.r.header(h, d.State)
+	if err := d.settings.validate(); err != nil {
+		in.r.fail("its settings: %w", err)
+	}
+	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxMaxDuration, "its largest duration is %v", d.largestDuration)
+	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is above its revision %d", d.cordonRevision, d.revision)
+	in.revision, d.revision = d.revision, 0
+}
+
+func (in *restoring) trailer(t *logv1.Trailer) error {
+	if count := in.records.count - 2; t.GetRecords() != count { // without header and trailer
+		return fmt.Errorf("its trailer counts %d records, there are %d", t.GetRecords(), count)
+	}
+	if sum := in.records.checksum(); !bytes.Equal(t.GetChecksum(), sum[:]) {
+		return errors.New("its checksum is wrong: it is damaged")
+	}
+	return in.records.end()
+}
+
+// record adds what a record holds, after checking it against those before it.
+func (in *restoring) record(record *logv1.Record) {
+	kind := 0
+	switch k := record.GetKind().(type) {
+	case *logv1.Record_Definition:
+		kind = 2
+		in.definition(in.r.storedDefinition(k.Definition))
+	case *logv1.Record_Permit:
+		kind = 3
+		in.permit(in.r.permit(k.Permit))
+	case *logv1.Record_Claim:
+		kind = 4
+		in.claim(in.r.claim(k.Claim))
+	case *logv1.Record_Cordon:
+		kind = 5
+		in.cordon(in.r.cordon(k.Cordon))
+	case *logv1.Record_Request:
+		kind = 6
+		in.request(in.r.request(k.Request))
+	case *logv1.Record_Deletion:
+		kind = 7
+		in.deletion(deletion{revision: k.Deletion.GetRevision(), name: k.Deletion.GetName()})
+	case *logv1.Record_Journal:
+		kind = 8
+		in.journal(in.r.journal(k.Journal))
+	case *logv1.Record_Semaphore:
+		kind = 9
+		in.tally(k.Semaphore)
+	case *logv1.Record_RetiredMember:
+		kind = 10
+		in.retired(k.RetiredMember.GetId())
+	}
+	in.require(kind != 0, "unknown kind of record")
+	in.require(kind >= in.kind, "a record of kind %d after one of kind %d", kind, in.kind)
+	in.kind = kind
+}
+
+func (in *restoring) definition(s *StoredDefinition) {
+	if in.r.err != nil {
+		return
+	}
+	name := s.Definition.Name
+	last, _, _ := in.d.definitions.Max()
+	in.require(last < name, "definition %q after %q", name, last)
+	in.requireRevision(s.Version, "definition "+name)
+	in.requireRevision(s.CreatedRevision, "definition "+name)
+	in.require(s.Pause == nil || s.Pause.Revision <= in.revision, "the pause of definition %q is later than the last revision", name)
+	in.d.setDefinition(name, s)
+}
+
+func (in *restoring) permit(p *semaphore.Permit) {
+	if in.r.err != nil {
+		return
+	}
+	last, _, _ := in.d.permits.Max()
+	in.require(last < p.Token && p.Token <= in.d.lastToken, "permit %d after %d; the last token is %d", p.Token, last, in.d.lastToken)
+	in.require(p.Semaphore != "", "permit %d names no semaphore", p.Token)
+	in.require(p.Weight >= 1 && p.Weight <= semaphore.MaxPermits, "permit %d has weight %d", p.Token, p.Weight)
+	in.require(p.Duration > 0 && p.Duration <= in.d.largestDuration, "permit %d has duration %v", p.Token, p.Duration)
+	in.requireRevision(p.GrantedRevision, "a permit")
+	if p.State != semaphore.Cooling {
+		own := in.d.Own(p.Semaphore, p.Identity)
+		in.require(own == nil, "permit %d is of an identity that already holds another", p.Token)
+	}
+	in.share(p)
+	in.d.setPermit(nil, p)
+}
+
+// share makes a permit's semaphore name that of its definition: a million permits share one.
+func (in *restoring) share(p *semaphore.Permit) {
+	if def := in.d.Definition(p.Semaphore); def != nil {
+		p.Semaphore = def.Definition.Name
+	}
+}
+
+func (in *restoring) claim(c *semaphore.Claim) {
+	if in.r.err != nil {
+		return
+	}
+	last, some := in.d.claims.Max()
+	in.require(!some || claimBefore(last, c), "claim of %q in %q is out of order", c.Firing.Name, c.Semaphore)
+	in.require(c.Semaphore != "" && c.Firing.Name != "", "a claim without a semaphore or name")
+	in.require(c.Token >= 1 && c.Token <= in.d.lastToken && in.d.claimOf(c.Token) == nil, "claim of %q in %q has token %d", c.Firing.Name, c.Semaphore, c.Token)
+	in.requireRevision(c.Revision, "a claim")
+	p := in.d.Permit(c.Token)
+	in.require(p == nil || p.Semaphore == c.Semaphore && p.Firing.Equal(&c.Firing), "claim of %q in %q is not the one of its permit %d", c.Firing.Name, c.Semaphore, c.Token)
+	in.require(p != nil || c.State != semaphore.ClaimHeld, "claim of %q in %q is held by permit %d, which there is not", c.Firing.Name, c.Semaphore, c.Token)
+	in.d.setClaim(nil, c)
+}
+
+func (in *restoring) cordon(c *Cordon) {
+	n := len(in.d.cordons)
+	in.require(c.ID != "" && (n == 0 || in.d.cordons[n-1].ID < c.ID), "cordon %q is out of order", c.ID)
+	in.require(c.Revision > 0 && c.Revision <= in.d.cordonRevision, "cordon %q has revision %d, the last one is %d", c.ID, c.Revision, in.d.cordonRevision)
+	in.d.cordons = append(in.d.cordons, c)
+}
+
+func (in *restoring) request(m *Remembered) {
+	if in.r.err != nil {
+		return
+	}
+	last, _, _ := in.d.requests.Max()
+	in.require(last < m.Revision, "request of revision %d after one of %d", m.Revision, last)
+	in.requireRevision(m.Revision, "a request")
+	in.require(m.Token <= in.d.lastToken, "a request has token %d, the last one is %d", m.Token, in.d.lastToken)
+	in.require(in.d.Request(m.Semaphore, m.Identity, m.RequestID) == nil, "request %q stands twice", m.RequestID)
+	in.require(m.Token == 0 || in.d.EndedPermit(m.Token) == nil, "permit %d ended twice", m.Token)
+	in.d.addRequest(m)
+}
+
+func (in *restoring) deletion(del deletion) {
+	last, _, _ := in.d.deletions.Max()
+	in.require(last < del.name, "deletion of %q after %q", del.name, last)
+	in.require(in.d.Definition(del.name) == nil, "%q is defined and deleted", del.name)
+	in.requireRevision(del.revision, "a deletion")
+	in.d.addDeletion(del)
+}
+
+func (in *restoring) journal(e *JournalEntry) {
+	if in.r.err != nil {
+		return
+	}
+	last, some := in.d.State.journal.Max()
+	in.require(!some || journalBefore(last, e), "journal entry %d.%d is out of order", e.Revision, e.Ordinal)
+	in.requireRevision(e.Revision, "a journal entry")
+	if def := in.d.Definition(e.Semaphore); def != nil {
+		e.Semaphore = def.Definition.Name
+	}
+	if e.Permit != nil {
+		in.share(e.Permit)
+	}
+	in.d.addJournal(e)
+}
+
+func (in *restoring) tally(s *logv1.StoredSemaphore) {
+	name := s.GetName()
+	in.require(in.lastTally < name, "semaphore %q after %q", name, in.lastTally)
+	in.lastTally = name
+	t := in.d.tally(name)
+	t.permitRevision, t.lowWater = s.GetPermitRevision(), timeFromProto(s.GetLowWater())
+	in.require(t.permitRevision <= in.revision, "semaphore %q has permit revision %d, the last one is %d", name, t.permitRevision, in.revision)
+	in.d.setTally(name, t)
+	in.require(in.d.tally(name) == t && (t.permitRevision > 0 || !t.lowWater.IsZero()), "semaphore %q has nothing to keep", name)
+}
+
+func (in *restoring) retired(id string) {
+	n := len(in.d.State.retired)
+	in.require(id != "" && (n == 0 || in.d.State.retired[n-1] < id), "retired member %q is out of order", id)
+	in.d.State.retired = append(in.d.State.retired, id)
+}
+
+// crossCheck checks what can be told only of the whole.
+func (in *restoring) crossCheck() {
+	d := in.d
+	d.revision = in.revision
+	d.permits.Scan(func(token uint64, p *semaphore.Permit) bool {
+		claim := d.claimOf(token)
+		in.require(p.State == semaphore.Cooling || p.Firing == nil || claim != nil, "permit %d has no claim of its firing", token)
+		in.require(p.State != semaphore.Live || claim == nil || claim.State == semaphore.ClaimHeld, "permit %d is live and its firing is not claimed", token)
+		return in.r.err == nil
+	})
+	d.tallies.Scan(func(name string, t *tally) bool {
+		in.require(t.permits == 0 || t.permitRevision > 0, "semaphore %q has permits and no permit revision", name)
+		in.require(t.journal <= int(d.settings.JournalPerSemaphore), "semaphore %q has %d journal entries, the bound is %d", name, t.journal, d.settings.JournalPerSemaphore)
+		return in.r.err == nil
+	})
+	for _, n := range [...]struct {
+		what        string
+		count, most int
+	}{
+		{"journal entries", d.State.journal.Len(), int(d.settings.JournalTotal)},
+		{"requests", d.requests.Len(), int(d.settings.RememberedRequests)},
+		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
+	} {
+		in.require(n.count <= n.most, "it has %d %s, the bound is %d", n.count, n.what, n.most)
+	}
+}

@@ -1,0 +1,204 @@
+package fsm
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// State is the replicated state after one log entry. It is immutable and safe for any number of readers; what its methods
+// return must not be changed. Holding on to one keeps its memory, so do not hold it longer than needed.
+type State struct {
+	clusterID       string
+	index, term     uint64 // of the last applied entry
+	revision        uint64 // the last one used
+	lastToken       uint64
+	cordonRevision  uint64
+	featureLevel    uint32
+	settings        Settings
+	largestDuration time.Duration
+
+	cordons []*Cordon // sorted by id; replaced, never written
+	retired []string  // sorted; replaced, never written
+
+	definitions *btree.Map[string, *StoredDefinition]
+	tallies     *btree.Map[string, *tally]
+
+	permits    *btree.Map[uint64, *semaphore.Permit]
+	holders    *btree.BTreeG[*semaphore.Permit] // by (semaphore, token)
+	identities *btree.BTreeG[*semaphore.Permit] // live and held, by (semaphore, identity)
+
+	claims      *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
+	claimTokens *btree.Map[uint64, *semaphore.Claim]
+
+	// Each revision remembers at most one request, so the revision is the key and the age.
+	requests      *btree.Map[uint64, *Remembered]
+	requestKeys   *btree.BTreeG[*Remembered] // by (semaphore, identity, request id), those with a request id
+	requestTokens *btree.Map[uint64, *Remembered]
+
+	deletions    *btree.Map[string, uint64] // name to revision
+	deletionAges *btree.BTreeG[deletion]    // by (revision, name)
+
+	journal            *btree.BTreeG[*JournalEntry] // by (revision, ordinal)
+	journalBySemaphore *btree.BTreeG[*JournalEntry] // by (semaphore, revision, ordinal)
+}
+
+// tally is what is known of a semaphore beside its definition: it outlives edits, and the deletion as long as anything of
+// that name is left. It is immutable. The permit revision and the low-water mark are stored; the rest is derived.
+type tally struct {
+	permitRevision uint64
+	lowWater       time.Time
+	used           uint64 // the weight of all permits
+	permits        int
+	claims         int
+	journal        int
+}
+
+type deletion struct {
+	revision uint64
+	name     string
+}
+
+func newState(clusterID string) *State {
+	settings := DefaultSettings()
+	return &State{
+		clusterID:       clusterID,
+		featureLevel:    1,
+		settings:        settings,
+		largestDuration: settings.MaxDuration,
+
+		definitions:        btree.NewMap[string, *StoredDefinition](0),
+		tallies:            btree.NewMap[string, *tally](0),
+		permits:            btree.NewMap[uint64, *semaphore.Permit](0),
+		holders:            newTree(holderBefore),
+		identities:         newTree(identityBefore),
+		claims:             newTree(claimBefore),
+		claimTokens:        btree.NewMap[uint64, *semaphore.Claim](0),
+		requests:           btree.NewMap[uint64, *Remembered](0),
+		requestKeys:        newTree(requestBefore),
+		requestTokens:      btree.NewMap[uint64, *Remembered](0),
+		deletions:          btree.NewMap[string, uint64](0),
+		deletionAges:       newTree(deletionBefore),
+		journal:            newTree(journalBefore),
+		journalBySemaphore: newTree(semaphoreJournalBefore),
+	}
+}
+
+// newTree makes a tree without locks: the working copy has one writer, and published copies are never written.
+func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
+	return btree.NewBTreeGOptions(before, btree.Options{NoLocks: true})
+}
+
+// fork copies s. The trees share their nodes until either side writes one; s itself must belong to the caller, because copying
+// a tree marks the original's nodes as shared.
+func (s *State) fork() *State {
+	c := *s
+	c.definitions = s.definitions.Copy()
+	c.tallies = s.tallies.Copy()
+	c.permits = s.permits.Copy()
+	c.holders = s.holders.Copy()
+	c.identities = s.identities.Copy()
+	c.claims = s.claims.Copy()
+	c.claimTokens = s.claimTokens.Copy()
+	c.requests = s.requests.Copy()
+	c.requestKeys = s.requestKeys.Copy()
+	c.requestTokens = s.requestTokens.Copy()
+	c.deletions = s.deletions.Copy()
+	c.deletionAges = s.deletionAges.Copy()
+	c.journal = s.journal.Copy()
+	c.journalBySemaphore = s.journalBySemaphore.Copy()
+	return &c
+}
+
+func holderBefore(a, b *semaphore.Permit) bool {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	return a.Token < b.Token
+}
+
+func identityBefore(a, b *semaphore.Permit) bool {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	return compareIdentity(a.Identity, b.Identity) < 0
+}
+
+// compareIdentity looks at the holder id first: it tells identities apart soonest.
+func compareIdentity(a, b semaphore.Identity) int {
+	if c := strings.Compare(a.HolderID, b.HolderID); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Acquirer, b.Acquirer); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Group, b.Group)
+}
+
+func claimBefore(a, b *semaphore.Claim) bool { return compareClaim(a, b) < 0 }
+
+// compareClaim puts firings without due time first: the zero time is before every due time.
+func compareClaim(a, b *semaphore.Claim) int {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c
+	}
+	if c := a.Firing.Due.Compare(b.Firing.Due); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Firing.Name, b.Firing.Name)
+}
+
+func requestBefore(a, b *Remembered) bool {
+	if c := strings.Compare(a.RequestID, b.RequestID); c != 0 {
+		return c < 0
+	}
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	return compareIdentity(a.Identity, b.Identity) < 0
+}
+
+func deletionBefore(a, b deletion) bool {
+	if a.revision != b.revision {
+		return a.revision < b.revision
+	}
+	return a.name < b.name
+}
+
+func compareJournal(a, b *JournalEntry) int {
+	if c := cmp.Compare(a.Revision, b.Revision); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Ordinal, b.Ordinal)
+}
+
+func journalBefore(a, b *JournalEntry) bool { return compareJournal(a, b) < 0 }
+
+func semaphoreJournalBefore(a, b *JournalEntry) bool {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	return compareJournal(a, b) < 0
+}
+
+// tally returns the zero tally for a name of which nothing is known.
+func (s *State) tally(name string) tally {
+	if t, ok := s.tallies.Get(name); ok {
+		return *t
+	}
+	return tally{}
+}
+
+func ascend[T any](t *btree.BTreeG[T], from T) iter.Seq[T] {
+	return func(yield func(T) bool) { t.Ascend(from, yield) }
+}
+
+func search[T any](list []T, id string, key func(T) string) (int, bool) {
+	return slices.BinarySearchFunc(list, id, func(e T, id string) int { return strings.Compare(key(e), id) })
+}

@@ -73,7 +73,7 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	case stepOwn:
 		return "The caller holds no permit here."
 	case stepPaused:
-		return "It is not paused, and weight " + count(uint64(req.Weight)) + " is within " + permits(f.Definition) + "."
+		return "It is not paused, and weight " + count(uint64(req.Weight)) + " is within its " + permitCount(uint64(f.Definition.Permits)) + "."
 	case stepFiring:
 		if req.Firing == nil {
 			return "No firing is asked for."

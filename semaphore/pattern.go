@@ -135,12 +135,16 @@ func whyRefused(pattern string, err error) string {
 	expr := bad.Expr
 	switch {
 	case strings.HasPrefix(expr, "(?="), strings.HasPrefix(expr, "(?!"):
-		return "must not use look-ahead (" + show(expr) + ")" + linear + "no look-around; write the names to admit, as in a|b"
+		return "must not use look-ahead " + quote(expr) + linear + "no look-around; write the names to admit, as in a|b"
 	case strings.HasPrefix(expr, "(?<="), strings.HasPrefix(expr, "(?<!"):
-		return "must not use look-behind (" + expr[:len("(?<=")] + ")" + linear + "no look-around; write the names to admit, as in a|b"
+		return "must not use look-behind " + quote(expr[:len("(?<=")]) + linear + "no look-around; write the names to admit, as in a|b"
 	case bad.Code == syntax.ErrInvalidEscape && len(expr) == 2 && strings.Contains("123456789kg", expr[1:]),
 		expr == "(?P" && strings.Contains(pattern, "(?P="):
-		return "must not use back-references (" + show(expr) + ")" + linear + "none"
+		return "must not use back-references " + quote(expr) + linear + "none"
 	}
-	return "must be a pattern in RE2 syntax: " + bad.Code.String() + " " + quote(expr)
+	rule := "must be a pattern in RE2 syntax: " + bad.Code.String()
+	if expr != "" && expr != pattern {
+		rule += " at " + quote(expr)
+	}
+	return rule
 }

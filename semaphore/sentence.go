@@ -144,7 +144,7 @@ func noRoom(req *Request, f *Facts) string {
 	case f.Used == all:
 		return "All " + permitCount(all) + " of " + name + " are taken"
 	case f.Used+uint64(req.Weight) > all:
-		return "Only " + count(all-f.Used) + " of " + permits(f.Definition) + " of " + name + " is free, and weight " +
+		return "Of " + permits(f.Definition) + " of " + name + " only " + count(all-f.Used) + " can be had, and weight " +
 			count(uint64(req.Weight)) + " does not fit"
 	case f.WaitsAhead:
 		return "Others wait ahead for " + name

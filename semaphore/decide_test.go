@@ -1,0 +1,242 @@
+package semaphore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
+
+// ask is a request that changes nothing about what open says.
+func ask() *Request {
+	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
+}
+
+// open is what a semaphore of 3 permits looks like to a caller that it grants.
+func open() *Facts {
+	d := plain("export")
+	d.Permits = 3
+	return &Facts{Definition: d, Admission: Admitted, Used: 1}
+}
+
+// mine is a live permit of the caller of ask.
+func mine() *Permit {
+	return &Permit{
+		Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"},
+		Weight: 1, Token: 42, Duration: time.Minute, State: Live,
+	}
+}
+
+func won(state ClaimState) *Claim {
+	return &Claim{
+		Semaphore: "export", Firing: Firing{Name: "nightly", Due: due}, Token: 41,
+		Winner: Identity{Group: "prod", Acquirer: "app2"}, State: state,
+	}
+}
+
+func nightly() *Firing { return &Firing{Name: "nightly", Due: due} }
+
+func TestDecide_EveryRule(t *testing.T) {
+	type change func(*Request, *Facts)
+	denied := func(r Reason) Decision { return Decision{Outcome: Denied, Reason: r} }
+	stopped := func(r Reason, c StopCause) Decision { return Decision{Outcome: Denied, Reason: r, Stop: c} }
+	hold := func(edit func(*Permit)) change {
+		return func(_ *Request, f *Facts) {
+			f.Own = mine()
+			edit(f.Own)
+		}
+	}
+	asIs := func(*Permit) {}
+
+	for _, test := range []struct {
+		name   string
+		change []change
+		want   Decision
+	}{
+		{"free permit is granted", nil, Decision{Outcome: Granted}},
+		{"the last permit is granted", []change{func(_ *Request, f *Facts) { f.Used = 2 }}, Decision{Outcome: Granted}},
+		{"the whole weight is granted", []change{func(r *Request, f *Facts) { r.Weight, f.Used = 3, 0 }}, Decision{Outcome: Granted}},
+
+		{"1: no definition", []change{func(_ *Request, f *Facts) { f.Definition = nil }}, denied(NoSuchSemaphore)},
+		{"1: deleted under a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition = nil }}, stopped(NoSuchSemaphore, StopNoLongerAdmitted)},
+		{"2: group", []change{func(_ *Request, f *Facts) { f.Admission.Group = false }}, denied(GroupMismatch)},
+		{"2: group of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Group = false }}, stopped(GroupMismatch, StopNoLongerAdmitted)},
+		{"3: acquirer", []change{func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, denied(AcquirerMismatch)},
+		{"3: acquirer of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, stopped(AcquirerMismatch, StopNoLongerAdmitted)},
+		{"4: cordon", []change{func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, denied(Cordoned)},
+		{"4: cordon of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, stopped(Cordoned, StopCordoned)},
+		{"4: pause with stop", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, denied(Paused)},
+		{"4: pause with stop of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
+		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, denied(Cordoned)},
+
+		{"5: the same again is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
+		{"5: refreshed though no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed though the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed in a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed with its own claim", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Outcome: Refreshed}},
+		{"5: a due time is an instant, wherever it was read", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) {
+			r.Firing = nightly()
+			r.Firing.Due = r.Firing.Due.In(time.FixedZone("CET", 3600))
+		}}, Decision{Outcome: Refreshed}},
+		{"5: revoked", []change{hold(func(p *Permit) { p.Stop = StopRevoked })}, stopped(Stopping, StopRevoked)},
+		{"5: taken over", []change{hold(func(p *Permit) { p.Stop = StopTakenOver })}, stopped(Stopping, StopTakenOver)},
+		{"5: past max_hold", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopHeldTooLong)},
+		{"5: an operator's word before max_hold", []change{hold(func(p *Permit) { p.Stop = StopDrained }), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopDrained)},
+		{"5: stopping before a different weight", []change{hold(func(p *Permit) { p.Stop, p.Weight = StopRevoked, 2 })}, stopped(Stopping, StopRevoked)},
+		{"5: held for an operator", []change{hold(func(p *Permit) { p.State = Held })}, denied(HeldForOperator)},
+		{"5: held for an operator though it was being stopped", []change{hold(func(p *Permit) { p.State, p.Stop = Held, StopRevoked })}, denied(HeldForOperator)},
+		{"5: another weight", []change{hold(func(p *Permit) { p.Weight = 2 })}, denied(AlreadyHeld)},
+		{"5: a firing where there was none", []change{hold(asIs), func(r *Request, _ *Facts) { r.Firing = nightly() }}, denied(AlreadyHeld)},
+		{"5: none where there was a firing", []change{hold(func(p *Permit) { p.Firing = nightly() })}, denied(AlreadyHeld)},
+		{"5: another due time", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"nightly", due.Add(1)} }}, denied(AlreadyHeld)},
+		{"5: another name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
+		{"5: cooling is not held", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
+
+		{"6: pause", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, denied(Paused)},
+		{"6: weight above permits", []change{func(r *Request, _ *Facts) { r.Weight = 4 }}, denied(WeightExceedsPermits)},
+		{"6: no permits at all", []change{func(_ *Request, f *Facts) { f.Definition.Permits, f.Used = 0, 0 }}, denied(WeightExceedsPermits)},
+		{"6: pause before weight", []change{func(r *Request, f *Facts) { r.Weight, f.Pause = 4, &Pause{} }}, denied(Paused)},
+
+		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
+		{"7: spent", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
+		{"7: done", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: at the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }}, denied(FiringDone)},
+		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringDone)},
+		{"7: above the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(-1) }}, Decision{Outcome: Granted}},
+		{"7: a claim that is still known, below the mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
+		{"7: the mark says nothing of firings without due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
+		{"7: a claim is of no matter to whom asks for no firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
+		{"7: done before full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+
+		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
+		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
+		{"9: too heavy for what is free", []change{func(r *Request, _ *Facts) { r.Weight = 3 }}, denied(NoFreePermit)},
+		{"9: somebody waits ahead", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			req, f := ask(), open()
+			for _, change := range test.change {
+				change(req, f)
+			}
+			if diff := cmp.Diff(test.want, Decide(req, f)); diff != "" {
+				t.Errorf("Decide (-want +got):\n%s", diff)
+			}
+			checkAgreement(t, req, f)
+		})
+	}
+}
+
+// Each rule stands before all that follow it: facts that break several are answered with the first.
+func TestDecide_SeveralReasons_TheFirstCounts(t *testing.T) {
+	breaks := []struct {
+		reason Reason
+		change func(*Request, *Facts)
+	}{
+		{NoFreePermit, func(_ *Request, f *Facts) { f.Used = 3 }},
+		{FiringDone, func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }},
+		{WeightExceedsPermits, func(r *Request, _ *Facts) { r.Weight = 4 }},
+		{Paused, func(_ *Request, f *Facts) { f.Pause = &Pause{} }},
+		{AlreadyHeld, func(_ *Request, f *Facts) { f.Own = mine() }},
+		{Stopping, func(_ *Request, f *Facts) { f.OwnOverheld = true }},
+		{Paused, func(_ *Request, f *Facts) { f.Pause.Stop = true }},
+		{Cordoned, func(_ *Request, f *Facts) { f.Admission.Cordoned = true }},
+		{AcquirerMismatch, func(_ *Request, f *Facts) { f.Admission.Acquirer = false }},
+		{GroupMismatch, func(_ *Request, f *Facts) { f.Admission.Group = false }},
+		{NoSuchSemaphore, func(_ *Request, f *Facts) { f.Definition = nil }},
+	}
+	req, f := ask(), open()
+	for _, b := range breaks {
+		b.change(req, f)
+		if got := Decide(req, f); got.Outcome != Denied || got.Reason != b.reason {
+			t.Errorf("Decide = %v %v, want denied %v", got.Outcome, got.Reason, b.reason)
+		}
+		checkAgreement(t, req, f)
+	}
+}
+
+func TestAdmit_AsksWithThePermitItself(t *testing.T) {
+	p := mine()
+	p.Weight, p.Firing = 2, nightly()
+	f := open()
+	f.Own = nil // Admit knows whose permit it is
+	f.Used, f.WaitsAhead, f.Pause, f.Claim = 3, true, &Pause{}, won(ClaimSpent)
+	if got := Admit(p, f); got != (Decision{Outcome: Refreshed}) {
+		t.Errorf("Admit = %+v, want refreshed: only steps 1 to 5 count", got)
+	}
+	if f.Own != nil {
+		t.Error("Admit changed the facts")
+	}
+	p.State = Cooling
+	if got := Admit(p, f); got != (Decision{}) {
+		t.Errorf("Admit of a cooling permit = %+v, want no decision", got)
+	}
+	p.State = Held
+	if got := Admit(p, f); got != (Decision{Outcome: Denied, Reason: HeldForOperator}) {
+		t.Errorf("Admit of a held permit = %+v, want held for an operator", got)
+	}
+}
+
+func TestDecide_AllocatesNothing(t *testing.T) {
+	worlds := map[string]func(*Request, *Facts){
+		"granted":   func(*Request, *Facts) {},
+		"refreshed": func(_ *Request, f *Facts) { f.Own = mine() },
+		"full":      func(_ *Request, f *Facts) { f.Used = 3 },
+		"claimed":   func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) },
+		"mismatch":  func(_ *Request, f *Facts) { f.Admission.Group = false },
+	}
+	for name, change := range worlds {
+		req, f := ask(), open()
+		change(req, f)
+		if n := testing.AllocsPerRun(100, func() {
+			facts := *f // as the leader does: facts on its stack
+			decision = Decide(req, &facts)
+		}); n != 0 {
+			t.Errorf("%s: Decide allocates %v times", name, n)
+		}
+	}
+	p, f := mine(), open()
+	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
+		t.Errorf("Admit allocates %v times", n)
+	}
+}
+
+var decision Decision // a place that the compiler cannot see through
+
+func BenchmarkDecide(b *testing.B) {
+	granted, full, firing := open(), open(), ask()
+	full.Used = 3
+	firing.Firing = nightly()
+	b.Run("granted", func(b *testing.B) {
+		b.ReportAllocs()
+		for req := ask(); b.Loop(); {
+			decision = Decide(req, granted)
+		}
+	})
+	b.Run("full", func(b *testing.B) {
+		b.ReportAllocs()
+		for req := ask(); b.Loop(); {
+			decision = Decide(req, full)
+		}
+	})
+	b.Run("firing", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			decision = Decide(firing, granted)
+		}
+	})
+	b.Run("admit", func(b *testing.B) {
+		b.ReportAllocs()
+		for p := mine(); b.Loop(); {
+			decision = Admit(p, full)
+		}
+	})
+	b.Run("sentence", func(b *testing.B) {
+		b.ReportAllocs()
+		d := Decide(ask(), full)
+		for req := ask(); b.Loop(); {
+			_ = d.Sentence(req, full)
+		}
+	})
+}

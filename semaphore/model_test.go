@@ -1,0 +1,238 @@
+package semaphore
+
+import (
+	"slices"
+	"time"
+)
+
+// world is a gatekeeper of one goroutine: it keeps what Decide looks at and does what Decide says, as the state machine
+// and the lessor do, with a clock that moves when it is told to. Stories and property tests drive it.
+type world struct {
+	now     time.Duration // the leader's monotonic clock
+	token   uint64
+	gates   map[string]*gate
+	cordons []*cordon
+}
+
+type gate struct {
+	def      *Definition // nil: deleted, or never defined
+	patterns Patterns
+	pause    *Pause
+	slots    []*slot // in the order of their tokens
+	claims   map[string]*Claim
+	lowWater time.Time
+}
+
+// slot is a permit with what the lessor knows of it.
+type slot struct {
+	*Permit
+	granted, deadline time.Duration
+}
+
+type cordon struct {
+	id              string
+	group, acquirer *Pattern
+}
+
+func newWorld() *world { return &world{gates: map[string]*gate{}} }
+
+func (w *world) gate(name string) *gate {
+	g := w.gates[name]
+	if g == nil {
+		g = &gate{claims: map[string]*Claim{}}
+		w.gates[name] = g
+	}
+	return g
+}
+
+// define creates or replaces a definition; nil deletes it. Permits, claims and a pause stay.
+func (w *world) define(name string, d *Definition) error {
+	g := w.gate(name)
+	if d == nil {
+		g.def, g.patterns = nil, Patterns{}
+		return nil
+	}
+	if err := d.Validate(DefaultMaxDuration); err != nil {
+		return err
+	}
+	patterns, err := CompilePatterns(d.GroupPattern, d.AcquirerPattern)
+	g.def, g.patterns = d.Clone(), patterns
+	return err
+}
+
+func (w *world) facts(name string, id Identity, firing *Firing) *Facts {
+	g := w.gate(name)
+	f := &Facts{Definition: g.def, Pause: g.pause, Used: g.used(), LowWater: g.lowWater}
+	f.Admission.Group, f.Admission.Acquirer = g.patterns.Match(id.Group, id.Acquirer)
+	f.Admission.Cordoned = slices.ContainsFunc(w.cordons, func(c *cordon) bool {
+		return c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer)
+	})
+	if firing != nil {
+		f.Claim = g.claims[firing.text()]
+	}
+	for _, s := range g.slots {
+		if s.Identity == id && s.State != Cooling {
+			f.Own = s.Permit
+			f.OwnOverheld = g.def != nil && g.def.MaxHold > 0 && w.now-s.granted > g.def.MaxHold
+		}
+	}
+	return f
+}
+
+func (g *gate) used() uint64 {
+	var used uint64
+	for _, s := range g.slots {
+		used += uint64(s.Weight)
+	}
+	return used
+}
+
+// acquire decides, and grants or refreshes as decided.
+func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
+	d := Decide(req, f)
+	g := w.gate(req.Semaphore)
+	switch d.Outcome {
+	case Granted:
+		w.token++
+		p := &Permit{
+			Semaphore: req.Semaphore, Identity: req.Identity, Weight: req.Weight, Firing: req.Firing,
+			Token: w.token, Duration: g.def.Duration, State: Live,
+		}
+		g.slots = append(g.slots, &slot{p, w.now, w.now + p.Duration + Grace(p.Duration)})
+		if req.Firing != nil {
+			g.claims[req.Firing.text()] = &Claim{
+				Semaphore: req.Semaphore, Firing: *req.Firing, Token: p.Token, Winner: p.Identity, State: ClaimHeld,
+			}
+		}
+		return d, p
+	case Refreshed:
+		w.extend(f.Own.Token)
+		return d, f.Own
+	case Denied:
+	}
+	return d, nil
+}
+
+// refresh is what a holder does to keep its permit.
+func (w *world) refresh(token uint64) (Decision, *slot) {
+	_, s := w.find(token)
+	if s == nil || s.State == Cooling {
+		return Decision{}, nil
+	}
+	d := Admit(s.Permit, w.facts(s.Semaphore, s.Identity, nil))
+	if d.Outcome == Refreshed {
+		w.extend(token)
+	}
+	return d, s
+}
+
+func (w *world) extend(token uint64) {
+	_, s := w.find(token)
+	s.deadline = max(s.deadline, w.now+s.Duration+Grace(s.Duration))
+}
+
+func (w *world) find(token uint64) (*gate, *slot) {
+	for _, g := range w.gates {
+		for _, s := range g.slots {
+			if s.Token == token {
+				return g, s
+			}
+		}
+	}
+	return nil, nil
+}
+
+// end ends a permit: it cools for a while, or its slot is free.
+func (w *world) end(token uint64, how End, notRun bool, cooling time.Duration) *slot {
+	g, s := w.find(token)
+	at := slices.Index(g.slots, s)
+	if how == EndReleased || cooling == 0 {
+		g.settle(s.Permit, ClaimAfter(g.def, how, notRun))
+	}
+	if cooling == 0 {
+		g.slots = slices.Delete(g.slots, at, at+1)
+		return nil
+	}
+	cool := *s.Permit
+	cool.State, cool.Duration, cool.Ended = Cooling, cooling, how
+	g.slots[at] = &slot{&cool, s.granted, w.now + cooling}
+	return g.slots[at]
+}
+
+// settle writes down what became of the claim of a permit, unless a newer one took its place.
+func (g *gate) settle(p *Permit, state ClaimState) {
+	if p.Firing == nil {
+		return
+	}
+	key := p.Firing.text()
+	claim := g.claims[key]
+	if claim == nil || claim.Token != p.Token {
+		return
+	}
+	if state == 0 {
+		delete(g.claims, key)
+		return
+	}
+	after := *claim
+	after.State = state
+	g.claims[key] = &after
+}
+
+// overdue is every slot whose time is up, of all semaphores, in the order of tokens.
+func (w *world) overdue() []*slot {
+	var late []*slot
+	for _, g := range w.gates {
+		for _, s := range g.slots {
+			if s.State != Held && w.now >= s.deadline {
+				late = append(late, s)
+			}
+		}
+	}
+	slices.SortFunc(late, func(a, b *slot) int { return int(a.Token) - int(b.Token) })
+	return late
+}
+
+// expire does to one overdue slot what the leader's timer proposes, and returns what stands there now: nil when it is free.
+func (w *world) expire(s *slot) *slot {
+	g := w.gate(s.Semaphore)
+	if s.State == Cooling {
+		if s.Ended != EndReleased {
+			g.settle(s.Permit, ClaimAfter(g.def, s.Ended, false))
+		}
+		g.slots = slices.DeleteFunc(g.slots, func(o *slot) bool { return o == s })
+		return nil
+	}
+	if g.def != nil && g.def.OnExpiry == OnExpiryHold {
+		held := *s.Permit
+		held.State = Held
+		s.Permit = &held
+		return s
+	}
+	return w.end(s.Token, EndExpired, false, LossCooling(g.def, w.now-s.granted))
+}
+
+// stopped is every live permit that is not to go on, in the order of tokens, with the decision that says so.
+func (w *world) stopped() (slots []*slot, why []Decision) {
+	for _, g := range w.gates {
+		for _, s := range g.slots {
+			if d := Admit(s.Permit, w.facts(s.Semaphore, s.Identity, nil)); s.State == Live && d.Outcome == Denied {
+				slots = append(slots, s)
+			}
+		}
+	}
+	slices.SortFunc(slots, func(a, b *slot) int { return int(a.Token) - int(b.Token) })
+	for _, s := range slots {
+		why = append(why, Admit(s.Permit, w.facts(s.Semaphore, s.Identity, nil)))
+	}
+	return slots, why
+}
+
+// plain is a complete definition of defaults, as the API fills them in.
+func plain(name string) *Definition {
+	return &Definition{
+		Name: name, GroupPattern: DefaultPattern, AcquirerPattern: DefaultPattern,
+		Permits: DefaultPermits, Duration: DefaultDuration,
+		OnExpiry: OnExpiryFree, FiringOnLoss: FiringSpent,
+		FiringRetention: DefaultFiringRetention, FiringLimit: DefaultFiringLimit,
+	}
+}

@@ -1,0 +1,302 @@
+package semaphore
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// ruleBook is the decision once more, written down from the design and not from the code: what each step says, in its
+// own words and in its own order.
+func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
+	def, own := f.Definition, f.Own
+	if own != nil && own.State == Cooling {
+		own = nil
+	}
+	rules := []struct {
+		step    int
+		applies bool
+		outcome Outcome
+		reason  Reason
+	}{
+		{1, def == nil, Denied, NoSuchSemaphore},
+		{2, !f.Admission.Group, Denied, GroupMismatch},
+		{3, !f.Admission.Acquirer, Denied, AcquirerMismatch},
+		{4, f.Admission.Cordoned, Denied, Cordoned},
+		{4, f.Pause != nil && f.Pause.Stop, Denied, Paused},
+		{5, own != nil && own.State == Held, Denied, HeldForOperator},
+		{5, own != nil && (own.Stop != NotStopping || f.OwnOverheld), Denied, Stopping},
+		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text(), Refreshed, NoReason},
+		{5, own != nil, Denied, AlreadyHeld},
+		{6, f.Pause != nil, Denied, Paused},
+		{6, def != nil && r.Weight > def.Permits, Denied, WeightExceedsPermits},
+		{7, r.Firing != nil && f.Claim != nil && f.Claim.State == ClaimDone, Denied, FiringDone},
+		{7, r.Firing != nil && f.Claim != nil, Denied, FiringClaimed},
+		{7, r.Firing != nil && !r.Firing.Due.IsZero() && r.Firing.Due.Compare(f.LowWater) <= 0, Denied, FiringDone},
+		{8, def != nil && f.Used+uint64(r.Weight) <= uint64(def.Permits) && !f.WaitsAhead, Granted, NoReason},
+	}
+	for _, rule := range rules {
+		if rule.applies {
+			return rule.outcome, rule.reason, rule.step
+		}
+	}
+	return Denied, NoFreePermit, 9
+}
+
+// checkAgreement holds the rule book, Decide, Explain, Admit and the sentences against each other.
+func checkAgreement(t rapid.TB, req *Request, f *Facts) {
+	t.Helper()
+	d := Decide(req, f)
+	outcome, reason, decisive := ruleBook(req, f)
+	if d.Outcome != outcome || d.Reason != reason {
+		t.Errorf("Decide = %v %v, the rule book says %v %v", d.Outcome, d.Reason, outcome, reason)
+	}
+
+	steps := Explain(req, f)
+	for i, s := range steps {
+		passes := i < len(steps)-1 && s.Number != int(stepFree) || i == len(steps)-1 && outcome != Denied
+		if s.Number != i+1 || s.Passed != passes || s.Name == "" || !strings.HasSuffix(s.Text, ".") {
+			t.Errorf("Explain step %d = %+v, want passed %v", i+1, s, passes)
+		}
+	}
+	last := steps[len(steps)-1]
+	if last.Number != decisive || last.Text != d.Sentence(req, f) {
+		t.Errorf("Explain ends with %+v, and the rule book decided at step %d: %s", last, decisive, d.Sentence(req, f))
+	}
+
+	if f.Own != nil && f.Own.State != Cooling {
+		same := *req
+		same.Weight, same.Firing = f.Own.Weight, f.Own.Firing
+		if admitted, asked := Admit(f.Own, f), Decide(&same, f); admitted != asked {
+			t.Errorf("Admit = %+v, but the holder that asks again gets %+v", admitted, asked)
+		}
+	}
+	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld) {
+		t.Errorf("stop cause %v with %v, own permit %+v", d.Stop, reason, f.Own)
+	}
+	if s := d.Sentence(req, &Facts{}); !strings.HasSuffix(s, ".") {
+		t.Errorf("with newer facts the sentence is %q", s)
+	}
+}
+
+// Any facts at all, also those that no state machine would bring about.
+func TestDecide_AnyFacts_AllAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		req := drawRequest(t)
+		f := drawFacts(t, req)
+		checkAgreement(t, req, f)
+
+		// Less room or one more waiting never turns a denial into a grant.
+		tighter := *f
+		tighter.Used += rapid.Uint64Range(0, 3).Draw(t, "more used")
+		tighter.WaitsAhead = true
+		if Decide(req, &tighter).Outcome == Granted {
+			t.Errorf("granted though somebody waits ahead")
+		}
+	})
+}
+
+func drawFiring(t *rapid.T, label string) *Firing {
+	return rapid.SampledFrom([]*Firing{
+		nil, {Name: "a"}, {Name: "b"}, {Name: "a", Due: due}, {Name: "a", Due: due.Add(time.Hour)}, {Name: "b", Due: due},
+	}).Draw(t, label)
+}
+
+func drawRequest(t *rapid.T) *Request {
+	return &Request{
+		Semaphore: "s",
+		Identity:  Identity{Group: "prod", Acquirer: rapid.SampledFrom([]string{"app1", "app2", "app3"}).Draw(t, "acquirer")},
+		Weight:    rapid.Uint32Range(1, 3).Draw(t, "weight"),
+		Firing:    drawFiring(t, "firing"),
+	}
+}
+
+func drawFacts(t *rapid.T, req *Request) *Facts {
+	often := func(label string) bool { return rapid.IntRange(0, 7).Draw(t, label) != 0 }
+	f := &Facts{
+		Admission:   Admission{Group: often("group"), Acquirer: often("acquirer fits"), Cordoned: !often("not cordoned")},
+		OwnOverheld: !often("not overheld"),
+		Used:        rapid.Uint64Range(0, 5).Draw(t, "used"),
+		WaitsAhead:  !often("nobody waits"),
+	}
+	if often("defined") {
+		f.Definition = plain("s")
+		f.Definition.Permits = rapid.Uint32Range(0, 4).Draw(t, "permits")
+	}
+	if !often("not paused") {
+		f.Pause = &Pause{Stop: rapid.Bool().Draw(t, "stop"), Reason: "r", Until: due}
+	}
+	if rapid.Bool().Draw(t, "owns") {
+		f.Own = &Permit{
+			Semaphore: "s", Identity: req.Identity, Token: 7, Firing: drawFiring(t, "own firing"),
+			Weight: rapid.Uint32Range(1, 3).Draw(t, "own weight"),
+			State:  rapid.SampledFrom([]PermitState{Live, Live, Live, Held, Cooling}).Draw(t, "state"),
+			Stop:   rapid.SampledFrom([]StopCause{NotStopping, NotStopping, StopRevoked, StopDrained, StopTakenOver}).Draw(t, "own stop"),
+		}
+	}
+	if req.Firing != nil {
+		f.LowWater = rapid.SampledFrom([]time.Time{{}, due.Add(-1), due, due.Add(2 * time.Hour)}).Draw(t, "low water")
+		if rapid.Bool().Draw(t, "claimed") {
+			f.Claim = &Claim{
+				Semaphore: "s", Firing: *req.Firing, Token: 5, Winner: Identity{Group: "g", Acquirer: "w"},
+				State: rapid.SampledFrom([]ClaimState{ClaimHeld, ClaimDone, ClaimSpent}).Draw(t, "claim"),
+			}
+		}
+	}
+	return f
+}
+
+// The whole life of one semaphore under Decide: whatever is asked, edited, lost and cleared in whatever order, the rules
+// hold after every step.
+func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		if err := w.define("s", plain("s")); err != nil {
+			t.Fatal(err)
+		}
+		g := w.gate("s")
+		used := uint64(0) // after the step before
+		granted := false
+		ran := map[string]uint64{} // by firing: the token whose work was done, or lost for good
+
+		token := func(t *rapid.T) *slot {
+			if len(g.slots) == 0 {
+				t.Skip("no permits")
+			}
+			return g.slots[rapid.IntRange(0, len(g.slots)-1).Draw(t, "which")]
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"acquire": func(t *rapid.T) {
+				req := drawRequest(t)
+				f := w.facts("s", req.Identity, req.Firing)
+				checkAgreement(t, req, f)
+				last := w.token
+				d, p := w.acquire(req, f)
+				switch d.Outcome {
+				case Granted:
+					granted = true
+					if p.Token <= last {
+						t.Fatalf("token %d after %d", p.Token, last)
+					}
+					if req.Firing != nil && ran[req.Firing.text()] != 0 {
+						t.Fatalf("firing %s granted to %d, was run by %d", req.Firing.text(), p.Token, ran[req.Firing.text()])
+					}
+				case Refreshed:
+					if p.Token != f.Own.Token || w.token != last || p.Identity != req.Identity || p.State != Live {
+						t.Fatalf("refresh changed the permit: %+v", p)
+					}
+				case Denied:
+					if w.token != last {
+						t.Fatal("a denial counted a token")
+					}
+				}
+			},
+			"refresh": func(t *rapid.T) {
+				s := token(t)
+				before := s.Permit
+				if d, now := w.refresh(s.Token); now != nil && d.Outcome == Refreshed && now.Permit != before {
+					t.Fatalf("a refresh made %+v of %+v", now.Permit, before)
+				}
+			},
+			"release": func(t *rapid.T) {
+				s := token(t)
+				if s.State != Live {
+					t.Skip("not live")
+				}
+				notRun := rapid.Bool().Draw(t, "not run")
+				if s.Firing != nil && !notRun {
+					ran[s.Firing.text()] = s.Token
+				}
+				w.end(s.Token, EndReleased, notRun, ReleaseCooling(g.def, w.now-s.granted))
+			},
+			"tick and expire": func(t *rapid.T) {
+				w.now += time.Duration(rapid.Int64Range(1, 90).Draw(t, "seconds")) * time.Second
+				for _, s := range w.overdue() {
+					if w.expire(s) == nil && s.Firing != nil && g.claims[s.Firing.text()] != nil {
+						ran[s.Firing.text()] = s.Token
+					}
+				}
+			},
+			"clear": func(t *rapid.T) {
+				if s := token(t); s.State == Held {
+					w.end(s.Token, EndCleared, false, 0)
+				}
+			},
+			"revoke": func(t *rapid.T) {
+				s := token(t)
+				told := *s.Permit
+				told.Stop = StopRevoked
+				s.Permit = &told
+			},
+			"edit": func(t *rapid.T) {
+				d := plain("s")
+				d.Permits = rapid.Uint32Range(0, 4).Draw(t, "permits")
+				d.AcquirerPattern = rapid.SampledFrom([]string{".*", "app1", "app[12]", "no-run"}).Draw(t, "pattern")
+				d.MinHold = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "min_hold")
+				d.MaxHold = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "max_hold")
+				d.LossDelay = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "loss_delay")
+				d.OnExpiry = rapid.SampledFrom([]OnExpiry{OnExpiryFree, OnExpiryHold}).Draw(t, "on_expiry")
+				d.FiringOnLoss = rapid.SampledFrom([]FiringOnLoss{FiringSpent, FiringFree}).Draw(t, "firing_on_loss")
+				if err := w.define("s", d); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"delete": func(t *rapid.T) { _ = w.define("s", nil) },
+			"pause": func(t *rapid.T) {
+				g.pause = rapid.SampledFrom([]*Pause{nil, {}, {Stop: true}}).Draw(t, "pause")
+			},
+			"": func(t *rapid.T) {
+				now := g.used()
+				if granted && now > uint64(g.def.Permits) {
+					t.Fatalf("a grant took %d of %d permits", now, g.def.Permits)
+				}
+				if !granted && now > used {
+					t.Fatalf("used rose from %d to %d without a grant", used, now)
+				}
+				used, granted = now, false
+
+				holders, firings := map[Identity]bool{}, map[string]bool{}
+				for _, s := range g.slots {
+					if s.State == Cooling {
+						continue
+					}
+					if holders[s.Identity] {
+						t.Fatalf("%s holds twice", s.Identity.text())
+					}
+					holders[s.Identity] = true
+					if s.Firing != nil && firings[s.Firing.text()] {
+						t.Fatalf("firing %s runs twice", s.Firing.text())
+					}
+					if s.Firing != nil {
+						firings[s.Firing.text()] = true
+					}
+				}
+			},
+		})
+	})
+}
+
+func TestNames_NoTwoAreTheSame(t *testing.T) {
+	distinct := func(kind string, count int, name func(uint8) fmt.Stringer) {
+		seen := map[string]uint8{}
+		for n := range uint8(count) {
+			s := name(n).String()
+			if before, ok := seen[s]; ok || s == "" {
+				t.Errorf("%s %d and %d are both called %q", kind, before, n, s)
+			}
+			seen[s] = n
+		}
+	}
+	distinct("reason", 20, func(n uint8) fmt.Stringer { return Reason(n) })
+	distinct("outcome", 9, func(n uint8) fmt.Stringer { return Outcome(n) })
+	distinct("stop cause", 12, func(n uint8) fmt.Stringer { return StopCause(n) })
+	distinct("end", 12, func(n uint8) fmt.Stringer { return End(n) })
+	distinct("permit state", 9, func(n uint8) fmt.Stringer { return PermitState(n) })
+	distinct("claim state", 9, func(n uint8) fmt.Stringer { return ClaimState(n) })
+	distinct("on_expiry", 9, func(n uint8) fmt.Stringer { return OnExpiry(n) })
+	distinct("firing_on_loss", 9, func(n uint8) fmt.Stringer { return FiringOnLoss(n) })
+	distinct("step", 12, func(n uint8) fmt.Stringer { return step(n) })
+}

@@ -1,0 +1,298 @@
+package semaphore
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite what the stories in testdata say happens")
+
+// TestStories runs the stories in testdata. A story is a text of comments (#), commands, and, indented below each
+// command, what happens then. With -update what happens is written anew, to be read before it is committed.
+//
+// Commands, with SEM a name or a glob where many are meant, WHO as group/acquirer or group/acquirer/holder-id:
+//
+//	define SEM field=value ...         edit SEM field=value ...       delete SEM
+//	acquire SEM WHO [weight=] [firing=] [due=] [behind]               explain SEM WHO ...
+//	refresh TOKEN    release TOKEN [not-run]    revoke TOKEN reason   clear TOKEN
+//	pause SEM [reason=] [stop]         resume SEM                     forget SEM due
+//	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
+//	tick DURATION    expire            holders SEM
+//
+// A tick only moves the clock and says whose time is up; expire is the leader acting on it.
+func TestStories_HappenAsWritten(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			written, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told, err := tell(string(written))
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(told), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(strings.Split(string(written), "\n"), strings.Split(told, "\n")); diff != "" {
+				t.Errorf("%s goes differently (- as written, + as it goes; -update rewrites it):\n%s", file, diff)
+			}
+		})
+	}
+}
+
+// tell plays a story and returns it with what happened.
+func tell(story string) (string, error) {
+	s := &teller{world: newWorld()}
+	for n, line := range strings.Split(strings.TrimSuffix(story, "\n"), "\n") {
+		if strings.HasPrefix(line, "  ") {
+			continue // what happened when it was last written
+		}
+		fmt.Fprintln(&s.out, line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if err := s.play(words(line)); err != nil {
+			return "", fmt.Errorf("line %d: %s: %w", n+1, line, err)
+		}
+	}
+	return s.out.String(), nil
+}
+
+// teller plays commands in a world and writes down what happens.
+type teller struct {
+	*world
+	out strings.Builder
+}
+
+func (s *teller) say(format string, args ...any) { fmt.Fprintf(&s.out, "  "+format+"\n", args...) }
+
+func (s *teller) play(w []string) error {
+	command, object, args := w[0], "", []string(nil)
+	if len(w) > 1 {
+		object, args = w[1], w[2:]
+	}
+	switch command {
+	case "tick":
+		s.tick(spanOf(object))
+		return nil
+	case "expire":
+		for _, late := range s.overdue() {
+			s.sayEnded(late, "expired", s.world.expire(late))
+		}
+		return nil
+	case "define", "edit", "delete", "pause", "resume", "forget":
+		return s.change(command, object, args)
+	case "cordon", "uncordon":
+		s.cordon(command == "cordon", object, args)
+		return nil
+	case "acquire", "explain":
+		return s.ask(command, object, args)
+	case "holders":
+		s.holders(object)
+		return nil
+	}
+	token, err := strconv.ParseUint(object, 10, 64)
+	if err != nil {
+		return err
+	}
+	return s.handle(command, token, args)
+}
+
+func (s *teller) tick(step time.Duration) {
+	before, _ := s.stopped()
+	s.now += step
+	s.say("it is %s", s.now)
+	s.sayStopped(before)
+	for _, late := range s.overdue() {
+		s.say("%s is past its time", late.name())
+	}
+}
+
+// change edits one semaphore, or all that a glob names, and says who is told to stop because of it.
+func (s *teller) change(command, glob string, args []string) error {
+	before, _ := s.stopped()
+	names := []string{glob}
+	if command != "define" {
+		names = slices.DeleteFunc(s.names(), func(n string) bool { ok, _ := path.Match(glob, n); return !ok })
+	}
+	for _, name := range names {
+		if err := s.changeOne(command, name, args); err != nil {
+			var bad *FieldError
+			if !errors.As(err, &bad) {
+				return err
+			}
+			s.say("refused: %v", bad)
+		}
+	}
+	s.sayStopped(before)
+	return nil
+}
+
+func (s *teller) changeOne(command, name string, args []string) error {
+	g := s.gate(name)
+	switch command {
+	case "define":
+		return s.define(name, set(plain(name), options(args)))
+	case "edit":
+		return s.define(name, set(g.def.Clone(), options(args)))
+	case "delete":
+		return s.define(name, nil)
+	case "pause":
+		o := options(args)
+		g.pause = &Pause{Reason: o["reason"], Stop: has(args, "stop")}
+	case "resume":
+		g.pause = nil
+	case "forget":
+		g.lowWater = instantOf(args[0])
+		for key, c := range g.claims {
+			if c.State != ClaimHeld && c.Firing.Forgotten(g.lowWater) {
+				delete(g.claims, key)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *teller) cordon(on bool, id string, args []string) {
+	before, _ := s.stopped()
+	s.cordons = slices.DeleteFunc(s.cordons, func(c *cordon) bool { return c.id == id })
+	if on {
+		o := options(args)
+		s.cordons = append(s.cordons, &cordon{id, pattern(o["group"]), pattern(o["acquirer"])})
+	}
+	s.sayStopped(before)
+}
+
+func (s *teller) ask(command, name string, args []string) error {
+	req := request(name, args)
+	if err := req.Validate(); err != nil {
+		s.say("refused: %v", err)
+		return nil //nolint:nilerr // a refusal is part of the story
+	}
+	f := s.facts(name, req.Identity, req.Firing)
+	f.WaitsAhead = has(args, "behind")
+	if command == "explain" {
+		for _, step := range Explain(req, f) {
+			mark := "ok"
+			if !step.Passed {
+				mark = "no"
+			}
+			s.say("%d %s %s: %s", step.Number, mark, step.Name, step.Text)
+		}
+		return nil
+	}
+	switch d, p := s.acquire(req, f); d.Outcome {
+	case Granted, Refreshed:
+		s.say("%s: permit %d", d.Outcome, p.Token)
+	case Denied:
+		s.say("%s: %s", d.Reason, d.Sentence(req, f))
+	}
+	return nil
+}
+
+// handle is what is done to one permit by its token.
+func (s *teller) handle(command string, token uint64, args []string) error {
+	g, held := s.find(token)
+	if held == nil || held.State == Cooling {
+		s.say("there is no live permit %d", token)
+		return nil
+	}
+	switch command {
+	case "refresh":
+		d, _ := s.refresh(token)
+		if d.Outcome == Refreshed {
+			s.say("refreshed")
+		} else {
+			s.say("refused: %s, %s", d.Reason, d.Stop)
+		}
+	case "release":
+		s.sayEnded(held, "released", s.end(token, EndReleased, has(args, "not-run"), ReleaseCooling(g.def, s.now-held.granted)))
+	case "revoke":
+		told := *held.Permit
+		told.Stop, told.StopReason = StopRevoked, strings.Join(args, " ")
+		before, _ := s.stopped()
+		held.Permit = &told
+		s.sayStopped(before)
+	case "clear":
+		if held.State != Held {
+			s.say("permit %d is not held for an operator", token)
+			return nil
+		}
+		s.sayEnded(held, "cleared", s.end(token, EndCleared, false, 0))
+	default:
+		return fmt.Errorf("no such command: %s", command)
+	}
+	return nil
+}
+
+func (s *teller) holders(name string) {
+	g := s.gate(name)
+	for _, h := range g.slots {
+		line := fmt.Sprintf("%s: group %s, weight %d, %s", h.name(), h.Identity.Group, h.Weight, h.State)
+		if h.Firing != nil {
+			line += ", firing " + h.Firing.text()
+		}
+		s.say("%s", line)
+	}
+	if g.def != nil {
+		s.say("%d of %d taken", g.used(), g.def.Permits)
+	} else {
+		s.say("%d taken, no definition", g.used())
+	}
+}
+
+func (s *teller) sayEnded(was *slot, how string, now *slot) {
+	name := was.name()
+	switch {
+	case now == nil && was.State == Cooling:
+		s.say("%s has cooled, its slot is free", name)
+	case now == nil:
+		s.say("%s is %s, its slot is free", name, how)
+	case now.State == Held:
+		s.say("%s expired, its slot is held for an operator", name)
+	default:
+		s.say("%s is %s, its slot cools for %s", name, how, span(now.Duration))
+	}
+}
+
+// sayStopped names the holders that are told to stop now and were not before.
+func (s *teller) sayStopped(before []*slot) {
+	stopped, why := s.stopped()
+	for i, h := range stopped {
+		if !slices.Contains(before, h) {
+			s.say("%s is told to stop: %s", h.name(), why[i].Stop)
+		}
+	}
+}
+
+func (s *teller) names() []string {
+	var names []string
+	for name, g := range s.gates {
+		if g.def != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (s *slot) name() string { return fmt.Sprintf("permit %d (%s)", s.Token, s.Identity.Acquirer) }

@@ -1,0 +1,110 @@
+package semaphore
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The words of the stories. What cannot be read is a mistake in a story: it panics, and the test says where.
+
+// words splits a line at spaces, but for those between quotation marks.
+func words(line string) []string {
+	var all []string
+	quoted := false
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	}) {
+		all = append(all, strings.ReplaceAll(word, `"`, ""))
+	}
+	return all
+}
+
+// options are the arguments of the form key=value.
+func options(args []string) map[string]string {
+	o := map[string]string{}
+	for _, arg := range args {
+		if key, value, ok := strings.Cut(arg, "="); ok {
+			o[key] = value
+		}
+	}
+	return o
+}
+
+func has(args []string, word string) bool { return slices.Contains(args, word) }
+
+// request reads WHO and the options of an acquire.
+func request(semaphore string, args []string) *Request {
+	who := strings.SplitN(args[0]+"//", "/", 3)
+	req := &Request{
+		Semaphore: semaphore, Weight: 1,
+		Identity: Identity{Group: who[0], Acquirer: who[1], HolderID: strings.Trim(who[2], "/")},
+	}
+	o := options(args[1:])
+	if w, ok := o["weight"]; ok {
+		req.Weight = uint32(number(w))
+	}
+	if name, ok := o["firing"]; ok {
+		req.Firing = &Firing{Name: name}
+		if due, ok := o["due"]; ok {
+			req.Firing.Due = instantOf(due)
+		}
+	}
+	return req
+}
+
+// set changes the fields of a definition by their names in the API.
+func set(d *Definition, o map[string]string) *Definition {
+	for field, value := range o {
+		var name strings.Builder
+		for part := range strings.SplitSeq(field, "_") {
+			name.WriteString(capital(part))
+		}
+		v := reflect.ValueOf(d).Elem().FieldByName(name.String())
+		if !v.IsValid() {
+			panic("no field " + field)
+		}
+		switch v.Interface().(type) {
+		case string:
+			v.SetString(value)
+		case uint32:
+			v.SetUint(number(value))
+		case time.Duration:
+			v.SetInt(int64(spanOf(value)))
+		case OnExpiry:
+			v.SetUint(uint64(map[string]OnExpiry{"free": OnExpiryFree, "hold": OnExpiryHold}[value]))
+		case FiringOnLoss:
+			v.SetUint(uint64(map[string]FiringOnLoss{"spent": FiringSpent, "free": FiringFree}[value]))
+		default:
+			panic("a story cannot set " + field)
+		}
+	}
+	return d
+}
+
+func number(s string) uint64 { return must(strconv.ParseUint(s, 10, 64)) }
+
+func spanOf(s string) time.Duration { return must(time.ParseDuration(s)) }
+
+func instantOf(s string) time.Time { return must(time.Parse(time.RFC3339, s)).UTC() }
+
+// pattern compiles a pattern; an empty one is nil, which matches nobody.
+func pattern(s string) *Pattern {
+	if s == "" {
+		return nil
+	}
+	return must(CompilePattern("pattern", s))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprint("in a story: ", err))
+	}
+	return v
+}

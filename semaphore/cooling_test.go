@@ -1,0 +1,103 @@
+package semaphore
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestGrace_IsOnePerCentButNotLess(t *testing.T) {
+	for d, want := range map[time.Duration]time.Duration{
+		100 * time.Millisecond: 20 * time.Millisecond,
+		2 * time.Second:        20 * time.Millisecond,
+		3 * time.Second:        30 * time.Millisecond,
+		time.Minute:            600 * time.Millisecond,
+		time.Hour:              36 * time.Second,
+		0:                      20 * time.Millisecond,
+		math.MaxInt64:          math.MaxInt64 / 100,
+	} {
+		if got := Grace(d); got != want {
+			t.Errorf("Grace(%v) = %v, want %v", d, got, want)
+		}
+	}
+}
+
+func TestCooling_AfterReleaseAndLoss(t *testing.T) {
+	const s = time.Second
+	for _, test := range []struct {
+		minHold, lossDelay, held, release, loss time.Duration
+	}{
+		{0, 0, 10 * s, 0, 0},
+		{60 * s, 0, 0, 60 * s, 60 * s},
+		{60 * s, 0, 10 * s, 50 * s, 50 * s},
+		{60 * s, 0, 60 * s, 0, 0},
+		{60 * s, 0, time.Hour, 0, 0},
+		{60 * s, 0, -s, 60 * s, 60 * s}, // a clock that ran backwards does not make it longer
+		{0, 30 * s, 10 * s, 0, 30 * s},
+		{60 * s, 30 * s, 10 * s, 50 * s, 50 * s},
+		{60 * s, 30 * s, 40 * s, 20 * s, 30 * s},
+	} {
+		d := &Definition{MinHold: test.minHold, LossDelay: test.lossDelay}
+		if got := ReleaseCooling(d, test.held); got != test.release {
+			t.Errorf("%+v: ReleaseCooling = %v", test, got)
+		}
+		if got := LossCooling(d, test.held); got != test.loss {
+			t.Errorf("%+v: LossCooling = %v", test, got)
+		}
+	}
+	if ReleaseCooling(nil, 0) != 0 || LossCooling(nil, 0) != 0 {
+		t.Error("a deleted definition cools nothing")
+	}
+}
+
+func TestClaimAfter_EveryEnd(t *testing.T) {
+	spent, free := &Definition{FiringOnLoss: FiringSpent}, &Definition{FiringOnLoss: FiringFree}
+	for _, test := range []struct {
+		def    *Definition
+		end    End
+		notRun bool
+		want   ClaimState
+	}{
+		{spent, EndReleased, false, ClaimDone},
+		{free, EndReleased, false, ClaimDone},
+		{nil, EndReleased, false, ClaimDone},
+		{spent, EndReleased, true, 0},
+		{nil, EndReleased, true, 0},
+		{spent, EndExpired, false, ClaimSpent},
+		{spent, EndExpired, true, ClaimSpent},
+		{free, EndExpired, false, 0},
+		{nil, EndExpired, false, ClaimSpent},
+		{spent, EndCleared, false, ClaimSpent},
+		{free, EndCleared, false, 0},
+		{spent, EndAbandoned, false, 0},
+		{spent, EndCancelled, false, 0},
+		{free, NotEnded, false, ClaimHeld},
+	} {
+		if got := ClaimAfter(test.def, test.end, test.notRun); got != test.want {
+			t.Errorf("%+v: ClaimAfter = %v", test, got)
+		}
+	}
+}
+
+func TestFiring_Equal_AsInstants(t *testing.T) {
+	var none *Firing
+	a := &Firing{"a", due}
+	for _, test := range []struct {
+		f, o *Firing
+		want bool
+	}{
+		{none, none, true},
+		{none, a, false},
+		{a, none, false},
+		{a, &Firing{"a", due}, true},
+		{a, &Firing{"a", due.In(time.FixedZone("CET", 3600))}, true},
+		{a, &Firing{"a", due.Add(1)}, false},
+		{a, &Firing{"a", time.Time{}}, false},
+		{a, &Firing{"b", due}, false},
+		{&Firing{Name: "a"}, &Firing{Name: "a"}, true},
+	} {
+		if got := test.f.Equal(test.o); got != test.want {
+			t.Errorf("%v Equal %v = %v", test.f, test.o, got)
+		}
+	}
+}

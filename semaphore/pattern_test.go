@@ -1,0 +1,196 @@
+package semaphore
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestPattern_MatchesWholeNamesOnly(t *testing.T) {
+	for _, test := range []struct {
+		pattern string
+		yes, no string // separated by spaces
+	}{
+		{`.*`, "prod dr-site a", ""},
+		{`prod`, "prod", "production xprod prodx pro PROD"},
+		{`prod|dr-site`, "prod dr-site", "production xdr-site prod|dr-site"},
+		{`app[12]`, "app1 app2", "app3 app12 app xapp1"},
+		{`app\d+\.example\.com`, "app7.example.com", "app7xexample.com app.example.com"},
+		{`(?i)prod`, "prod PROD Prod", "production"},
+		{`^prod$`, "prod", "production"},
+		{`no-run`, "no-run", "prod"},
+		{`a|ab|abc`, "a ab abc", "abcd b"},
+		{`\Qa.b`, "a.b", "axb a.b)"},
+		{`\Qa|b\E|c`, "a|b c", "a b"},
+		{`x\Q(`, "x(", "x"},
+		{`a.b`, "a.b axb aüb", "ab a..b"},
+		{`(a)(?:b)(?P<n>c)`, "abc", "ab"},
+		{`.+?`, "a prod", ""},
+		{`ü{2}`, "üü", "ü üüü"},
+		{`(?U)a+`, "a aa", "ab"},
+		{`(?s).*`, "prod", ""},
+		{`.`, "a ü", "ab"},
+	} {
+		p, err := CompilePattern("group_pattern", test.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", test.pattern, err)
+			continue
+		}
+		if p.String() != test.pattern {
+			t.Errorf("String = %q, want %q as it was written", p.String(), test.pattern)
+		}
+		for _, s := range strings.Fields(test.yes) {
+			if !p.Match(s) {
+				t.Errorf("%s does not match %q", test.pattern, s)
+			}
+		}
+		for _, s := range strings.Fields(test.no) {
+			if p.Match(s) {
+				t.Errorf("%s matches %q", test.pattern, s)
+			}
+		}
+	}
+}
+
+func TestPattern_LineFeedsEndNothing(t *testing.T) {
+	for _, pattern := range []string{`prod`, `.*`, `(?m)^prod$`, `prod|dr`} {
+		p, err := CompilePattern("group_pattern", pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Match("prod\nx") || p.Match("prod\n") || p.Match("x\nprod") {
+			t.Errorf("%s matches across lines", pattern)
+		}
+	}
+}
+
+func TestPattern_Refused_SaysWhy(t *testing.T) {
+	const linear = ": patterns are RE2, whose matching time is bounded, so they have "
+	const names = linear + "no look-around; write the names to admit, as in a|b"
+	for _, test := range []struct{ pattern, rule string }{
+		{"", `must not be empty: leave it out, or write ".*", to admit everybody`},
+		{strings.Repeat("a", 513), "must be at most 512 bytes, not 513"},
+		{"a\xff", "must be valid UTF-8"},
+		{`a)|(b`, "must be a pattern in RE2 syntax: unexpected )"},
+		{`a)|(?:b`, "must be a pattern in RE2 syntax: unexpected )"},
+		{`(a`, "must be a pattern in RE2 syntax: missing closing )"},
+		{`x[a`, "must be a pattern in RE2 syntax: missing closing ] at \"[a\""},
+		{`a\`, "must be a pattern in RE2 syntax: trailing backslash at end of expression"},
+		{`a**`, `must be a pattern in RE2 syntax: invalid nested repetition operator at "**"`},
+		{`prod\E`, `must be a pattern in RE2 syntax: invalid escape sequence at "\E"`},
+		{`(?=prod).*`, `must not use look-ahead "(?="` + names},
+		{`(?!prod).*`, `must not use look-ahead "(?!"` + names},
+		{`.*(?<=prod)`, `must not use look-behind "(?<="` + names},
+		{`.*(?<!prod)`, `must not use look-behind "(?<!"` + names},
+		{`(a)\1`, `must not use back-references "\1"` + linear + "none"},
+		{`(?P<n>a)(?P=n)`, `must not use back-references "(?P"` + linear + "none"},
+		{`(?<n>a)\k<n>`, `must not use back-references "\k"` + linear + "none"},
+		{`(?>a)`, `must be a pattern in RE2 syntax: invalid or unsupported Perl syntax at "(?>"`},
+		{`a{1001}`, `must be a pattern in RE2 syntax: invalid repeat count at "{1001}"`},
+		{strings.Repeat(`\w{1000}`, 5), "must be smaller: its repetitions write out to 5002 steps, and 4096 is the most"},
+	} {
+		_, err := CompilePattern("acquirer_pattern", test.pattern)
+		var bad *FieldError
+		if !errors.As(err, &bad) {
+			t.Errorf("%s: %v, want a FieldError", test.pattern, err)
+			continue
+		}
+		if bad.Field != "acquirer_pattern" || bad.Value != show(test.pattern) || bad.Rule != test.rule {
+			t.Errorf("%s: field %s, value %q\n got rule %s\nwant rule %s", test.pattern, bad.Field, bad.Value, bad.Rule, test.rule)
+		}
+	}
+}
+
+func TestPatterns_Compile_NamesTheBadOne(t *testing.T) {
+	if _, err := CompilePatterns("prod", "("); err == nil || !strings.HasPrefix(err.Error(), `acquirer_pattern "(": `) {
+		t.Errorf("CompilePatterns = %v", err)
+	}
+	if _, err := CompilePatterns("(", ")"); err == nil || !strings.HasPrefix(err.Error(), `group_pattern "(": `) {
+		t.Errorf("CompilePatterns = %v", err)
+	}
+	both, err := CompilePatterns("prod", "app[12]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		group, acquirer string
+		g, a            bool
+	}{{"prod", "app1", true, true}, {"prod", "app3", true, false}, {"dr", "app1", false, true}, {"dr", "db1", false, false}} {
+		if g, a := both.Match(test.group, test.acquirer); g != test.g || a != test.a {
+			t.Errorf("Match(%s, %s) = %v, %v", test.group, test.acquirer, g, a)
+		}
+	}
+}
+
+func TestPattern_Nil_MatchesNothing(t *testing.T) {
+	var p *Pattern
+	if p.Match("") || p.Match("prod") || p.String() != "" {
+		t.Error("a nil pattern matches")
+	}
+	if g, a := (Patterns{}).Match("prod", "app1"); g || a {
+		t.Error("no patterns match")
+	}
+}
+
+// FuzzPattern looks for a pattern that escapes from its group, is taken for a plain text, or is matched with a part of a
+// name only. The other way to find out whether the whole matches is the longest match of the pattern by itself.
+func FuzzPattern(f *testing.F) {
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		p, err := CompilePattern("group_pattern", pattern)
+		alone, aloneErr := regexp.Compile(pattern)
+		if err != nil {
+			var bad *FieldError
+			if !errors.As(err, &bad) {
+				t.Fatalf("%v is no FieldError", err)
+			}
+			if !utf8.ValidString(bad.Error()) || hasControl(bad.Error()) {
+				t.Fatalf("%q cannot be printed", bad.Error())
+			}
+			if aloneErr == nil && pattern != "" && len(pattern) <= MaxPattern && !strings.Contains(bad.Rule, " steps, ") {
+				t.Fatalf("%q is refused, but compiles: %v", pattern, err)
+			}
+			return
+		}
+		if aloneErr != nil {
+			t.Fatalf("%q does not compile by itself: %v", pattern, aloneErr)
+		}
+		if !utf8.ValidString(name) || len(name) > MaxName {
+			return
+		}
+		// Longest finds the leftmost match and of those the longest. A whole match is leftmost, and none is longer.
+		alone.Longest()
+		at := alone.FindStringIndex(name)
+		if whole := at != nil && at[0] == 0 && at[1] == len(name); p.Match(name) != whole {
+			t.Fatalf("%q matches %q: %v, want %v", pattern, name, p.Match(name), whole)
+		}
+	})
+}
+
+func BenchmarkMatch(b *testing.B) {
+	for _, pattern := range []string{`.*`, `prod`, `app[12]`, `prod|dr-site`, `app\d+\.example\.com`} {
+		b.Run(pattern, func(b *testing.B) {
+			p, err := CompilePattern("group_pattern", pattern)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				matched = p.Match("app17.example.com")
+			}
+		})
+	}
+	b.Run("largest", func(b *testing.B) { // what MaxPatternSteps bounds
+		p, err := CompilePattern("group_pattern", strings.Repeat(`(\w*x?){31}`, 40))
+		if err != nil {
+			b.Fatal(err)
+		}
+		name := strings.Repeat("x", MaxName-1) + "!"
+		for b.Loop() {
+			matched = p.Match(name)
+		}
+	})
+}
+
+var matched bool // a place that the compiler cannot see through

@@ -1,0 +1,252 @@
+package semaphore
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestDefinition_Validate_EachField(t *testing.T) {
+	manyLabels := map[string]string{}
+	for i := range MaxLabels + 1 {
+		manyLabels[strconv.Itoa(i)] = ""
+	}
+	for _, test := range []struct {
+		want string // the error; "" for none
+		set  func(*Definition)
+	}{
+		{``, func(*Definition) {}},
+		{``, func(d *Definition) { d.Name = strings.Repeat("n", 256) }},
+		{``, func(d *Definition) { d.Name = "nightly export/ü" }},
+		{`name "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Name = "" }},
+		{`name "` + strings.Repeat("n", 77) + `…": must be 1 to 256 bytes, not 257`, func(d *Definition) { d.Name = strings.Repeat("n", 257) }},
+		{`name "a\xffb": must be valid UTF-8`, func(d *Definition) { d.Name = "a\xffb" }},
+		{`name "a\nb": must contain no control characters`, func(d *Definition) { d.Name = "a\nb" }},
+		{`name "a\u0085b": must contain no control characters`, func(d *Definition) { d.Name = "a\u0085b" }},
+		{`name "night*": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name = "night*" }},
+		{`name "a]": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name = "a]" }},
+
+		{``, func(d *Definition) { d.Description = "two\nlines,\ta tab, " + strings.Repeat("d", 4000) }},
+		{`description "` + strings.Repeat("d", 77) + `…": must be at most 4096 bytes, not 4097`, func(d *Definition) { d.Description = strings.Repeat("d", 4097) }},
+		{`description "\x1b[2J": must contain no control characters but line feeds and tabs`, func(d *Definition) { d.Description = "\x1b[2J" }},
+		{`description "\xc3": must be valid UTF-8`, func(d *Definition) { d.Description = "\xc3" }},
+
+		{``, func(d *Definition) { d.Labels = map[string]string{"team": "data", "k8s.io/role": "", "ü": "a b=c"} }},
+		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = manyLabels }},
+		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = map[string]string{"": "x"} }},
+		{`labels.key "a b": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = map[string]string{"a b": "x"} }},
+		{`labels.key "!a": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = map[string]string{"!a": "x", "z=": "x"} }},
+		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = map[string]string{"a\x00": "x"} }},
+		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = map[string]string{"team": strings.Repeat("v", 257)} }},
+		{`labels.team "\xff": must be valid UTF-8`, func(d *Definition) { d.Labels = map[string]string{"team": "\xff"} }},
+
+		{`group_pattern "": must not be empty: leave it out, or write ".*", to admit everybody`, func(d *Definition) { d.GroupPattern = "" }},
+		{`acquirer_pattern "app[": must be a pattern in RE2 syntax: missing closing ] at "["`, func(d *Definition) { d.AcquirerPattern = "app[" }},
+
+		{``, func(d *Definition) { d.Permits = 0 }},
+		{``, func(d *Definition) { d.Permits = 1_000_000 }},
+		{`permits "1000001": must be 0 to 1000000`, func(d *Definition) { d.Permits = 1_000_001 }},
+
+		{``, func(d *Definition) { d.Duration = 100 * time.Millisecond }},
+		{``, func(d *Definition) { d.Duration = time.Hour }},
+		{`duration "50ms": must be 100ms to 1h`, func(d *Definition) { d.Duration = 50 * time.Millisecond }},
+		{`duration "1h1m": must be 100ms to 1h`, func(d *Definition) { d.Duration = 61 * time.Minute }},
+		{`duration "-1s": must be 100ms to 1h`, func(d *Definition) { d.Duration = -time.Second }},
+
+		{``, func(d *Definition) { d.MaxHold = 24 * time.Hour }},
+		{``, func(d *Definition) { d.MaxHold = MaxSpan }},
+		{`max_hold "99ms": must be 0 (none) or 100ms to 87600h`, func(d *Definition) { d.MaxHold = 99 * time.Millisecond }},
+		{`max_hold "-1ns": must be 0 (none) or 100ms to 87600h`, func(d *Definition) { d.MaxHold = -1 }},
+		{`max_hold "87600h0m0.000000001s": must be 0 (none) or 100ms to 87600h`, func(d *Definition) { d.MaxHold = MaxSpan + 1 }},
+
+		{``, func(d *Definition) { d.MinHold, d.LossDelay = 1, time.Hour }},
+		{`min_hold "-1ns": must be 0s to 1h`, func(d *Definition) { d.MinHold = -1 }},
+		{`min_hold "1h0m1s": must be 0s to 1h`, func(d *Definition) { d.MinHold = time.Hour + time.Second }},
+		{`loss_delay "2h": must be 0s to 1h`, func(d *Definition) { d.LossDelay = 2 * time.Hour }},
+
+		{`on_expiry "on_expiry 0": must be free or hold`, func(d *Definition) { d.OnExpiry = 0 }},
+		{`on_expiry "on_expiry 3": must be free or hold`, func(d *Definition) { d.OnExpiry = 3 }},
+		{`firing_on_loss "firing_on_loss 9": must be spent or free`, func(d *Definition) { d.FiringOnLoss = 9 }},
+
+		{``, func(d *Definition) { d.ExpectEvery = time.Second }},
+		{`expect_every "1ms": must be 0 (none) or 1s to 87600h`, func(d *Definition) { d.ExpectEvery = time.Millisecond }},
+		{`firing_retention "59s": must be 1m to 87600h`, func(d *Definition) { d.FiringRetention = 59 * time.Second }},
+		{`firing_limit "0": must be 1 to 100000`, func(d *Definition) { d.FiringLimit = 0 }},
+		{`firing_limit "100001": must be 1 to 100000`, func(d *Definition) { d.FiringLimit = 100_001 }},
+
+		{`name "?": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
+		{`group_pattern "(": must be a pattern in RE2 syntax: missing closing )`, func(d *Definition) { d.GroupPattern, d.Duration = "(", 0 }},
+	} {
+		d := plain("export")
+		test.set(d)
+		checkRule(t, d.Validate(DefaultMaxDuration), test.want)
+	}
+}
+
+func TestDefinition_Validate_TheClustersMaximumCounts(t *testing.T) {
+	d := plain("export")
+	d.Duration, d.MinHold, d.LossDelay = 2*time.Hour, 2*time.Hour, 2*time.Hour
+	checkRule(t, d.Validate(2*time.Hour), "")
+	checkRule(t, d.Validate(90*time.Minute), `duration "2h": must be 100ms to 1h30m`)
+}
+
+func TestRequest_Validate_EachField(t *testing.T) {
+	for _, test := range []struct {
+		want string
+		set  func(*Request)
+	}{
+		{``, func(*Request) {}},
+		{``, func(r *Request) { r.Identity.HolderID = strings.Repeat("h", 256) }},
+		{``, func(r *Request) { r.Weight, r.Firing = 1_000_000, &Firing{Name: "f"} }},
+		{`semaphore "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Semaphore = "" }},
+		{`semaphore "a*": must contain none of *?[], which are for globs`, func(r *Request) { r.Semaphore = "a*" }},
+		{`identity.group "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Identity.Group = "" }},
+		{`identity.acquirer "a\tb": must contain no control characters`, func(r *Request) { r.Identity.Acquirer = "a\tb" }},
+		{`identity.holder_id "\x80": must be valid UTF-8`, func(r *Request) { r.Identity.HolderID = "\x80" }},
+		{`weight "0": must be 1 to 1000000`, func(r *Request) { r.Weight = 0 }},
+		{`weight "4294967295": must be 1 to 1000000`, func(r *Request) { r.Weight = math.MaxUint32 }},
+		{`firing.name "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Firing = &Firing{} }},
+		{``, func(r *Request) { r.Firing = &Firing{"f", time.Unix(0, math.MaxInt64).UTC()} }},
+		{``, func(r *Request) { r.Firing = &Firing{"f", time.Unix(0, math.MinInt64).UTC()} }},
+		{`firing.due "2262-04-11T23:47:16.854775808Z": must be 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z`,
+			func(r *Request) { r.Firing = &Firing{"f", time.Unix(0, math.MaxInt64).Add(1).UTC()} }},
+		{`firing.due "1677-09-21T00:12:43.145224191Z": must be 1677-09-21T00:12:43.145224192Z to 2262-04-11T23:47:16.854775807Z`,
+			func(r *Request) { r.Firing = &Firing{"f", time.Unix(0, math.MinInt64).Add(-1).UTC()} }},
+		{`firing.due "2026-03-02T07:00:00+01:00": must be in UTC`,
+			func(r *Request) { r.Firing = &Firing{"f", due.In(time.FixedZone("CET", 3600))} }},
+	} {
+		r := ask()
+		test.set(r)
+		checkRule(t, r.Validate(), test.want)
+	}
+}
+
+func TestValidateMetadata_EachRule(t *testing.T) {
+	many := map[string]string{}
+	for i := range MaxMetadata {
+		many[strconv.Itoa(i)] = strings.Repeat("v", MaxName)
+	}
+	checkRule(t, ValidateMetadata(nil), "")
+	checkRule(t, ValidateMetadata(many), "")
+	many["one more"] = ""
+	checkRule(t, ValidateMetadata(many), `metadata "17 entries": must be at most 16 entries`)
+	checkRule(t, ValidateMetadata(map[string]string{"": ""}), `metadata.key "": must be 1 to 64 bytes, not 0`)
+	checkRule(t, ValidateMetadata(map[string]string{strings.Repeat("k", 65): ""}),
+		`metadata.key "`+strings.Repeat("k", 65)+`": must be 1 to 64 bytes, not 65`)
+	checkRule(t, ValidateMetadata(map[string]string{"pid": "\xff"}), `metadata.pid "\xff": must be valid UTF-8`)
+	for range 20 { // whatever the order of the map
+		checkRule(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must contain no control characters`)
+	}
+}
+
+func TestValidateRequestID_MayBeEmpty(t *testing.T) {
+	checkRule(t, ValidateRequestID(""), "")
+	checkRule(t, ValidateRequestID(strings.Repeat("r", 128)), "")
+	checkRule(t, ValidateRequestID(strings.Repeat("r", 129)), `request_id "`+strings.Repeat("r", 77)+`…": must be at most 128 bytes, not 129`)
+	checkRule(t, ValidateRequestID("\x00"), `request_id "\x00": must contain no control characters`)
+}
+
+func checkRule(t *testing.T, err error, want string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		var bad *FieldError
+		if !errors.As(err, &bad) {
+			t.Errorf("%v is no FieldError", err)
+		}
+		got = err.Error()
+	}
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// FuzzName looks for a text that passes as a name and is none, and for an error that cannot be printed or sent.
+func FuzzName(f *testing.F) {
+	f.Fuzz(func(t *testing.T, name string) {
+		isName := name != "" && len(name) <= MaxName && utf8.ValidString(name)
+		for _, r := range name {
+			if r < 0x20 || r >= 0x7f && r < 0xa0 {
+				isName = false
+			}
+		}
+		err := ValidName("identity.group", name)
+		if (err == nil) != isName {
+			t.Fatalf("ValidName(%q) = %v", name, err)
+		}
+		if globs := strings.ContainsAny(name, "*?[]"); (ValidSemaphoreName(name) == nil) != (isName && !globs) {
+			t.Fatalf("ValidSemaphoreName(%q) = %v", name, ValidSemaphoreName(name))
+		}
+		shown := show(name)
+		if len(shown) > MaxShown || !utf8.ValidString(shown) || hasControl(shown) || show(shown) != shown {
+			t.Fatalf("show(%q) = %q", name, shown)
+		}
+		if isName && len(name) <= MaxShown && shown != name {
+			t.Fatalf("show(%q) = %q, could be shown as it is", name, shown)
+		}
+	})
+}
+
+func TestSpan_LeavesOutEmptyUnits(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s",
+		10 * time.Minute: "10m", 10 * time.Hour: "10h", 20 * time.Second: "20s", 100 * time.Millisecond: "100ms", -time.Hour: "-1h",
+		time.Minute + 10*time.Second: "1m10s", time.Hour + 20*time.Minute: "1h20m",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%v) = %s, want %s", d, got, want)
+		}
+	}
+}
+
+// Equal and Clone know every field: a new one that is forgotten there fails here.
+func TestDefinition_EqualAndClone_KnowEveryField(t *testing.T) {
+	for i := range reflect.TypeFor[Definition]().NumField() {
+		d, o := plain("export"), plain("export")
+		v := reflect.ValueOf(o).Elem().Field(i)
+		switch v.Kind() {
+		case reflect.String:
+			v.SetString("other")
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Map:
+			v.Set(reflect.ValueOf(map[string]string{"a": "b"}))
+		case reflect.Int64:
+			v.SetInt(77)
+		default:
+			v.SetUint(77)
+		}
+		field := reflect.TypeFor[Definition]().Field(i).Name
+		if d.Equal(o) || o.Equal(d) {
+			t.Errorf("Equal does not see %s", field)
+		}
+		if c := o.Clone(); !c.Equal(o) || !reflect.DeepEqual(c, o) {
+			t.Errorf("Clone forgets %s", field)
+		}
+	}
+}
+
+func TestDefinition_EqualAndClone_OfNilAndLabels(t *testing.T) {
+	var none *Definition
+	d := plain("export")
+	if none.Clone() != nil || !none.Equal(nil) || none.Equal(d) || d.Equal(none) {
+		t.Error("nil is equal to nil and to nothing else")
+	}
+	empty := plain("export")
+	empty.Labels = map[string]string{}
+	if !d.Equal(empty) {
+		t.Error("no labels and none at all differ")
+	}
+	d.Labels = map[string]string{"team": "data"}
+	c := d.Clone()
+	c.Labels["team"] = "web"
+	if !maps.Equal(d.Labels, map[string]string{"team": "data"}) {
+		t.Error("a clone shares its labels")
+	}
+}

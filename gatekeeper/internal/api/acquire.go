@@ -1,0 +1,37 @@
+package api
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Acquire streams the place in the queue, as the keeper tells it, and ends with the answer.
+func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
+	received := time.Now() // first of all: the caller counts from before it
+	call, err := acquireFrom(m, received)
+	if err != nil {
+		return err
+	}
+	answer, err := s.cfg.Keeper.Acquire(stream.Context(), call, func(p keeper.Place) error {
+		return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: toPlace(p, false)}})
+	})
+	if err != nil {
+		return err
+	}
+	// From here on the answer stands, whether or not the caller still listens: it may have it.
+	last := new(gatekeeperv1.AcquireResponse)
+	switch {
+	case answer.Repeat != nil:
+		last.Progress = &gatekeeperv1.AcquireResponse_Place{Place: toPlace(*answer.Repeat, true)}
+	case answer.Outcome == semaphore.Denied:
+		last.Progress = &gatekeeperv1.AcquireResponse_Denial{Denial: toDenial(answer.Denial, call.Firing)}
+	default:
+		last.Progress = &gatekeeperv1.AcquireResponse_Grant{Grant: toGrant(&answer)}
+	}
+	return stream.Send(last)
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Config is what an API needs. Only what says so is optional.
+type Config struct {
+	// ID is this server's member id.
+	ID        string
+	Keeper    Keeper
+	Consensus Consensus
+	Machine   Machine
+	Hub       Hub
+	// Retire remembers the id of a removed member, so that it is never taken again. Called on the leader after the removal.
+	Retire func(ctx context.Context, id string) error
+	// TLS is off when zero. Hops to the leader use the same files.
+	TLS TLS
+	// Version and Started are what GetStatus tells; optional.
+	Version string
+	Started time.Time
+	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
+	Poll time.Duration
+	// Metrics and Logger are optional.
+	Metrics Metrics
+	Logger  *slog.Logger
+}
+
+// DefaultPoll is how late at most health and streams that were passed on learn of a change.
+const DefaultPoll = 100 * time.Millisecond
+
+// API is the gRPC face of a server. Its methods may be called from any goroutine.
+type API struct {
+	cfg     Config
+	tls     *credentialsPair
+	forward *forwarder
+	health  *health.Server
+
+	draining context.Context    //nolint:containedctx // ends with the first call of Drain
+	drain    context.CancelFunc // idempotent
+	closed   chan struct{}
+	close    sync.Once
+	polls    sync.WaitGroup
+}
+
+// New returns an API that serves by way of the servers that NewServer makes. It fails when the TLS files cannot be used. Close
+// it after those servers have stopped.
+func New(cfg Config) (*API, error) {
+	if cfg.Poll <= 0 {
+		cfg.Poll = DefaultPoll
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = noMetrics{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	pair, err := cfg.TLS.load()
+	if err != nil {
+		return nil, err
+	}
+	methods, err := methodsOf(services()...)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	a := &API{
+		cfg:     cfg,
+		tls:     pair,
+		forward: newForwarder(&cfg, pair, methods),
+		health:  health.NewServer(),
+		closed:  make(chan struct{}),
+	}
+	a.draining, a.drain = context.WithCancel(context.Background())
+	a.setServing(false)
+	a.polls.Go(a.poll)
+	return a, nil
+}
+
+// services are the descriptions of what this package serves.
+func services() []*grpc.ServiceDesc {
+	return []*grpc.ServiceDesc{
+		&gatekeeperv1.PermitService_ServiceDesc,
+		&gatekeeperv1.DefinitionService_ServiceDesc,
+		&gatekeeperv1.ClusterService_ServiceDesc,
+	}
+}
+
+// Register registers the three services and grpc.health.v1. The server must have been made with ServerOptions.
+func (a *API) Register(r grpc.ServiceRegistrar) {
+	r.RegisterService(describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a})
+	r.RegisterService(describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a})
+	r.RegisterService(describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a})
+	healthpb.RegisterHealthServer(r, a.health)
+}
+
+// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients go elsewhere. Unary
+// calls are still served. It is called before the server's GracefulStop, which waits for streams.
+func (a *API) Drain() {
+	a.drain()
+	a.health.Shutdown()
+}
+
+// Close drains, closes what was opened to the leader, and returns when nothing of the API runs any more, but for calls
+// that a server still serves.
+func (a *API) Close() {
+	a.close.Do(func() {
+		a.Drain()
+		close(a.closed)
+		a.polls.Wait()
+		a.forward.close()
+	})
+}
+
+// poll watches consensus until Close: neither readiness nor leadership tells of its changes by itself.
+func (a *API) poll() {
+	ticker := time.NewTicker(a.cfg.Poll)
+	defer ticker.Stop()
+	for {
+		if a.draining.Err() == nil {
+			a.setServing(a.cfg.Consensus.Ready() == nil)
+		}
+		a.forward.follow(a.cfg.Consensus.Leader())
+		select {
+		case <-a.closed:
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// setServing sets the health of the server as a whole and of each service. After Drain it changes nothing: the health server
+// takes no status after its Shutdown.
+func (a *API) setServing(serving bool) {
+	s := healthpb.HealthCheckResponse_NOT_SERVING
+	if serving {
+		s = healthpb.HealthCheckResponse_SERVING
+	}
+	a.health.SetServingStatus("", s)
+	for _, service := range services() {
+		a.health.SetServingStatus(service.ServiceName, s)
+	}
+}

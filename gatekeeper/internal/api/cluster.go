@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// clusterService serves gatekeeper.v1.ClusterService.
+type clusterService struct {
+	gatekeeperv1.UnimplementedClusterServiceServer
+	*API
+}
+
+// GetStatus describes the cluster as this server sees it.
+func (s *clusterService) GetStatus(_ context.Context, m *gatekeeperv1.GetStatusRequest) (*gatekeeperv1.GetStatusResponse, error) {
+	members, err := s.members()
+	if err != nil {
+		return nil, err
+	}
+	node, state := s.cfg.Consensus, s.cfg.Machine.State()
+	leader := node.Leader()
+	out := &gatekeeperv1.GetStatusResponse{
+		ClusterId:        node.ClusterID().String(),
+		Id:               s.cfg.ID,
+		Role:             node.State(),
+		LeaderId:         leader.ID,
+		LeaderApiAddress: leader.APIAddress,
+		Term:             node.Term(),
+		AppliedIndex:     node.AppliedIndex(),
+		CommitIndex:      node.CommitIndex(),
+		Revision:         state.Revision(),
+		Members:          members,
+		Definitions:      uint32(state.DefinitionCount()),
+		Permits:          uint32(state.PermitCount()),
+		FeatureLevel:     state.FeatureLevel(),
+		Version:          s.cfg.Version,
+		Waiters:          uint32(s.cfg.Keeper.WaiterCount()),
+	}
+	if !s.cfg.Started.IsZero() {
+		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
+	}
+	if m.GetStateHash() {
+		hash, err := state.Hash()
+		if err != nil {
+			return nil, fmt.Errorf("hash of the state at index %d: %w", state.Index(), err)
+		}
+		out.StateHash, out.StateHashIndex = hex.EncodeToString(hash[:]), state.Index()
+	}
+	return out, nil
+}
+
+// AddMember takes a server in.
+func (s *clusterService) AddMember(ctx context.Context, m *gatekeeperv1.AddMemberRequest) (*gatekeeperv1.AddMemberResponse, error) {
+	if err := validMemberID(m.GetId()); err != nil {
+		return nil, err
+	}
+	if err := validPeerAddress(m.GetPeerAddress()); err != nil {
+		return nil, err
+	}
+	if s.cfg.Machine.State().Retired(m.GetId()) {
+		return nil, fmt.Errorf("member %q: %w", m.GetId(), consensus.ErrMemberRetired)
+	}
+	if err := s.cfg.Consensus.AddMember(ctx, m.GetId(), m.GetPeerAddress(), m.GetNonVoter()); err != nil {
+		return nil, err
+	}
+	members, err := s.members()
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.AddMemberResponse{ClusterId: s.cfg.Consensus.ClusterID().String(), Members: members}, nil
+}
+
+// RemoveMember takes a server out and retires its id.
+func (s *clusterService) RemoveMember(ctx context.Context, m *gatekeeperv1.RemoveMemberRequest) (*gatekeeperv1.RemoveMemberResponse, error) {
+	if err := validMemberID(m.GetId()); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Consensus.RemoveMember(ctx, m.GetId()); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Retire(ctx, m.GetId()); err != nil {
+		return nil, fmt.Errorf("member %q was removed, but whether its id is retired is not known; do not use it again: %w", m.GetId(), err)
+	}
+	members, err := s.members()
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.RemoveMemberResponse{Members: members}, nil
+}
+
+// TransferLeadership hands leadership over. Who leads then is told as far as it is known here already.
+func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1.TransferLeadershipRequest) (*gatekeeperv1.TransferLeadershipResponse, error) {
+	if m.GetId() != "" {
+		if err := validMemberID(m.GetId()); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.cfg.Consensus.Transfer(ctx, m.GetId()); err != nil {
+		return nil, err
+	}
+	leader := m.GetId()
+	if leader == "" {
+		leader = s.cfg.Consensus.Leader().ID
+	}
+	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
+}
+
+func (s *clusterService) members() ([]*gatekeeperv1.Member, error) {
+	members, err := s.cfg.Consensus.Members()
+	if err != nil {
+		return nil, fmt.Errorf("members: %w", err)
+	}
+	out := make([]*gatekeeperv1.Member, len(members))
+	for i, m := range members {
+		out[i] = &gatekeeperv1.Member{Id: m.ID, PeerAddress: m.PeerAddress, ApiAddress: m.APIAddress, Voter: m.Voter, Leader: m.Leader}
+	}
+	return out, nil
+}
+
+// maxMemberID is the most bytes of a member id.
+const maxMemberID = 64
+
+func validMemberID(id string) error {
+	if id == "" || len(id) > maxMemberID {
+		return invalid("id", id, "must be 1 to "+strconv.Itoa(maxMemberID)+" bytes, not "+strconv.Itoa(len(id)))
+	}
+	for _, c := range []byte(id) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+			return invalid("id", id, "must contain nothing but letters, digits, points, underscores and hyphens")
+		}
+	}
+	return nil
+}
+
+// validPeerAddress refuses what other servers cannot dial.
+func validPeerAddress(address string) error {
+	const field = "peer_address"
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return invalid(field, address, "must be host:port")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return invalid(field, address, "must have a port of 1 to 65535")
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		return invalid(field, address, "must name a host that the other servers can reach")
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Bounds of what an edit or a word of an operator says of itself.
+const (
+	maxAuthor     = semaphore.MaxName
+	maxReason     = 1024
+	unknownAuthor = "unknown"
+)
+
+// durationFrom reads an optional duration; absent is the one given. One that no time.Duration can hold becomes the longest,
+// which every range refuses.
+func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (time.Duration, error) {
+	if d == nil {
+		return absent, nil
+	}
+	if err := d.CheckValid(); err != nil {
+		return 0, invalid(field, strconv.FormatInt(d.GetSeconds(), 10)+"s and "+strconv.FormatInt(int64(d.GetNanos()), 10)+"ns",
+			"must be a valid duration: seconds and nanoseconds of the same sign, within 10 000 years")
+	}
+	return d.AsDuration(), nil
+}
+
+// timestampFrom reads an optional instant; absent is the zero time. It is in UTC.
+func timestampFrom(field string, t *timestamppb.Timestamp) (time.Time, error) {
+	if t == nil {
+		return time.Time{}, nil
+	}
+	if err := t.CheckValid(); err != nil {
+		return time.Time{}, invalid(field, strconv.FormatInt(t.GetSeconds(), 10)+"s and "+strconv.FormatInt(int64(t.GetNanos()), 10)+"ns",
+			"must be a valid timestamp: of the years 1 to 9999, with 0 to 999 999 999 nanoseconds")
+	}
+	return t.AsTime(), nil
+}
+
+// toTimestamp writes an instant; the zero time is absent.
+func toTimestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+// toOptionalDuration writes a duration of which 0 means none.
+func toOptionalDuration(d time.Duration) *durationpb.Duration {
+	if d == 0 {
+		return nil
+	}
+	return durationpb.New(d)
+}
+
+// author is who says that he speaks.
+func authorFrom(s string) (string, error) {
+	if s == "" {
+		return unknownAuthor, nil
+	}
+	return s, semaphore.ValidName("author", s)
+}
+
+func reasonFrom(s string) (string, error) {
+	if len(s) > maxReason {
+		return "", invalid("reason", s, "must be at most "+strconv.Itoa(maxReason)+" bytes, not "+strconv.Itoa(len(s)))
+	}
+	return s, nil
+}
+
+// wordFrom reads who says why.
+func wordFrom(message interface {
+	GetAuthor() string
+	GetReason() string
+}) (author, reason string, err error) {
+	if author, err = authorFrom(message.GetAuthor()); err != nil {
+		return "", "", err
+	}
+	reason, err = reasonFrom(message.GetReason())
+	return author, reason, err
+}
+
+func identityFrom(id *gatekeeperv1.Identity) semaphore.Identity {
+	group := id.GetGroup()
+	if group == "" {
+		group = semaphore.DefaultGroup
+	}
+	return semaphore.Identity{Group: group, Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
+}
+
+func toIdentity(id semaphore.Identity) *gatekeeperv1.Identity {
+	return &gatekeeperv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
+}
+
+func firingFrom(f *gatekeeperv1.Firing) (*semaphore.Firing, error) {
+	if f == nil {
+		return nil, nil //nolint:nilnil // no firing, and nothing wrong
+	}
+	due, err := timestampFrom("firing.due", f.GetDue())
+	return &semaphore.Firing{Name: f.GetName(), Due: due}, err
+}
+
+func toFiring(f *semaphore.Firing) *gatekeeperv1.Firing {
+	if f == nil {
+		return nil
+	}
+	return &gatekeeperv1.Firing{Name: f.Name, Due: toTimestamp(f.Due)}
+}
+
+func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
+	if p == nil {
+		return nil
+	}
+	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author}
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// DefinitionFrom is the definition that the API reads in a message, with every default filled in. Ranges and patterns are
+// validated by the keeper, which knows the cluster's bounds; an explicit empty pattern and an explicit zero pass from here
+// to there and are refused there. The error is a *semaphore.FieldError.
+func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
+	d := &semaphore.Definition{
+		Name:            m.GetName(),
+		Description:     m.GetDescription(),
+		Labels:          m.GetLabels(),
+		GroupPattern:    given(m.GroupPattern, semaphore.DefaultPattern),
+		AcquirerPattern: given(m.AcquirerPattern, semaphore.DefaultPattern),
+		Permits:         given(m.Permits, semaphore.DefaultPermits),
+		Takeover:        m.GetTakeover(),
+		FiringLimit:     given(m.FiringLimit, semaphore.DefaultFiringLimit),
+	}
+	for _, f := range []struct {
+		name   string
+		from   *durationpb.Duration
+		absent time.Duration
+		to     *time.Duration
+	}{
+		{"duration", m.GetDuration(), semaphore.DefaultDuration, &d.Duration},
+		{"max_hold", m.GetMaxHold(), 0, &d.MaxHold},
+		{"min_hold", m.GetMinHold(), 0, &d.MinHold},
+		{"loss_delay", m.GetLossDelay(), 0, &d.LossDelay},
+		{"expect_every", m.GetExpectEvery(), 0, &d.ExpectEvery},
+		{"firing_retention", m.GetFiringRetention(), semaphore.DefaultFiringRetention, &d.FiringRetention},
+	} {
+		var err error
+		if *f.to, err = durationFrom(f.name, f.from, f.absent); err != nil {
+			return nil, err
+		}
+	}
+	switch n := m.GetOnExpiry(); n {
+	case gatekeeperv1.OnExpiry_ON_EXPIRY_UNSPECIFIED, gatekeeperv1.OnExpiry_ON_EXPIRY_FREE:
+		d.OnExpiry = semaphore.OnExpiryFree
+	case gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD:
+		d.OnExpiry = semaphore.OnExpiryHold
+	default:
+		return nil, invalid("on_expiry", strconv.Itoa(int(n)), "must be ON_EXPIRY_FREE or ON_EXPIRY_HOLD")
+	}
+	switch n := m.GetFiringOnLoss(); n {
+	case gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_UNSPECIFIED, gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_SPENT:
+		d.FiringOnLoss = semaphore.FiringSpent
+	case gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE:
+		d.FiringOnLoss = semaphore.FiringFree
+	default:
+		return nil, invalid("firing_on_loss", strconv.Itoa(int(n)), "must be FIRING_ON_LOSS_SPENT or FIRING_ON_LOSS_FREE")
+	}
+	return d, nil
+}
+
+func given[T any](v *T, absent T) T {
+	if v == nil {
+		return absent
+	}
+	return *v
+}
+
+// toDefinition writes a definition so that reading it back gives the same.
+func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
+	return &gatekeeperv1.Definition{
+		Name:            d.Name,
+		Description:     d.Description,
+		Labels:          d.Labels,
+		GroupPattern:    &d.GroupPattern,
+		AcquirerPattern: &d.AcquirerPattern,
+		Permits:         &d.Permits,
+		Duration:        durationpb.New(d.Duration),
+		MaxHold:         toOptionalDuration(d.MaxHold),
+		MinHold:         toOptionalDuration(d.MinHold),
+		LossDelay:       toOptionalDuration(d.LossDelay),
+		OnExpiry:        gatekeeperv1.OnExpiry(d.OnExpiry),
+		FiringOnLoss:    gatekeeperv1.FiringOnLoss(d.FiringOnLoss),
+		Takeover:        d.Takeover,
+		ExpectEvery:     toOptionalDuration(d.ExpectEvery),
+		FiringRetention: durationpb.New(d.FiringRetention),
+		FiringLimit:     &d.FiringLimit,
+	}
+}
+
+// toRecord writes what was edited when by whom. What follows from the state is added by record.
+func toRecord(s *fsm.StoredDefinition) *gatekeeperv1.DefinitionRecord {
+	if s == nil {
+		return nil
+	}
+	return &gatekeeperv1.DefinitionRecord{
+		Definition:      toDefinition(s.Definition),
+		Version:         s.Version,
+		UpdatedBy:       s.UpdatedBy,
+		UpdatedAt:       toTimestamp(s.UpdatedAt),
+		Reason:          s.Reason,
+		Pause:           toPause(s.Pause),
+		CreatedRevision: s.CreatedRevision,
+	}
+}

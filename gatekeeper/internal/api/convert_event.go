@@ -1,0 +1,37 @@
+package api
+
+import (
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The numbers of fsm.EventKind are those of the API's, up to DurationChanged; a test holds the names equal.
+
+// aboutPermits says whether the event is about a permit, not about a rule.
+func aboutPermits(k fsm.EventKind) bool { return k >= fsm.Granted && k <= fsm.DurationChanged }
+
+// toEvent writes an event; nil when the API has no such event.
+func toEvent(e *fsm.Event) *gatekeeperv1.Event {
+	kind := gatekeeperv1.EventKind(e.Kind)
+	if _, known := gatekeeperv1.EventKind_name[int32(kind)]; !known || kind == 0 {
+		return nil
+	}
+	out := &gatekeeperv1.Event{
+		Revision:   e.Revision,
+		Kind:       kind,
+		Semaphore:  e.Semaphore,
+		Definition: toRecord(e.Definition),
+		Permit:     toPermit(e.Permit),
+		Cause:      e.Reason,
+		Author:     e.Author,
+	}
+	switch {
+	case e.Kind == fsm.CoolingEvent && e.Permit != nil && out.Cause == "":
+		out.Cause = e.Permit.Ended.String()
+	case e.Cordon != nil && out.Cause == "":
+		out.Cause = e.Cordon.ID
+	case e.Cordon != nil:
+		out.Cause = e.Cordon.ID + ": " + out.Cause
+	}
+	return out
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// The numbers of Reason, StopCause, PermitState, ClaimState and Status are those of the API's enumerations: conversions are
+// casts, and a test holds the names equal, one by one.
+
+// maxTokens is the most tokens of one refresh or frame.
+const maxTokens = 10_000
+
+// asking is what the messages that ask for a permit, or about one, have in common.
+type asking interface {
+	GetSemaphore() string
+	GetIdentity() *gatekeeperv1.Identity
+	GetWeight() uint32
+	GetFiring() *gatekeeperv1.Firing
+}
+
+// requestFrom reads who asks for what, with defaults filled in, and validates it.
+func requestFrom(m asking) (semaphore.Request, error) {
+	firing, err := firingFrom(m.GetFiring())
+	if err != nil {
+		return semaphore.Request{}, err
+	}
+	r := semaphore.Request{
+		Semaphore: m.GetSemaphore(),
+		Identity:  identityFrom(m.GetIdentity()),
+		Weight:    max(m.GetWeight(), 1),
+		Firing:    firing,
+	}
+	return r, r.Validate()
+}
+
+func tryAcquireFrom(m *gatekeeperv1.TryAcquireRequest, received time.Time) (*keeper.AcquireCall, error) {
+	call, err := callFrom(m, m.GetRequestId(), m.GetMetadata(), received)
+	if err != nil {
+		return nil, err
+	}
+	call.ExpectedRevision = m.ExpectedRevision
+	return call, nil
+}
+
+func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.AcquireCall, error) {
+	call, err := callFrom(m, m.GetRequestId(), m.GetMetadata(), received)
+	if err != nil {
+		return nil, err
+	}
+	if call.WaitedBefore, err = durationFrom("waited_before", m.GetWaitedBefore(), 0); err != nil {
+		return nil, err
+	}
+	if call.WaitedBefore < 0 {
+		return nil, invalid("waited_before", call.WaitedBefore.String(), "must not be negative")
+	}
+	return call, nil
+}
+
+func callFrom(m asking, requestID string, metadata map[string]string, received time.Time) (*keeper.AcquireCall, error) {
+	request, err := requestFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := semaphore.ValidateRequestID(requestID); err != nil {
+		return nil, err
+	}
+	if err := semaphore.ValidateMetadata(metadata); err != nil {
+		return nil, err
+	}
+	return &keeper.AcquireCall{Request: request, RequestID: requestID, Metadata: metadata, Received: received}, nil
+}
+
+// tokensFrom reads the tokens of a refresh; field is theirs in the message.
+func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.TokenRefresh, error) {
+	if len(tokens) > maxTokens {
+		return nil, invalid(field, strconv.Itoa(len(tokens))+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
+	}
+	out := make([]keeper.TokenRefresh, len(tokens))
+	for i, t := range tokens {
+		if t.GetToken() == 0 {
+			return nil, invalid(at(field, i)+".token", "0", "must be the token of a permit")
+		}
+		duration, err := durationFrom("duration", t.GetDuration(), 0)
+		if err != nil {
+			return nil, within(at(field, i), err)
+		}
+		if duration <= 0 {
+			return nil, invalid(at(field, i)+".duration", duration.String(), "must be above 0: the duration that the last answer for this token said")
+		}
+		out[i] = keeper.TokenRefresh{Token: t.GetToken(), Duration: duration}
+	}
+	return out, nil
+}
+
+func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
+	// One allocation for all of them: a frame has many.
+	values := make([]gatekeeperv1.TokenResult, len(results))
+	out := make([]*gatekeeperv1.TokenResult, len(results))
+	for i := range results {
+		r, v := &results[i], &values[i]
+		v.Token = r.Token
+		v.Status = gatekeeperv1.RefreshStatus(r.Status)
+		v.Stop = gatekeeperv1.StopCause(r.Stop)
+		v.Message = r.Message
+		if r.Status == keeper.StatusRefreshed {
+			v.Duration = durationpb.New(r.Duration)
+		}
+		out[i] = v
+	}
+	return out
+}
+
+func toPermit(p *semaphore.Permit) *gatekeeperv1.Permit {
+	if p == nil {
+		return nil
+	}
+	return &gatekeeperv1.Permit{
+		Semaphore:       p.Semaphore,
+		Identity:        toIdentity(p.Identity),
+		Weight:          p.Weight,
+		Token:           p.Token,
+		Duration:        durationpb.New(p.Duration),
+		Firing:          toFiring(p.Firing),
+		State:           gatekeeperv1.PermitState(p.State),
+		Stop:            gatekeeperv1.StopCause(p.Stop),
+		StopReason:      p.StopReason,
+		GrantedRevision: p.GrantedRevision,
+		GrantedAt:       toTimestamp(p.GrantedAt),
+		Metadata:        p.Metadata,
+	}
+}
+
+func toGrant(a *keeper.Answer) *gatekeeperv1.Grant {
+	return &gatekeeperv1.Grant{
+		Permit:    toPermit(a.Permit),
+		Refreshed: a.Outcome == semaphore.Refreshed,
+		Waited:    durationpb.New(a.Waited),
+	}
+}
+
+// toDenial writes a denial of a request; asked is the request's firing.
+func toDenial(d *keeper.Denial, asked *semaphore.Firing) *gatekeeperv1.Denial {
+	out := &gatekeeperv1.Denial{
+		Reason:         gatekeeperv1.Reason(d.Decision.Reason),
+		Message:        d.Message,
+		HolderCount:    uint32(d.HolderCount),
+		QueueLength:    uint32(d.QueueLength),
+		Firing:         toClaim(&d.Decision, asked),
+		Stop:           gatekeeperv1.StopCause(d.Decision.Stop),
+		Pause:          toPause(d.Pause),
+		PermitRevision: d.PermitRevision,
+	}
+	for _, p := range d.Holders {
+		out.Holders = append(out.Holders, toPermit(p))
+	}
+	if d.RetryAfter >= 0 {
+		out.RetryAfter = durationpb.New(d.RetryAfter)
+	}
+	return out
+}
+
+// toClaim writes the winner of a firing. Of a forgotten firing only that much is known.
+func toClaim(d *semaphore.Decision, asked *semaphore.Firing) *gatekeeperv1.FiringClaim {
+	switch {
+	case d.Reason != semaphore.FiringClaimed && d.Reason != semaphore.FiringDone:
+		return nil
+	case d.Claim == nil:
+		return &gatekeeperv1.FiringClaim{Firing: toFiring(asked), State: gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN}
+	}
+	return &gatekeeperv1.FiringClaim{
+		Firing: toFiring(&d.Claim.Firing),
+		Token:  d.Claim.Token,
+		Winner: toIdentity(d.Claim.Winner),
+		State:  gatekeeperv1.FiringState(d.Claim.State),
+	}
+}
+
+func toPlace(p keeper.Place, repeat bool) *gatekeeperv1.Place {
+	return &gatekeeperv1.Place{Place: uint32(p.Place), QueueLength: uint32(p.QueueLength), Repeat: repeat}
+}
+
+func toWaiter(w *keeper.Waiter) *gatekeeperv1.Waiter {
+	return &gatekeeperv1.Waiter{
+		Semaphore: w.Semaphore,
+		Identity:  toIdentity(w.Identity),
+		Weight:    w.Weight,
+		Place:     uint32(w.Place),
+		Waiting:   durationpb.New(w.Waiting),
+		RequestId: w.RequestID,
+	}
+}
+
+func notRunFrom(o gatekeeperv1.ReleaseOutcome) (bool, error) {
+	switch o {
+	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE:
+		return false, nil
+	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN:
+		return true, nil
+	default:
+		return false, invalid("outcome", strconv.Itoa(int(o)), "must be RELEASE_OUTCOME_DONE or RELEASE_OUTCOME_NOT_RUN")
+	}
+}
+
+// toReleased writes what a release did. A repeat finds the permit ended by a release, and says that it released: by its token
+// nobody else can have done so.
+func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
+	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision}
+	switch {
+	case r.Released:
+	case r.Ended == nil:
+		out.Message = "there is no such permit: it ended long ago, or was never granted"
+	case r.Ended.Outcome == semaphore.EndReleased:
+		out.Released, out.Revision = true, r.Ended.Revision
+		out.Message = "it had been released already"
+	default:
+		out.Message = "it had ended before: " + r.Ended.Outcome.String()
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// definitionService serves gatekeeper.v1.DefinitionService. Its reads are in reads.go, its stream in watch.go.
+type definitionService struct {
+	gatekeeperv1.UnimplementedDefinitionServiceServer
+	*API
+}
+
+// maxEdits is the most edits of one batch.
+const maxEdits = 10_000
+
+// edit is one edit of a request, and where it stands in it.
+type edit struct {
+	fsm.Change
+	// field is the definition's or the name's path in the request.
+	field string
+}
+
+// word is who edits why, in which request.
+type word interface {
+	GetAuthor() string
+	GetReason() string
+	GetRequestId() string
+}
+
+func (s *definitionService) CreateDefinition(ctx context.Context, m *gatekeeperv1.CreateDefinitionRequest) (*gatekeeperv1.CreateDefinitionResponse, error) {
+	e, err := definitionEdit(fsm.Create, "definition", m.GetDefinition(), 0)
+	if err != nil {
+		return nil, err
+	}
+	record, err := s.editOne(ctx, m, e)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.CreateDefinitionResponse{Record: record}, nil
+}
+
+func (s *definitionService) ReplaceDefinition(ctx context.Context, m *gatekeeperv1.ReplaceDefinitionRequest) (*gatekeeperv1.ReplaceDefinitionResponse, error) {
+	if err := needsVersion("expected_version", m.GetExpectedVersion()); err != nil {
+		return nil, err
+	}
+	e, err := definitionEdit(fsm.Replace, "definition", m.GetDefinition(), m.GetExpectedVersion())
+	if err != nil {
+		return nil, err
+	}
+	record, err := s.editOne(ctx, m, e)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.ReplaceDefinitionResponse{Record: record}, nil
+}
+
+func (s *definitionService) DeleteDefinition(ctx context.Context, m *gatekeeperv1.DeleteDefinitionRequest) (*gatekeeperv1.DeleteDefinitionResponse, error) {
+	if err := needsVersion("expected_version", m.GetExpectedVersion()); err != nil {
+		return nil, err
+	}
+	e, err := deletion("name", m.GetName(), m.GetExpectedVersion())
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.edit(ctx, m, e)
+	if err != nil {
+		return nil, err
+	}
+	permits := s.cfg.Machine.State().HolderCount(m.GetName())
+	return &gatekeeperv1.DeleteDefinitionResponse{Revision: result.Revision, LivePermits: uint32(permits)}, nil
+}
+
+// BatchEdit applies all edits or none.
+func (s *definitionService) BatchEdit(ctx context.Context, m *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+	if n := len(m.GetEdits()); n == 0 || n > maxEdits {
+		return nil, invalid("edits", strconv.Itoa(n)+" edits", "must be 1 to "+strconv.Itoa(maxEdits)+" edits")
+	}
+	edits := make([]edit, len(m.GetEdits()))
+	first := make(map[string]int, len(edits)) // the edit that names a semaphore first
+	for i, e := range m.GetEdits() {
+		var err error
+		if edits[i], err = editFrom(at("edits", i), e); err != nil {
+			return nil, err
+		}
+		if other, twice := first[edits[i].Name]; twice {
+			return nil, invalid(edits[i].nameField(), edits[i].Name, "must be another name than that of "+at("edits", other)+": each edit of a batch names another semaphore")
+		}
+		first[edits[i].Name] = i
+	}
+	result, err := s.edit(ctx, m, edits...)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.BatchEditResponse{Revision: result.Revision, Skipped: result.Skipped}, nil
+}
+
+// editOne applies a single edit and returns the record as it is then: this edit's, or already that of a later one.
+func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatekeeperv1.DefinitionRecord, error) {
+	if _, err := s.edit(ctx, m, e); err != nil {
+		return nil, err
+	}
+	state := s.cfg.Machine.State()
+	stored := state.Definition(e.Name)
+	if stored == nil { // deleted since; the edit was made all the same
+		return &gatekeeperv1.DefinitionRecord{Definition: toDefinition(e.Definition)}, nil
+	}
+	return s.record(state, stored), nil
+}
+
+// edit applies edits in one step.
+func (s *definitionService) edit(ctx context.Context, m word, edits ...edit) (fsm.EditResult, error) {
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return fsm.EditResult{}, err
+	}
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+		return fsm.EditResult{}, err
+	}
+	batch := fsm.EditBatch{Changes: make([]fsm.Change, len(edits)), Author: author, Reason: reason, RequestID: m.GetRequestId()}
+	for i := range edits {
+		batch.Changes[i] = edits[i].Change
+	}
+	result, err := s.cfg.Keeper.Edit(ctx, batch)
+	if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
+		return fsm.EditResult{}, within(edits[bad.Index].field, bad.Err)
+	}
+	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
+		return fsm.EditResult{}, &conflictError{conflict, edits[conflict.Index].ExpectedVersion}
+	}
+	return result, err
+}
+
+// editFrom reads one edit of a batch; path is its own.
+func editFrom(path string, m *gatekeeperv1.Edit) (edit, error) {
+	version := func() error { return needsVersion(path+".expected_version", m.GetExpectedVersion()) }
+	switch c := m.GetChange().(type) {
+	case *gatekeeperv1.Edit_Create:
+		return definitionEdit(fsm.Create, path+".create", c.Create, 0)
+	case *gatekeeperv1.Edit_Declare:
+		return definitionEdit(fsm.Declare, path+".declare", c.Declare, 0)
+	case *gatekeeperv1.Edit_Replace:
+		if err := version(); err != nil {
+			return edit{}, err
+		}
+		return definitionEdit(fsm.Replace, path+".replace", c.Replace, m.GetExpectedVersion())
+	case *gatekeeperv1.Edit_Delete:
+		if err := version(); err != nil {
+			return edit{}, err
+		}
+		return deletion(path+".delete", c.Delete, m.GetExpectedVersion())
+	default:
+		return edit{}, invalid(path, "", "must say what to do: create, replace, delete or declare")
+	}
+}
+
+func definitionEdit(kind fsm.ChangeKind, field string, m *gatekeeperv1.Definition, version uint64) (edit, error) {
+	d, err := DefinitionFrom(m)
+	if err != nil {
+		return edit{}, within(field, err)
+	}
+	if err := semaphore.ValidSemaphoreName(d.Name); err != nil {
+		return edit{}, renamed(field+".name", err)
+	}
+	return edit{Change: fsm.Change{Kind: kind, Definition: d, Name: d.Name, ExpectedVersion: version}, field: field}, nil
+}
+
+func deletion(field, name string, version uint64) (edit, error) {
+	if err := semaphore.ValidSemaphoreName(name); err != nil {
+		return edit{}, renamed(field, err)
+	}
+	return edit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: version}, field: field}, nil
+}
+
+func (e *edit) nameField() string {
+	if e.Definition == nil {
+		return e.field
+	}
+	return e.field + ".name"
+}
+
+func needsVersion(field string, version uint64) error {
+	if version == 0 {
+		return invalid(field, "0", "must be the version that the edit was made from: read the definition first")
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Domain is the domain of every google.rpc.ErrorInfo of ours. It is frozen.
+const Domain = "gatekeeper"
+
+// Reasons of google.rpc.ErrorInfo. Clients decide on them: they are frozen.
+const (
+	reasonNotLeader        = "NOT_LEADER"
+	reasonNoLeader         = "NO_LEADER"
+	reasonNotConfirmed     = "NOT_CONFIRMED"
+	reasonOutcomeUnknown   = "OUTCOME_UNKNOWN"
+	reasonNotAppended      = "NOT_APPENDED"
+	reasonShuttingDown     = "SHUTTING_DOWN"
+	reasonInvalidField     = "INVALID_FIELD"
+	reasonStaleVersion     = "STALE_VERSION"
+	reasonAlreadyExists    = "ALREADY_EXISTS"
+	reasonNoSuchDefinition = "NO_SUCH_DEFINITION"
+	reasonRevisionChanged  = "REVISION_CHANGED"
+	reasonRequestEnded     = "REQUEST_ENDED"
+	reasonNoSuchPermit     = "NO_SUCH_PERMIT"
+	reasonMemberRetired    = "MEMBER_RETIRED"
+	reasonMemberExists     = "MEMBER_EXISTS"
+	reasonNoSuchMember     = "NO_SUCH_MEMBER"
+	reasonNotAVoter        = "NOT_A_VOTER"
+	reasonLastVoter        = "LAST_VOTER"
+	reasonHopLimit         = "HOP_LIMIT"
+	reasonSuperseded       = "SUPERSEDED"
+	reasonRefused          = "REFUSED"
+	reasonTooLarge         = "TOO_LARGE"
+	reasonInternal         = "INTERNAL"
+)
+
+// overloadRetry is when a caller that was refused for too many waiting commands may try again.
+const overloadRetry = 250 * time.Millisecond
+
+var (
+	// ErrShuttingDown ends and refuses streams of a server that drains. Nothing was done; another server will serve.
+	ErrShuttingDown = errors.New("this server is shutting down: ask another one")
+	// errPanic is a fault of ours, caught. Its text for callers says no more than that.
+	errPanic = errors.New("the server met a fault of its own and logged it; it did not answer this call")
+)
+
+// noDefinitionError answers a read of a definition that is not there.
+type noDefinitionError struct{ name string }
+
+func (e *noDefinitionError) Error() string { return fmt.Sprintf("there is no definition %q", e.name) }
+
+// hopError says that a call that was passed on once has come to a server that would pass it on to itself.
+type hopError struct{ leader consensus.Leader }
+
+func (e *hopError) Error() string {
+	return fmt.Sprintf("the address %s of the leader %s leads back to a server that does not lead: check what the members advertise",
+		e.leader.APIAddress, e.leader.ID)
+}
+
+// unreachableError says that a call could not be passed on: the leader was not reached, so nothing was done.
+type unreachableError struct {
+	leader consensus.Leader
+	err    error
+}
+
+func (e *unreachableError) Error() string {
+	return fmt.Sprintf("the leader %s at %q could not be reached from here: %v", e.leader.ID, e.leader.APIAddress, e.err)
+}
+
+func (e *unreachableError) Unwrap() error { return e.err }
+
+// brokenHopError says that the way to the leader broke after the call was sent.
+type brokenHopError struct {
+	leader consensus.Leader
+	err    error
+}
+
+func (e *brokenHopError) Error() string {
+	return fmt.Sprintf("the way to the leader %s at %s broke before it answered: whether the call was carried out is not known: %v",
+		e.leader.ID, e.leader.APIAddress, e.err)
+}
+
+func (e *brokenHopError) Unwrap() error { return e.err }
+
+// tooLargeError refuses a message above MaxMessage.
+type tooLargeError struct{ err error }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("a message must be at most %d bytes: %v", MaxMessage, e.err)
+}
+
+// unreadableError refuses a message that is not one of the method's.
+type unreadableError struct{ err error }
+
+func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
+
+// conflictError is a conflict with what the caller expected.
+type conflictError struct {
+	*keeper.ConflictError
+	expected uint64
+}
+
+func (e *conflictError) Unwrap() error { return e.ConflictError }
+
+// rule is one line of the table: errors that match become a status of that code and reason.
+type rule struct {
+	// name is the sentinel or the type as its package declares it; the test of the table compares them with the sources.
+	name   string
+	code   codes.Code
+	reason string // empty: no ErrorInfo
+	// match returns the ErrorInfo's metadata.
+	match func(error) (map[string]string, bool)
+	// details are added to the ErrorInfo; may be nil.
+	details func(error) []protoadapt.MessageV1
+}
+
+// statusTable turns errors into statuses. The first line that matches wins: what is unknown comes before whatever it wraps,
+// because a refusal that sounds certain would let a caller go on as if nothing had happened.
+var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
+	{"consensus.ErrUnknownOutcome", codes.Unavailable, reasonOutcomeUnknown, is(consensus.ErrUnknownOutcome), nil},
+	{"api.brokenHopError", codes.Unavailable, reasonOutcomeUnknown, as(func(e *brokenHopError) map[string]string { return hint(e.leader) }), nil},
+
+	{"semaphore.FieldError", codes.InvalidArgument, reasonInvalidField, as(func(e *semaphore.FieldError) map[string]string {
+		return map[string]string{"field": e.Field, "value": e.Value, "rule": e.Rule}
+	}), badRequest},
+
+	{"api.unreadableError", codes.InvalidArgument, reasonInvalidField, as(func(*unreadableError) map[string]string {
+		return map[string]string{"field": "", "rule": "must be a message of this method"}
+	}), nil},
+	{"api.tooLargeError", codes.ResourceExhausted, reasonTooLarge, as(func(*tooLargeError) map[string]string {
+		return map[string]string{"rule": "must be at most " + strconv.Itoa(MaxMessage) + " bytes"}
+	}), nil},
+
+	{"consensus.NotLeaderError", codes.Unavailable, reasonNotLeader, func(err error) (map[string]string, bool) {
+		e, ok := errors.AsType[*consensus.NotLeaderError](err)
+		if !ok || e.Leader.ID == "" {
+			return nil, false
+		}
+		return hint(e.Leader), true
+	}, nil},
+	{"consensus.NotLeaderError", codes.Unavailable, reasonNoLeader, as(func(*consensus.NotLeaderError) map[string]string { return nil }), nil},
+	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
+	{"api.hopError", codes.Unavailable, reasonHopLimit, as(func(e *hopError) map[string]string { return hint(e.leader) }), nil},
+	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},
+	{"consensus.ErrClosed", codes.Unavailable, reasonShuttingDown, is(consensus.ErrClosed), nil},
+	{"consensus.ErrNotConfirmed", codes.Unavailable, reasonNotConfirmed, is(consensus.ErrNotConfirmed), nil},
+	{"batcher.ErrOverloaded", codes.ResourceExhausted, reasonNotAppended, is(batcher.ErrOverloaded), retryLater},
+	{"consensus.ErrNotAppended", codes.Unavailable, reasonNotAppended, is(consensus.ErrNotAppended), nil},
+
+	{"keeper.ErrRevisionChanged", codes.Aborted, reasonRevisionChanged, as(func(e *keeper.RevisionChangedError) map[string]string {
+		return map[string]string{"semaphore": e.Semaphore, "expected": decimal(e.Expected), "current": decimal(e.Current)}
+	}), nil},
+	{"keeper.ErrRequestEnded", codes.FailedPrecondition, reasonRequestEnded, as(func(e *keeper.RequestEndedError) map[string]string {
+		return map[string]string{"how": e.Outcome.String(), "token": decimal(e.Token)}
+	}), nil},
+	{"keeper.ErrNoSuchPermit", codes.NotFound, reasonNoSuchPermit, as(func(e *keeper.NoSuchPermitError) map[string]string {
+		return map[string]string{"token": decimal(e.Token)}
+	}), nil},
+	{"keeper.ErrConflict", codes.AlreadyExists, reasonAlreadyExists, conflict(fsm.ConflictExists), nil},
+	{"keeper.ErrConflict", codes.NotFound, reasonNoSuchDefinition, conflict(fsm.ConflictAbsent), nil},
+	{"keeper.ErrConflict", codes.Aborted, reasonStaleVersion, conflict(fsm.ConflictStale), nil},
+	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},
+	{"keeper.ErrRefused", codes.FailedPrecondition, reasonRefused, is(keeper.ErrRefused), nil},
+	{"api.noDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *noDefinitionError) map[string]string {
+		return map[string]string{"name": e.name}
+	}), nil},
+
+	{"consensus.ErrMemberExists", codes.AlreadyExists, reasonMemberExists, is(consensus.ErrMemberExists), nil},
+	{"consensus.ErrMemberRetired", codes.FailedPrecondition, reasonMemberRetired, is(consensus.ErrMemberRetired), nil},
+	{"consensus.ErrNoSuchMember", codes.NotFound, reasonNoSuchMember, is(consensus.ErrNoSuchMember), nil},
+	{"consensus.ErrNotAVoter", codes.FailedPrecondition, reasonNotAVoter, is(consensus.ErrNotAVoter), nil},
+	{"consensus.ErrLastVoter", codes.FailedPrecondition, reasonLastVoter, is(consensus.ErrLastVoter), nil},
+	{"consensus.ErrInvalidMember", codes.InvalidArgument, reasonInvalidField, is(consensus.ErrInvalidMember), nil},
+
+	{"context.Canceled", codes.Canceled, "", is(context.Canceled), nil},
+	{"context.DeadlineExceeded", codes.DeadlineExceeded, "", is(context.DeadlineExceeded), nil},
+}
+
+// toStatus turns an error into the one that gRPC answers with. What is a status already stays as it is, above all what the
+// leader said to a call that was passed on. What the table does not know is INTERNAL.
+func toStatus(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok { //nolint:errorlint // one that is wrapped was reworded
+		return err
+	}
+	for i := range statusTable {
+		r := &statusTable[i]
+		metadata, ok := r.match(err)
+		if !ok {
+			continue
+		}
+		var details []protoadapt.MessageV1
+		if r.reason != "" {
+			details = append(details, &errdetails.ErrorInfo{Domain: Domain, Reason: r.reason, Metadata: metadata})
+		}
+		if r.details != nil {
+			details = append(details, r.details(err)...)
+		}
+		return withDetails(r.code, err.Error(), details...)
+	}
+	return withDetails(codes.Internal, err.Error(), &errdetails.ErrorInfo{Domain: Domain, Reason: reasonInternal})
+}
+
+func withDetails(code codes.Code, text string, details ...protoadapt.MessageV1) error {
+	plain := status.New(code, text)
+	full, err := plain.WithDetails(details...)
+	if err != nil { // a detail that cannot be encoded must not hide the code
+		return plain.Err()
+	}
+	return full.Err()
+}
+
+// reasonOf is the reason of a status; empty when it has none of ours.
+func reasonOf(s *status.Status) string {
+	for _, d := range s.Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == Domain {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// is matches a sentinel.
+func is(sentinel error) func(error) (map[string]string, bool) {
+	return func(err error) (map[string]string, bool) { return nil, errors.Is(err, sentinel) }
+}
+
+// as matches a type and takes the metadata from it.
+func as[E error](metadata func(E) map[string]string) func(error) (map[string]string, bool) {
+	return func(err error) (map[string]string, bool) {
+		e, ok := errors.AsType[E](err)
+		if !ok {
+			return nil, false
+		}
+		return metadata(e), true
+	}
+}
+
+func conflict(kind fsm.ConflictKind) func(error) (map[string]string, bool) {
+	return func(err error) (map[string]string, bool) {
+		e, ok := errors.AsType[*keeper.ConflictError](err)
+		if !ok || e.Kind != kind {
+			return nil, false
+		}
+		info := map[string]string{"name": e.Name, "index": strconv.Itoa(e.Index)}
+		if e.Current != nil {
+			info["current"] = decimal(e.Current.Version)
+		}
+		if e, ok := errors.AsType[*conflictError](err); ok && kind == fsm.ConflictStale {
+			info["expected"] = decimal(e.expected)
+		}
+		return info, true
+	}
+}
+
+func badRequest(err error) []protoadapt.MessageV1 {
+	e, ok := errors.AsType[*semaphore.FieldError](err)
+	if !ok {
+		return nil
+	}
+	return []protoadapt.MessageV1{&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
+		{Field: e.Field, Description: e.Rule, Reason: reasonInvalidField},
+	}}}
+}
+
+func retryLater(error) []protoadapt.MessageV1 {
+	return []protoadapt.MessageV1{&errdetails.RetryInfo{RetryDelay: durationpb.New(overloadRetry)}}
+}
+
+// hint tells a client where to go.
+func hint(l consensus.Leader) map[string]string {
+	if l.ID == "" {
+		return nil
+	}
+	return map[string]string{"leader_id": l.ID, "leader_api": l.APIAddress, "term": decimal(l.Term)}
+}
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,288 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+)
+
+// HopHeader names the member that passed a call on. It is frozen.
+const HopHeader = "gatekeeper-hop"
+
+// Keepalive and dialling of the connection to the leader. Pings may come no oftener than minClientPing.
+const (
+	hopPing        = 10 * time.Second
+	hopPingTimeout = 3 * time.Second
+	hopDial        = 2 * time.Second
+	hopMaxBackoff  = time.Second
+	// maxHopMessage bounds the leader's answers: pages end at pageBytes, and no other answer has more than 10 000 elements.
+	maxHopMessage = 64 << 20
+)
+
+// errLeadershipOver cuts what was passed on under a leadership that has ended.
+var errLeadershipOver = errors.New("the leadership under which it was passed on is over")
+
+// forwarder passes calls on to the leader, over one connection that lives as long as that leadership.
+type forwarder struct {
+	id        string
+	consensus Consensus
+	metrics   Metrics
+	tls       *credentialsPair
+	methods   map[string]*method
+
+	mu     sync.Mutex // guards hop and closed
+	hop    *hop
+	closed bool
+}
+
+// hop is the way to one leader.
+type hop struct {
+	leader consensus.Leader
+	conn   *grpc.ClientConn
+	over   context.Context //nolint:containedctx // ends with the leadership, as far as this server knows
+	cut    context.CancelFunc
+}
+
+func newForwarder(cfg *Config, pair *credentialsPair, methods map[string]*method) *forwarder {
+	return &forwarder{id: cfg.ID, consensus: cfg.Consensus, metrics: cfg.Metrics, tls: pair, methods: methods}
+}
+
+// unary answers here or passes the call on.
+func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	m := f.methods[info.FullMethod]
+	if m == nil || m.here(req) || f.leading() {
+		return handler(ctx, req)
+	}
+	h, err := f.way(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.metrics.Forwarded(info.FullMethod)
+	out, cancel := h.outgoing(ctx, f.id)
+	defer cancel()
+	var reached peer.Peer
+	reply := m.newReply()
+	if err := h.conn.Invoke(out, info.FullMethod, req, reply, grpc.Peer(&reached)); err != nil {
+		return nil, f.explain(ctx, h, m, &reached, err)
+	}
+	return reply, nil
+}
+
+// stream serves the stream here or passes it on.
+func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	m := f.methods[info.FullMethod]
+	if m == nil || m.here(nil) || f.leading() {
+		return handler(srv, ss)
+	}
+	ctx := ss.Context()
+	h, err := f.way(ctx)
+	if err != nil {
+		return err
+	}
+	f.metrics.Forwarded(info.FullMethod)
+	out, cancel := h.outgoing(ctx, f.id)
+	defer cancel()
+	var reached peer.Peer
+	leader, err := h.conn.NewStream(out, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, info.FullMethod, grpc.Peer(&reached))
+	if err != nil {
+		return f.explain(ctx, h, m, &reached, err)
+	}
+	clientErr, leaderErr := relay(ss, leader, m, cancel)
+	ss.SetTrailer(leader.Trailer())
+	switch {
+	case clientErr != nil:
+		return clientErr
+	case leaderErr != nil:
+		return f.explain(ctx, h, m, &reached, leaderErr)
+	}
+	return nil
+}
+
+// relay passes messages in both directions until the stream ends, by the client's fault or as the leader says. What the client
+// sends is passed on by a goroutine that ends with the client's stream, which is at once after the caller has returned.
+func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel func()) (clientErr, leaderErr error) {
+	failed := make(chan error, 1)
+	go func() {
+		for {
+			msg := m.newRequest()
+			err := client.RecvMsg(msg)
+			switch {
+			case errors.Is(err, io.EOF):
+				_ = leader.CloseSend() // its error is always nil
+				return
+			case err != nil: // the client is gone, or talks nonsense
+				failed <- err
+				cancel()
+				return
+			case leader.SendMsg(msg) != nil:
+				return // how the stream ended is told to the receiver
+			}
+		}
+	}()
+	for {
+		msg := m.newReply()
+		if err := leader.RecvMsg(msg); err != nil {
+			select {
+			case clientErr = <-failed:
+				return clientErr, nil
+			default:
+			}
+			if errors.Is(err, io.EOF) {
+				return nil, nil
+			}
+			return nil, err
+		}
+		if err := client.SendMsg(msg); err != nil {
+			return err, nil
+		}
+	}
+}
+
+// leading says that this server is the leader, as far as it knows.
+func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
+
+// way returns the way to the leader, unless this call was passed on already or there is no way.
+func (f *forwarder) way(ctx context.Context) (*hop, error) {
+	leader := f.consensus.Leader()
+	if from := metadata.ValueFromIncomingContext(ctx, HopHeader); len(from) > 0 {
+		if from[0] == f.id {
+			return nil, &hopError{leader}
+		}
+		return nil, &consensus.NotLeaderError{Leader: leader}
+	}
+	if leader.ID == "" {
+		return nil, &consensus.NotLeaderError{}
+	}
+	if leader.APIAddress == "" {
+		return nil, &unreachableError{leader, errors.New("it has not told its API address yet")}
+	}
+	return f.open(leader)
+}
+
+// open returns the way to that leader. A caller that saw an earlier leadership than the current way's is shown that way.
+func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.closed:
+		return nil, ErrShuttingDown
+	case f.hop != nil && (f.hop.leader == leader || f.hop.leader.Term > leader.Term):
+		return f.hop, nil
+	}
+	creds := insecure.NewCredentials()
+	if f.tls != nil {
+		creds = f.tls.hop
+	}
+	// passthrough: the name is resolved anew at each dial.
+	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress,
+		grpc.WithTransportCredentials(creds),
+		grpc.WithDisableRetry(), // the caller retries; a hop that did might repeat what was done
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxHopMessage)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: hopPing, Timeout: hopPingTimeout}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: hopMaxBackoff},
+			MinConnectTimeout: hopDial,
+		}),
+	)
+	if err != nil {
+		return nil, &unreachableError{leader, err}
+	}
+	f.drop()
+	h := &hop{leader: leader, conn: conn}
+	h.over, h.cut = context.WithCancel(context.Background())
+	f.hop = h
+	return h, nil
+}
+
+// follow cuts the way to a leader when another leadership is known. An unknown leader cuts nothing: the old one may well
+// lead on, and only this server have lost sight of it.
+func (f *forwarder) follow(leader consensus.Leader) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if leader.ID != "" && f.hop != nil && f.hop.leader != leader && f.hop.leader.Term <= leader.Term {
+		f.drop()
+	}
+}
+
+// drop closes the way. The caller holds mu.
+func (f *forwarder) drop() {
+	if f.hop == nil {
+		return
+	}
+	f.hop.cut()
+	_ = f.hop.conn.Close() // its only error is that it was closed before
+	f.hop = nil
+}
+
+func (f *forwarder) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	f.drop()
+}
+
+// outgoing is the context of a call passed on: deadline and headers of the caller, the hop header, and the end of the
+// leadership.
+func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context.CancelFunc) {
+	md := metadata.MD{}
+	if in, ok := metadata.FromIncomingContext(ctx); ok {
+		for key, values := range in {
+			if passedOn(key) {
+				md[key] = values
+			}
+		}
+	}
+	md.Set(HopHeader, id)
+	out, cancel := context.WithCancel(metadata.NewOutgoingContext(ctx, md))
+	stop := context.AfterFunc(h.over, cancel)
+	return out, func() { stop(); cancel() }
+}
+
+// passedOn says whether a header is the caller's own, not one of the transport's, which each hop sets for itself.
+func passedOn(key string) bool {
+	switch key {
+	case "content-type", "user-agent", "te", "host", "connection":
+		return false
+	}
+	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")
+}
+
+// explain says how a call that was passed on failed. What the leader answered goes back unchanged. What the way did is told
+// apart by whether the call had reached a connection: only then can anything have been done.
+func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
+	s := status.Convert(err)
+	switch {
+	case reasonOf(s) != "":
+		return err
+	case ctx.Err() != nil && (m.changesNothing || !errors.Is(context.Cause(ctx), ErrShuttingDown)):
+		return ctx.Err()
+	case ctx.Err() != nil:
+		return &brokenHopError{h.leader, ErrShuttingDown} // the leader may have answered already
+	case reached.Addr == nil:
+		return &unreachableError{h.leader, errors.New(s.Message())}
+	case h.over.Err() != nil && m.changesNothing:
+		return &consensus.NotLeaderError{Leader: f.consensus.Leader()}
+	case h.over.Err() != nil:
+		return &brokenHopError{h.leader, errLeadershipOver}
+	case s.Code() != codes.Unavailable:
+		return err
+	case m.changesNothing:
+		return &unreachableError{h.leader, errors.New(s.Message())}
+	}
+	return &brokenHopError{h.leader, errors.New(s.Message())}
+}

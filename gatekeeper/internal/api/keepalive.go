@@ -1,0 +1,181 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that waits in its
+// connection's flow control.
+const maxFrames = 8
+
+// KeepAlive carries refreshes up, and results and notices down.
+//
+// One goroutine receives, and reads the time of each frame. The handler's own does everything else in order: it begins
+// refreshes, each on a goroutine of its own, and is the only one that sends.
+func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	listener := s.cfg.Keeper.Listen()
+	k := &keepAlive{
+		ctx:      ctx,
+		listener: listener,
+		frames:   make(chan frame),
+		results:  make(chan frameResult),
+	}
+	defer listener.Close()
+	defer k.refreshes.Wait()
+	defer cancel() // the first of the three: refreshes end with it
+	go k.receive(stream.Recv)
+	err := k.run(stream.Send)
+	if errors.Is(err, errNoNotices) {
+		return &consensus.NotLeaderError{Leader: s.cfg.Consensus.Leader()}
+	}
+	return err
+}
+
+// errNoNotices ends a stream whose leadership is over.
+var errNoNotices = errors.New("no more notices")
+
+// keepAlive is one stream.
+type keepAlive struct {
+	ctx      context.Context //nolint:containedctx // one stream lives as long as this
+	listener Listener
+
+	frames    chan frame       // from the receiver; the last one has err
+	results   chan frameResult // from the refreshes
+	refreshes sync.WaitGroup
+
+	// Only run touches these.
+	last     uint64 // number of the last frame
+	inFlight int
+	held     *frame // waits until nothing is in flight
+}
+
+// frame is a received frame, or why there will be no more.
+type frame struct {
+	received time.Time
+	message  *gatekeeperv1.KeepAliveRequest
+	err      error
+}
+
+type frameResult struct {
+	number  uint64
+	results []keeper.TokenResult
+	err     error
+}
+
+// receive reads frames until there are no more. It may be blocked in recv when the handler returns, which ends it.
+func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) {
+	for {
+		message, err := recv()
+		f := frame{received: time.Now(), message: message, err: err} // the time first of all
+		select {
+		case k.frames <- f:
+		case <-k.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// run serves the stream until it ends.
+func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error {
+	for halfClosed := false; !halfClosed || k.inFlight > 0; {
+		frames := k.frames
+		if halfClosed || k.held != nil || k.inFlight == maxFrames {
+			frames = nil
+		}
+		var err error
+		select {
+		case f := <-frames:
+			if errors.Is(f.err, io.EOF) { // what is in flight is still answered
+				halfClosed = true
+				continue
+			}
+			err = k.take(f)
+		case r := <-k.results:
+			err = k.answer(r, send)
+		case notices, open := <-k.listener.Notices():
+			if !open {
+				return errNoNotices
+			}
+			err = send(&gatekeeperv1.KeepAliveResponse{Notices: toResults(notices)})
+		case <-k.ctx.Done():
+			err = k.ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take validates a frame and starts its refresh. One that forgets waits for those before it: they may follow the same tokens.
+func (k *keepAlive) take(f frame) error {
+	if f.err != nil {
+		return f.err
+	}
+	if number := f.message.GetFrame(); number != k.last+1 {
+		return invalid("frame", decimal(number), "must be "+decimal(k.last+1)+": frames are numbered from 1 and rise by one")
+	}
+	k.last++
+	if n := len(f.message.GetForget()); n > maxTokens {
+		return invalid("forget", strconv.Itoa(n)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
+	}
+	if len(f.message.GetForget()) > 0 && k.inFlight > 0 {
+		k.held = &f
+		return nil
+	}
+	return k.begin(f)
+}
+
+func (k *keepAlive) begin(f frame) error {
+	tokens, err := tokensFrom("tokens", f.message.GetTokens())
+	if err != nil {
+		return err
+	}
+	k.listener.Forget(f.message.GetForget()...)
+	k.inFlight++
+	k.refreshes.Go(func() { k.refresh(f.message.GetFrame(), f.received, tokens) })
+	return nil
+}
+
+func (k *keepAlive) refresh(number uint64, received time.Time, tokens []keeper.TokenRefresh) {
+	r := frameResult{number: number}
+	if len(tokens) > 0 {
+		r.results, r.err = k.listener.Refresh(k.ctx, received, tokens)
+	}
+	select {
+	case k.results <- r:
+	case <-k.ctx.Done():
+	}
+}
+
+// answer sends what a refresh found, and lets a frame begin that waited for it.
+func (k *keepAlive) answer(r frameResult, send func(*gatekeeperv1.KeepAliveResponse) error) error {
+	k.inFlight--
+	if r.err != nil {
+		return r.err
+	}
+	if err := send(&gatekeeperv1.KeepAliveResponse{Frame: r.number, Results: toResults(r.results)}); err != nil {
+		return err
+	}
+	if k.held == nil || k.inFlight > 0 {
+		return nil
+	}
+	f := *k.held
+	k.held = nil
+	return k.begin(f)
+}

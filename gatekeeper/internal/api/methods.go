@@ -1,0 +1,89 @@
+package api
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// method is what forwarding knows of a method.
+type method struct {
+	newRequest func() proto.Message
+	newReply   func() proto.Message
+	// local: each server answers for itself.
+	local bool
+	// changesNothing: when the way to the leader breaks, nothing is left unknown.
+	changesNothing bool
+}
+
+// here says that a request is answered by whichever server it reaches. req is nil for streams.
+func (m *method) here(req any) bool {
+	if m.local {
+		return true
+	}
+	stale, ok := req.(interface{ GetStale() bool })
+	return ok && stale.GetStale()
+}
+
+// localMethods are never passed on.
+func localMethods() []string {
+	return []string{
+		gatekeeperv1.DefinitionService_Watch_FullMethodName,
+		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+	}
+}
+
+// harmlessMethods change nothing that would be in doubt. An unanswered refresh is no refresh, whether or not it was one.
+func harmlessMethods() []string {
+	return []string{
+		gatekeeperv1.PermitService_Refresh_FullMethodName,
+		gatekeeperv1.PermitService_KeepAlive_FullMethodName,
+		gatekeeperv1.PermitService_ListHolders_FullMethodName,
+		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
+		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+	}
+}
+
+// methodsOf finds out from the descriptors which messages each method takes and gives.
+func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
+	methods := make(map[string]*method)
+	for _, service := range services {
+		d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(service.ServiceName))
+		if err != nil {
+			return nil, fmt.Errorf("service %s: %w", service.ServiceName, err)
+		}
+		sd, ok := d.(protoreflect.ServiceDescriptor)
+		if !ok {
+			return nil, fmt.Errorf("%s is no service", service.ServiceName)
+		}
+		for i := range sd.Methods().Len() {
+			md := sd.Methods().Get(i)
+			request, err := protoregistry.GlobalTypes.FindMessageByName(md.Input().FullName())
+			if err != nil {
+				return nil, fmt.Errorf("method %s: %w", md.FullName(), err)
+			}
+			reply, err := protoregistry.GlobalTypes.FindMessageByName(md.Output().FullName())
+			if err != nil {
+				return nil, fmt.Errorf("method %s: %w", md.FullName(), err)
+			}
+			methods[fmt.Sprintf("/%s/%s", service.ServiceName, md.Name())] = &method{
+				newRequest: func() proto.Message { return request.New().Interface() },
+				newReply:   func() proto.Message { return reply.New().Interface() },
+			}
+		}
+	}
+	for _, name := range localMethods() {
+		methods[name].local = true
+	}
+	for _, name := range harmlessMethods() {
+		methods[name].changesNothing = true
+	}
+	return methods, nil
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	defaultPage = 100
+	maxPage     = 1000
+	// pageBytes ends a page early: a client accepts messages of 4 MiB unless it says otherwise, and one record can have
+	// some 40 KiB.
+	pageBytes = 2 << 20
+	// maxPageToken is the most bytes of a page token: a name, a number, and the coat around them.
+	maxPageToken = 512
+)
+
+// pageSize is how many records the caller wants.
+func pageSize(asked uint32) (int, error) {
+	switch {
+	case asked == 0:
+		return defaultPage, nil
+	case asked > maxPage:
+		return 0, invalid("page_size", strconv.FormatUint(uint64(asked), 10), "must be 1 to "+strconv.Itoa(maxPage)+", or 0 for "+strconv.Itoa(defaultPage))
+	}
+	return int(asked), nil
+}
+
+// page counts what goes into one answer.
+type page struct{ records, bytes int }
+
+// add counts a record and says whether the page takes it. A page takes at least one.
+func (p *page) add(limit int, record proto.Message) bool {
+	size := proto.Size(record)
+	if p.records > 0 && (p.records == limit || p.bytes+size > pageBytes) {
+		return false
+	}
+	p.records++
+	p.bytes += size
+	return true
+}
+
+// pageKey is the last record of a page: the next one begins behind it. Definitions have no token.
+type pageKey struct {
+	name  string
+	token uint64
+}
+
+// pageTokenVersion is the first byte of what a page token wraps.
+const pageTokenVersion = 1
+
+// String is the page token: opaque to clients.
+func (k pageKey) String() string {
+	b := binary.AppendUvarint([]byte{pageTokenVersion}, k.token)
+	return base64.RawURLEncoding.EncodeToString(append(b, k.name...))
+}
+
+// parsePageToken reads what String wrote. The empty token is the zero key: from the beginning.
+func parsePageToken(s string) (pageKey, error) {
+	if s == "" {
+		return pageKey{}, nil
+	}
+	wrong := invalid("page_token", s, "must be the next_page_token of the page before, unchanged")
+	if len(s) > maxPageToken {
+		return pageKey{}, wrong
+	}
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(b) == 0 || b[0] != pageTokenVersion {
+		return pageKey{}, wrong
+	}
+	token, n := binary.Uvarint(b[1:])
+	if n <= 0 || len(b) == 1+n {
+		return pageKey{}, wrong
+	}
+	return pageKey{name: string(b[1+n:]), token: token}, nil
+}
+
+// listFrom reads what the lists have in common.
+func listFrom(m interface {
+	GetNames() []string
+	GetPageSize() uint32
+	GetPageToken() string
+}) (names globSet, limit int, from pageKey, err error) {
+	if names, err = compileGlobs("names", m.GetNames()); err != nil {
+		return nil, 0, pageKey{}, err
+	}
+	if limit, err = pageSize(m.GetPageSize()); err != nil {
+		return nil, 0, pageKey{}, err
+	}
+	from, err = parsePageToken(m.GetPageToken())
+	return names, limit, from, err
+}

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// permitService serves gatekeeper.v1.PermitService. Its streams are in acquire.go and keepalive.go.
+type permitService struct {
+	gatekeeperv1.UnimplementedPermitServiceServer
+	*API
+}
+
+func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	received := time.Now() // first of all: the caller counts from before it
+	call, err := tryAcquireFrom(m, received)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.cfg.Keeper.TryAcquire(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Outcome == semaphore.Denied {
+		denial := toDenial(answer.Denial, call.Firing)
+		return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: denial}}, nil
+	}
+	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Grant{Grant: toGrant(&answer)}}, nil
+}
+
+func (s *permitService) Refresh(ctx context.Context, m *gatekeeperv1.RefreshRequest) (*gatekeeperv1.RefreshResponse, error) {
+	received := time.Now() // first of all: the caller counts from before it
+	if len(m.GetTokens()) == 0 {
+		return nil, invalid("tokens", "", "must name at least one token")
+	}
+	tokens, err := tokensFrom("tokens", m.GetTokens())
+	if err != nil {
+		return nil, err
+	}
+	results, err := s.cfg.Keeper.Refresh(ctx, received, tokens)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.RefreshResponse{Results: toResults(results)}, nil
+}
+
+func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+	if err := validToken(m.GetToken()); err != nil {
+		return nil, err
+	}
+	notRun, err := notRunFrom(m.GetOutcome())
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Release(ctx, m.GetToken(), notRun)
+	if err != nil {
+		return nil, err
+	}
+	return toReleased(&result), nil
+}
+
+func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeRequest) (*gatekeeperv1.RevokeResponse, error) {
+	if err := validToken(m.GetToken()); err != nil {
+		return nil, err
+	}
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Revoke(ctx, m.GetToken(), author, reason)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.RevokeResponse{Permit: toPermit(result.Permit), Revision: result.Revision}, nil
+}
+
+func (s *permitService) Clear(ctx context.Context, m *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
+	if err := validToken(m.GetToken()); err != nil {
+		return nil, err
+	}
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Clear(ctx, m.GetToken(), author, reason)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.ClearResponse{Revision: result.Revision}, nil
+}
+
+func (s *permitService) Cancel(ctx context.Context, m *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
+	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
+		return nil, err
+	}
+	identity := identityFrom(m.GetIdentity())
+	if err := identity.Validate(); err != nil {
+		return nil, err
+	}
+	if m.GetRequestId() == "" {
+		return nil, invalid("request_id", "", "must name the request to cancel")
+	}
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Cancel(ctx, m.GetSemaphore(), identity, m.GetRequestId())
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.CancelResponse{GaveBack: result.GaveBack != nil, Revision: result.Revision}, nil
+}
+
+// ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state of its own moment: a
+// permit that lives through all pages is told exactly once.
+func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
+	names, limit, from, err := listFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.read(ctx, m.GetStale())
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
+	var taken page
+	var last pageKey
+	for p := range state.HoldersFrom(from.name, from.token+1) {
+		if !names.match(p.Semaphore) {
+			continue
+		}
+		permit := toPermit(p)
+		if left, ok := s.cfg.Keeper.Remaining(p.Token); ok {
+			permit.ExpiresIn = durationpb.New(max(left, 0))
+		}
+		if !taken.add(limit, permit) {
+			out.NextPageToken = last.String()
+			break
+		}
+		out.Permits = append(out.Permits, permit)
+		last = pageKey{name: p.Semaphore, token: p.Token}
+	}
+	return out, nil
+}
+
+// maxWaiters is the most waiters of one answer.
+const maxWaiters = 10_000
+
+func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
+	names, err := compileGlobs("names", m.GetNames())
+	if err != nil {
+		return nil, err
+	}
+	// The queue is the leader's memory: whether this server still leads is confirmed as for any read.
+	if _, err := s.cfg.Keeper.Read(ctx); err != nil {
+		return nil, err
+	}
+	out := new(gatekeeperv1.ListWaitersResponse)
+	var taken page
+	for _, w := range s.cfg.Keeper.Waiters(names.match, maxWaiters) {
+		waiter := toWaiter(&w)
+		if !taken.add(maxWaiters, waiter) {
+			break
+		}
+		out.Waiters = append(out.Waiters, waiter)
+	}
+	return out, nil
+}
+
+func validToken(token uint64) error {
+	if token == 0 {
+		return invalid("token", "0", "must be the token of a permit")
+	}
+	return nil
+}

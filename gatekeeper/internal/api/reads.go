@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// read returns the state to answer from: one that holds all that was ever answered, or this server's own.
+func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
+	if stale {
+		return a.cfg.Machine.State(), nil
+	}
+	return a.cfg.Keeper.Read(ctx)
+}
+
+// record writes a definition with what follows from the state.
+func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeperv1.DefinitionRecord {
+	name := stored.Definition.Name
+	record := toRecord(stored)
+	record.PermitRevision = state.PermitRevision(name)
+	record.Used = state.Used(name)
+	record.Holders = uint32(state.HolderCount(name))
+	record.Disabled = a.cfg.Keeper.Disabled(stored)
+	return record
+}
+
+func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.GetDefinitionRequest) (*gatekeeperv1.GetDefinitionResponse, error) {
+	if err := semaphore.ValidSemaphoreName(m.GetName()); err != nil {
+		return nil, renamed("name", err)
+	}
+	state, err := s.read(ctx, m.GetStale())
+	if err != nil {
+		return nil, err
+	}
+	stored := state.Definition(m.GetName())
+	if stored == nil {
+		return nil, &noDefinitionError{m.GetName()}
+	}
+	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
+}
+
+// ListDefinitions pages over definitions in the order of their names. Each page is read from the state of its own moment: a
+// definition that lives through all pages is told exactly once.
+func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+	names, limit, from, err := listFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := parseSelector(m.GetLabels())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.read(ctx, m.GetStale())
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListDefinitionsResponse{Revision: state.Revision()}
+	var taken page
+	var last pageKey
+	for stored := range state.Definitions(from.name) {
+		d := stored.Definition
+		if d.Name == from.name || !names.match(d.Name) || !labels.match(d.Labels) {
+			continue
+		}
+		record := s.record(state, stored)
+		if !taken.add(limit, record) {
+			out.NextPageToken = last.String()
+			break
+		}
+		out.Records = append(out.Records, record)
+		last = pageKey{name: d.Name}
+	}
+	return out, nil
+}
+
+// Explain replays the decision, changes nothing, and returns each step.
+func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
+	request, err := requestFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	steps, decision, summary, revision, err := s.cfg.Keeper.Explain(ctx, &request)
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ExplainResponse{
+		Steps:    make([]*gatekeeperv1.Step, len(steps)),
+		Reason:   gatekeeperv1.Reason(decision.Reason),
+		Summary:  summary,
+		Revision: revision,
+	}
+	for i, step := range steps {
+		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
+	}
+	return out, nil
+}

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Keeper is the leader's part of every call; FromKeeper makes one of a *keeper.Keeper, whose methods carry the contracts.
+type Keeper interface {
+	TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
+	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
+	Refresh(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
+	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
+	Listen() Listener
+	Release(ctx context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error)
+	Revoke(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
+	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
+	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
+	Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult, error)
+	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
+	Read(ctx context.Context) (*fsm.State, error)
+	Waiters(match func(sem string) bool, limit int) []keeper.Waiter
+	WaiterCount() int
+	Remaining(token uint64) (time.Duration, bool)
+	Disabled(d *fsm.StoredDefinition) string
+}
+
+// Listener is one stream on which permits are kept alive; a *keeper.Listener is one.
+type Listener interface {
+	// Refresh follows the tokens and refreshes them. Several may run at once.
+	Refresh(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
+	// Forget ends the notices for these tokens.
+	Forget(tokens ...uint64)
+	// Notices is closed when the leadership ends.
+	Notices() <-chan []keeper.TokenResult
+	Close()
+}
+
+// FromKeeper makes a keeper fit for Config.
+func FromKeeper(k *keeper.Keeper) Keeper { return keeperRoom{k} }
+
+type keeperRoom struct{ *keeper.Keeper }
+
+func (k keeperRoom) Listen() Listener { return k.Keeper.Listen() }
+
+// Consensus is who leads and who belongs to the cluster; a *consensus.Node is one.
+type Consensus interface {
+	Leader() consensus.Leader
+	State() string
+	Term() uint64
+	CommitIndex() uint64
+	AppliedIndex() uint64
+	ClusterID() consensus.ClusterID
+	Ready() error
+	Members() ([]consensus.Member, error)
+	AddMember(ctx context.Context, id, peerAddress string, nonVoter bool) error
+	RemoveMember(ctx context.Context, id string) error
+	Transfer(ctx context.Context, id string) error
+}
+
+// Machine is this server's own state; a *fsm.Machine is one.
+type Machine interface{ State() *fsm.State }
+
+// Hub is where applied changes are heard; a *watch.Hub is one.
+type Hub interface {
+	Subscribe(from uint64) *watch.Subscription
+}
+
+// Metrics hears of calls.
+type Metrics interface {
+	// CallEnded tells of a unary call or a stream that ended; reason is that of the ErrorInfo, if any.
+	CallEnded(method string, code codes.Code, reason string, took time.Duration)
+	// StreamOpened and StreamClosed come in pairs.
+	StreamOpened(method string)
+	StreamClosed(method string)
+	// Forwarded tells of a call or stream that is passed on to the leader.
+	Forwarded(method string)
+}
+
+type noMetrics struct{}
+
+func (noMetrics) CallEnded(string, codes.Code, string, time.Duration) {}
+func (noMetrics) StreamOpened(string)                                 {}
+func (noMetrics) StreamClosed(string)                                 {}
+func (noMetrics) Forwarded(string)                                    {}

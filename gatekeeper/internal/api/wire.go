@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"unicode/utf8"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Left to itself gRPC answers a message with a string that is not UTF-8 by INTERNAL, which blames the server, and names no
+// field. So what is received passes through an inbound, which carries the codec's error past gRPC.
+
+// inbound is a message to be received, and what was wrong with it.
+type inbound struct {
+	message any
+	err     error
+}
+
+// codec is gRPC's own for protobuf, but that it tells an inbound what was wrong.
+type codec struct{ encoding.CodecV2 }
+
+func newCodec() codec { return codec{encoding.GetCodecV2(encodingproto.Name)} }
+
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	in, ok := v.(*inbound)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, v)
+	}
+	if err := c.CodecV2.Unmarshal(data, in.message); err != nil {
+		in.err = explainBytes(data.Materialize(), in.message, err)
+	}
+	return nil
+}
+
+// receive receives a message by the given function of gRPC.
+func receive(recv func(any) error, message any) error {
+	in := &inbound{message: message}
+	err := recv(in)
+	switch status.Code(err) {
+	case codes.OK:
+		return in.err
+	case codes.Internal: // no message of this protocol: cut short, compressed wrongly
+		return &unreadableError{err}
+	case codes.ResourceExhausted:
+		return &tooLargeError{err}
+	}
+	return err
+}
+
+// explainBytes says why the bytes are not the message: by the first field that is not UTF-8, or as the codec does.
+func explainBytes(data []byte, message any, err error) error {
+	if m, ok := message.(proto.Message); ok {
+		if field, value := notUTF8(data, m.ProtoReflect().Descriptor(), ""); field != "" {
+			return invalid(field, value, "must be valid UTF-8")
+		}
+	}
+	return &unreadableError{err}
+}
+
+// notUTF8 finds the first string field that is not UTF-8, and names it as in the API. It is for messages that were refused: the
+// bytes may be anything.
+func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field, value string) {
+	seen := make(map[protowire.Number]int) // how many elements of a repeated field were passed
+	for len(data) > 0 {
+		number, kind, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return "", ""
+		}
+		data = data[n:]
+		n = protowire.ConsumeFieldValue(number, kind, data)
+		if n < 0 {
+			return "", ""
+		}
+		f := d.Fields().ByNumber(number)
+		if kind == protowire.BytesType && f != nil {
+			content, _ := protowire.ConsumeBytes(data)
+			name := path + string(f.Name())
+			if f.IsList() {
+				name = at(name, seen[number])
+				seen[number]++
+			}
+			switch f.Kind() {
+			case protoreflect.StringKind:
+				if !utf8.Valid(content) {
+					return name, strconv.QuoteToASCII(string(content[:min(len(content), maxShown)]))
+				}
+			case protoreflect.MessageKind:
+				if field, value := notUTF8(content, f.Message(), name+"."); field != "" {
+					return field, value
+				}
+			default:
+			}
+		}
+		data = data[n:]
+	}
+	return "", ""
+}
+
+// receiving is a stream whose messages are received as above.
+type receiving struct {
+	grpc.ServerStream
+	ctx context.Context //nolint:containedctx // a stream's context is asked of the stream
+}
+
+func (s *receiving) Context() context.Context { return s.ctx }
+
+func (s *receiving) RecvMsg(m any) error { return receive(s.ServerStream.RecvMsg, m) }
+
+// describe returns the description of a service whose unary requests are received as above. Streams are wrapped by the
+// interceptor.
+func describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
+	d := *service
+	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
+	for i, m := range service.Methods {
+		d.Methods[i] = grpc.MethodDesc{MethodName: m.MethodName, Handler: func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+			return m.Handler(srv, ctx, func(v any) error { return toStatus(receive(dec, v)) }, interceptor)
+		}}
+	}
+	return &d
+}

@@ -1,0 +1,168 @@
+// Package dump writes the state to the log as structured lines, for people who debug and for tools that search logs: one
+// line for the whole, one for each semaphore in use, one for each permit. It reads one immutable state, so that all lines of
+// one dump belong together, and holds up nothing.
+package dump
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// MaxLines bounds one dump, so that a large state does not bury the log.
+const MaxLines = 10_000
+
+// Messages of the lines. Tools search for them: they are frozen.
+const (
+	MsgState     = "state"
+	MsgSemaphore = "state of semaphore"
+	MsgPermit    = "state of permit"
+	MsgLeftOut   = "state left out"
+)
+
+// View is what one dump shows.
+type View struct {
+	State *fsm.State
+	// Role, Leader and Term are this server's, as it sees itself.
+	Role, Leader string
+	Term         uint64
+	// Waiting is how many wait for each semaphore; only the leader knows any.
+	Waiting map[string]int
+	// Remaining is the time until the leader ends a permit; false when this server does not know.
+	Remaining func(token uint64) (time.Duration, bool)
+}
+
+// Write writes the lines of a view at level info, at most MaxLines and one more that says how many were left out.
+func Write(ctx context.Context, log *slog.Logger, v View) {
+	write(ctx, log, v, MaxLines)
+}
+
+func write(ctx context.Context, log *slog.Logger, v View, most int) {
+	d := dump{ctx: ctx, log: log, left: most}
+	s := v.State
+	waiters := 0
+	for _, n := range v.Waiting {
+		waiters += n
+	}
+	d.line(MsgState,
+		slog.Uint64("revision", s.Revision()),
+		slog.Uint64("index", s.Index()),
+		slog.Int("definitions", s.DefinitionCount()),
+		slog.Int("permits", s.PermitCount()),
+		slog.Int("waiters", waiters),
+		slog.String("role", v.Role),
+		slog.String("leader", v.Leader),
+		slog.Uint64("term", v.Term),
+	)
+	for _, name := range inUse(s, v.Waiting) {
+		d.semaphore(s, name, v.Waiting[name])
+		if d.left == 0 { // count the rest without reading it
+			d.leftOut += s.HolderCount(name)
+			continue
+		}
+		for p := range s.Holders(name) {
+			d.permit(p, v.Remaining)
+		}
+	}
+	if d.leftOut > 0 {
+		log.LogAttrs(ctx, slog.LevelInfo, MsgLeftOut, slog.Int("lines", d.leftOut), slog.Int("limit", most))
+	}
+}
+
+// inUse returns the sorted names of semaphores that have permits or waiters or are paused. Permits may outlive their definition.
+func inUse(s *fsm.State, waiting map[string]int) []string {
+	var names []string
+	for name := range waiting {
+		names = append(names, name)
+	}
+	for d := range s.Definitions("") {
+		if d.Pause != nil {
+			names = append(names, d.Definition.Name)
+		}
+	}
+	for from := ""; ; {
+		name, ok := firstHeld(s, from)
+		if !ok {
+			break
+		}
+		names = append(names, name)
+		from = name + "\x00" // the next possible name
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// firstHeld returns the first semaphore from that name on which has permits.
+func firstHeld(s *fsm.State, from string) (string, bool) {
+	for p := range s.HoldersFrom(from, 0) {
+		return p.Semaphore, true
+	}
+	return "", false
+}
+
+// dump counts lines.
+type dump struct {
+	ctx     context.Context //nolint:containedctx // lives for one call of Write
+	log     *slog.Logger
+	left    int
+	leftOut int
+}
+
+func (d *dump) line(msg string, attrs ...slog.Attr) {
+	if d.left == 0 {
+		d.leftOut++
+		return
+	}
+	d.left--
+	d.log.LogAttrs(d.ctx, slog.LevelInfo, msg, attrs...)
+}
+
+func (d *dump) semaphore(s *fsm.State, name string, waiters int) {
+	attrs := []slog.Attr{
+		slog.String("semaphore", name),
+		slog.Uint64("used", s.Used(name)),
+		slog.Int("waiters", waiters),
+	}
+	stored := s.Definition(name)
+	if stored == nil {
+		d.line(MsgSemaphore, append(attrs, slog.Bool("deleted", true))...)
+		return
+	}
+	def := stored.Definition
+	attrs = append(attrs,
+		slog.String("group_pattern", def.GroupPattern),
+		slog.String("acquirer_pattern", def.AcquirerPattern),
+		slog.Uint64("permits", uint64(def.Permits)),
+		slog.Duration("duration", def.Duration),
+		slog.Uint64("version", stored.Version),
+		slog.Bool("paused", stored.Pause != nil),
+	)
+	if stored.Pause != nil {
+		attrs = append(attrs, slog.String("pause_reason", stored.Pause.Reason))
+	}
+	d.line(MsgSemaphore, attrs...)
+}
+
+func (d *dump) permit(p *semaphore.Permit, remaining func(uint64) (time.Duration, bool)) {
+	attrs := []slog.Attr{
+		slog.String("semaphore", p.Semaphore),
+		slog.String("group", p.Identity.Group),
+		slog.String("acquirer", p.Identity.Acquirer),
+		slog.String("holder", p.Identity.HolderID),
+		slog.Uint64("weight", uint64(p.Weight)),
+		slog.Uint64("token", p.Token),
+		slog.String("state", p.State.String()),
+		slog.Time("granted_at", p.GrantedAt),
+	}
+	if p.Stop != semaphore.NotStopping {
+		attrs = append(attrs, slog.String("stop", p.Stop.String()))
+	}
+	if left, ok := remaining(p.Token); ok {
+		attrs = append(attrs, slog.Duration("expires_in", left.Round(time.Millisecond)))
+	}
+	d.line(MsgPermit, attrs...)
+}

@@ -1,0 +1,114 @@
+package dump
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// state applies commands, one entry each, to a new cluster.
+func state(t *testing.T, cmds ...fsm.Command) *fsm.State {
+	t.Helper()
+	m := fsm.New("0000000000000001.1")
+	for i, cmd := range cmds {
+		entry, err := fsm.Encode(1, []fsm.Command{cmd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Apply(uint64(i+1), 3, entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m.State()
+}
+
+func create(names ...string) fsm.EditBatch {
+	edit := fsm.EditBatch{Author: "ann", At: time.Unix(1, 0)}
+	for _, name := range names {
+		edit.Changes = append(edit.Changes, fsm.Change{Kind: fsm.Create, Name: name, Definition: &semaphore.Definition{
+			Name: name, GroupPattern: "prod", AcquirerPattern: ".*", Permits: 2, Duration: time.Minute, OnExpiry: semaphore.OnExpiryFree,
+			FiringOnLoss: semaphore.FiringSpent, FiringRetention: time.Hour, FiringLimit: 10,
+		}})
+	}
+	return edit
+}
+
+func grant(sem, acquirer string) fsm.Grant {
+	return fsm.Grant{
+		Semaphore: sem, Identity: semaphore.Identity{Group: "prod", Acquirer: acquirer, HolderID: "h"}, Weight: 1, DefinitionVersion: 1, At: time.Unix(2, 0),
+	}
+}
+
+func written(v View, most int) []string {
+	var b bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&b, nil))
+	write(context.Background(), log, v, most)
+	text := regexp.MustCompile(`(?m)^time=\S+ level=INFO `).ReplaceAllString(b.String(), "")
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+func TestWrite_Leader_WritesWhatIsInUse(t *testing.T) {
+	s := state(t,
+		create("idle", "job", "paused", "gone", "queued"), grant("job", "app2"), grant("job", "app1"), grant("gone", "app1"),
+		fsm.Pause{Names: []string{"paused"}, Reason: "upgrade", Author: "ann", At: time.Unix(3, 0)},
+		fsm.EditBatch{Author: "ann", At: time.Unix(4, 0), Changes: []fsm.Change{{Kind: fsm.Delete, Name: "gone", ExpectedVersion: 1}}},
+	)
+	job := make(map[string]uint64)
+	for p := range s.Permits(0) {
+		job[p.Semaphore+"/"+p.Identity.Acquirer] = p.Token
+	}
+	got := written(View{
+		State: s, Role: "leader", Leader: "gk1", Term: 3, Waiting: map[string]int{"queued": 2},
+		Remaining: func(token uint64) (time.Duration, bool) {
+			return 59*time.Second + 400*time.Microsecond, token == job["job/app2"]
+		},
+	}, MaxLines)
+	want := []string{
+		`msg=state revision=6 index=6 definitions=4 permits=3 waiters=2 role=leader leader=gk1 term=3`,
+		`msg="state of semaphore" semaphore=gone used=1 waiters=0 deleted=true`,
+		`msg="state of permit" semaphore=gone group=prod acquirer=app1 holder=h weight=1 token=3 state=live granted_at=T`,
+		`msg="state of semaphore" semaphore=job used=2 waiters=0 group_pattern=prod acquirer_pattern=.* permits=2 duration=1m0s version=1 paused=false`,
+		`msg="state of permit" semaphore=job group=prod acquirer=app2 holder=h weight=1 token=1 state=live granted_at=T expires_in=59s`,
+		`msg="state of permit" semaphore=job group=prod acquirer=app1 holder=h weight=1 token=2 state=live granted_at=T`,
+		`msg="state of semaphore" semaphore=paused used=0 waiters=0 group_pattern=prod acquirer_pattern=.* permits=2 duration=1m0s version=1 paused=true pause_reason=upgrade`,
+		`msg="state of semaphore" semaphore=queued used=0 waiters=2 group_pattern=prod acquirer_pattern=.* permits=2 duration=1m0s version=1 paused=false`,
+	}
+	for i := range got {
+		got[i] = regexp.MustCompile(`granted_at=\S+`).ReplaceAllString(got[i], "granted_at=T")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+func TestWrite_TooManyLines_SaysHowManyWereLeftOut(t *testing.T) {
+	s := state(t, create("a", "b"), grant("a", "1"), grant("a", "2"), grant("b", "1"), grant("b", "2"))
+	unknown := func(uint64) (time.Duration, bool) { return 0, false }
+	whole := written(View{State: s, Remaining: unknown}, MaxLines)
+	if len(whole) != 7 {
+		t.Fatalf("whole dump has %d lines, want 7:\n%s", len(whole), strings.Join(whole, "\n"))
+	}
+	for most := 1; most < len(whole); most++ {
+		got := written(View{State: s, Remaining: unknown}, most)
+		if diff := cmp.Diff(whole[:most], got[:most]); diff != "" {
+			t.Errorf("limit %d: (-want +got):\n%s", most, diff)
+		}
+		want := fmt.Sprintf("msg=%q lines=%d limit=%d", MsgLeftOut, len(whole)-most, most)
+		if last := got[len(got)-1]; last != want || len(got) != most+1 {
+			t.Errorf("limit %d: %d lines, the last %q, want %q", most, len(got), last, want)
+		}
+	}
+	if exact := written(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {
+		t.Errorf("a dump as long as the limit has %d lines, want %d", len(exact), len(whole))
+	}
+}

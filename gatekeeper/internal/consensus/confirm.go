@@ -1,0 +1,218 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// leadership is what Confirm needs of Raft.
+type leadership interface {
+	CurrentTerm() uint64
+	State() raft.RaftState
+	GetConfiguration() raft.ConfigurationFuture
+	VerifyLeader() raft.Future
+}
+
+// confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. See the package's documentation for
+// what it proves.
+type confirmer struct {
+	raft    leadership
+	self    raft.ServerID
+	answers *answers
+	again   time.Duration // after how long without a majority a round is started again
+	bound   time.Duration // how long a caller waits at most
+	rounds  func()        // counts
+
+	woken chan struct{} // holds a token when a caller came or a leadership ended
+
+	mu      sync.Mutex // guards waiters and closed
+	waiters []*waiter
+	closed  bool
+}
+
+type waiter struct {
+	term uint64
+	t    time.Time
+	done chan error // holds one
+}
+
+var (
+	errTermOver = errors.New("the leadership is over, or not yet begun")
+	errNoAnswer = errors.New("no majority of the voters answered in time")
+)
+
+// newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is started again as
+// often as Raft sends heartbeats anyway.
+func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func()) *confirmer {
+	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds,
+		woken: make(chan struct{}, 1)}
+}
+
+// confirm returns nil when this server still led in term at or after t.
+func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error {
+	if covered, leads := c.covered(term); !leads {
+		return errTermOver
+	} else if !t.After(covered) {
+		return nil
+	}
+	w := &waiter{term: term, t: t, done: make(chan error, 1)}
+	if !c.add(w) {
+		return ErrClosed
+	}
+	signal(c.woken)
+	late := time.NewTimer(c.bound)
+	defer late.Stop()
+	select {
+	case err := <-w.done:
+		return err
+	case <-late.C:
+		c.remove(w)
+		return errNoAnswer
+	case <-ctx.Done():
+		c.remove(w)
+		return ctx.Err()
+	}
+}
+
+// covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t, and
+// whether this server leads in term. It is where the proof is made.
+func (c *confirmer) covered(term uint64) (latest time.Time, leads bool) {
+	// Self counts for this moment, if what is read after it says so. No answer's time is later than the reading of the
+	// answers, which may be old: time moves on only towards safety. Configuration and term are read last, so that they are
+	// read at or after the result.
+	now := time.Now()
+	configuration := c.raft.GetConfiguration().Configuration()
+	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
+		return time.Time{}, false
+	}
+	var times []time.Time
+	for _, server := range configuration.Servers {
+		switch {
+		case server.Suffrage != raft.Voter:
+		case server.ID == c.self:
+			times = append(times, now)
+		default:
+			times = append(times, c.answers.in(term, server.ID).sent)
+		}
+	}
+	if len(times) == 0 {
+		return time.Time{}, true
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	latest = times[len(times)/2] // as many as a majority are not earlier
+	if latest.After(now) {
+		latest = now
+	}
+	return latest, true
+}
+
+// run serves the callers that wait, until ctx ends.
+func (c *confirmer) run(ctx context.Context) {
+	defer c.close()
+	timer := time.NewTimer(c.again)
+	defer timer.Stop()
+	var kicked time.Time // when the round under way was started; zero: none is
+	for {
+		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or for answers that
+		// are late enough for other reasons: nobody is satisfied by anything sent before its own t.
+		if next := c.settle(kicked); next {
+			kicked = time.Now()
+			c.raft.VerifyLeader() // its future says nothing worth hearing and need not be drained
+			c.rounds()
+			timer.Reset(c.again)
+		}
+		select {
+		case <-c.woken:
+		case <-c.answers.changed:
+		case <-timer.C:
+			kicked = time.Time{}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settle answers the waiters that can be answered, and says whether others need a new round.
+func (c *confirmer) settle(kicked time.Time) (next bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiters) == 0 {
+		return false
+	}
+	term := c.raft.CurrentTerm()
+	covered, leads := c.covered(term)
+	left := c.waiters[:0]
+	for _, w := range c.waiters {
+		switch {
+		case w.term != term || !leads:
+			w.done <- errTermOver
+		case !w.t.After(covered):
+			w.done <- nil
+		default:
+			left = append(left, w)
+		}
+	}
+	clear(c.waiters[len(left):])
+	c.waiters = left
+	return len(left) > 0 && !kicked.After(covered)
+}
+
+func (c *confirmer) add(w *waiter) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.waiters = append(c.waiters, w)
+	return true
+}
+
+func (c *confirmer) remove(w *waiter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.waiters, w); i >= 0 {
+		c.waiters = slices.Delete(c.waiters, i, i+1)
+	}
+}
+
+func (c *confirmer) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, w := range c.waiters {
+		w.done <- ErrClosed
+	}
+	c.waiters = nil
+}
+
+// Confirm returns nil if this server led in term at or after t, which the caller read on this server after it had received
+// what it wants to answer. Before the promotion of term, after its end, and when a majority of the voters does not answer
+// within twice the lease or before ctx ends, it returns ErrNotConfirmed, wrapped. Any number of callers share a round of
+// heartbeats.
+func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
+	err := n.confirm(ctx, term, t)
+	if err == nil {
+		return nil
+	}
+	n.metrics.unconfirmed.Inc()
+	return fmt.Errorf("%w for term %d: %w", ErrNotConfirmed, term, err)
+}
+
+func (n *Node) confirm(ctx context.Context, term uint64, t time.Time) error {
+	if e := n.epoch.Load(); e == nil || e.term != term {
+		return errTermOver
+	}
+	if err := n.confirmer.confirm(ctx, term, t); err != nil {
+		return err
+	}
+	if n.guard.Err() != nil {
+		return ErrClosed
+	}
+	return nil
+}

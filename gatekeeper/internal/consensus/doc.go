@@ -1,0 +1,2 @@
+// Package consensus assembles Raft.
+package consensus

@@ -1,0 +1,42 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrNotAppended says that an entry is certainly not in the log and never will be: it may be proposed again.
+	ErrNotAppended = errors.New("consensus: the entry was not appended")
+	// ErrUnknownOutcome says that an entry may or may not be, or come to be, in the log.
+	ErrUnknownOutcome = errors.New("consensus: the outcome of the entry is unknown")
+	// ErrNotConfirmed says that Confirm could not learn in time whether this server still led. It says nothing about who leads.
+	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
+	// ErrClosed says that the server is closing or had to stop.
+	ErrClosed = errors.New("consensus: closed")
+
+	// ErrMemberExists says that the id belongs to a member with another address.
+	ErrMemberExists = errors.New("consensus: the member exists with another address")
+	// ErrMemberRetired says that the id belonged to a removed member. Ids are never taken again.
+	ErrMemberRetired = errors.New("consensus: the member id is retired")
+	// ErrNoSuchMember says that no member has the id.
+	ErrNoSuchMember = errors.New("consensus: no such member")
+	// ErrNotAVoter says that the member has no vote, so it cannot lead.
+	ErrNotAVoter = errors.New("consensus: the member is not a voter")
+	// ErrLastVoter says that the cluster would be left without a voter.
+	ErrLastVoter = errors.New("consensus: the last voter cannot be removed")
+	// ErrInvalidMember says that a member id or address is malformed.
+	ErrInvalidMember = errors.New("consensus: invalid member")
+)
+
+// NotLeaderError says that this server does not lead, and who does as far as it knows.
+type NotLeaderError struct {
+	Leader Leader // zero when unknown
+}
+
+func (e *NotLeaderError) Error() string {
+	if e.Leader.ID == "" {
+		return "consensus: this server is not the leader, and the leader is not known"
+	}
+	return fmt.Sprintf("consensus: this server is not the leader; ask %s at %s", e.Leader.ID, e.Leader.APIAddress)
+}

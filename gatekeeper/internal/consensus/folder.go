@@ -1,0 +1,231 @@
+package consensus
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+// ErrClusterIDNeeded says that a joiner has a new data folder and must first ask the cluster for its id.
+var ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data folder needs the cluster's id")
+
+// FolderConfig says whose data folder it is.
+type FolderConfig struct {
+	Dir         string
+	MemberID    string
+	ClusterName string
+	// Members are the named set that starts a new cluster together. Empty, and without Join, the member starts one alone.
+	Members []Member
+	// Join says that the member joins a cluster that exists. It never starts one of its own, not even when it is
+	// restarted without Join before it heard from the cluster.
+	Join bool
+	// ClusterID is that of the cluster to join; a folder that exists knows it.
+	ClusterID ClusterID
+}
+
+// Folder is a locked data folder. It belongs to one member of one incarnation of one cluster.
+//
+// It remembers when each other member's folder was made, by a number drawn then. A member that comes back with another one has
+// lost its data, and with it votes and entries that others count on: it is refused and must return under a new id.
+type Folder struct {
+	dir  string
+	lock *os.File
+	id   ClusterID
+	file clusterFile
+
+	mu    sync.Mutex        // guards met and its file
+	met   map[string]string // member id -> number of its folder
+	close sync.Once
+}
+
+const (
+	clusterFileName = "cluster.json"
+	metFileName     = "met.json"
+	lockFileName    = "LOCK"
+	folderFormat    = 1
+)
+
+// clusterFile is cluster.json. It is frozen; another form gets another format number.
+type clusterFile struct {
+	Format      int    `json:"format"`
+	ClusterID   string `json:"cluster_id"`
+	ClusterName string `json:"cluster_name"`
+	MemberID    string `json:"member_id"`
+	Folder      string `json:"folder"`
+	Joiner      bool   `json:"joiner,omitempty"`
+}
+
+// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. It refuses a folder in use, and one of
+// another member or cluster.
+func PrepareFolder(cfg FolderConfig) (*Folder, error) {
+	if err := checkMemberID(cfg.MemberID); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("consensus: data folder: %w", err)
+	}
+	lock, err := lockFolder(filepath.Join(cfg.Dir, lockFileName))
+	if err != nil {
+		return nil, fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
+	}
+	f := &Folder{dir: cfg.Dir, lock: lock, met: make(map[string]string)}
+	if err := f.open(cfg); err != nil {
+		return nil, errors.Join(fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err), f.Close())
+	}
+	return f, nil
+}
+
+func (f *Folder) open(cfg FolderConfig) error {
+	err := f.read(clusterFileName, &f.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.create(cfg)
+	}
+	if err != nil {
+		return err
+	}
+	if f.file.Format != folderFormat {
+		return fmt.Errorf("its format is %d, this program knows %d", f.file.Format, folderFormat)
+	}
+	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
+		return err
+	}
+	if f.file.MemberID != cfg.MemberID {
+		return fmt.Errorf("it belongs to member %q, not %q; a member keeps its folder and its id for life", f.file.MemberID, cfg.MemberID)
+	}
+	if f.file.ClusterName != cfg.ClusterName {
+		return fmt.Errorf("it belongs to cluster %q, not %q", f.file.ClusterName, cfg.ClusterName)
+	}
+	if want := f.wanted(cfg); !want.IsZero() && want != f.id {
+		return fmt.Errorf("it belongs to cluster id %s, not %s", f.id, want)
+	}
+	if err := f.read(metFileName, &f.met); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// wanted is the cluster id that cfg demands of a folder that exists. Once there are stores the members' list is history, and may
+// name later members too.
+func (f *Folder) wanted(cfg FolderConfig) ClusterID {
+	if !cfg.ClusterID.IsZero() || cfg.Join || len(cfg.Members) == 0 || f.HasState() {
+		return cfg.ClusterID
+	}
+	return namedSetID(cfg.ClusterName, memberIDs(cfg.Members))
+}
+
+func (f *Folder) create(cfg FolderConfig) error {
+	if f.HasState() {
+		return fmt.Errorf("there is %s but no %s; the folder is damaged or not ours", store.RaftFile, clusterFileName)
+	}
+	switch {
+	case !cfg.ClusterID.IsZero():
+		f.id = cfg.ClusterID
+	case cfg.Join:
+		return ErrClusterIDNeeded
+	case len(cfg.Members) > 0:
+		f.id = namedSetID(cfg.ClusterName, memberIDs(cfg.Members))
+	default:
+		f.id = drawClusterID()
+	}
+	var number [8]byte
+	rand.Read(number[:]) // never fails, see crypto/rand
+	f.file = clusterFile{
+		Format:      folderFormat,
+		ClusterID:   f.id.String(),
+		ClusterName: cfg.ClusterName,
+		MemberID:    cfg.MemberID,
+		Folder:      hex.EncodeToString(number[:]),
+		Joiner:      cfg.Join,
+	}
+	return f.write(clusterFileName, f.file)
+}
+
+// ClusterID is the id of the cluster to which the folder belongs.
+func (f *Folder) ClusterID() ClusterID { return f.id }
+
+// MemberID is the id of the member to which the folder belongs.
+func (f *Folder) MemberID() string { return f.file.MemberID }
+
+// HasState says that the member's stores were made before.
+func (f *Folder) HasState() bool {
+	_, err := os.Stat(filepath.Join(f.dir, store.RaftFile))
+	return err == nil
+}
+
+// Close unlocks the folder. A Node closes the one that it was opened with.
+func (f *Folder) Close() error {
+	var err error
+	f.close.Do(func() { err = f.lock.Close() })
+	return err
+}
+
+// meet refuses the member id if its folder is not the one that it had before, and else remembers it.
+func (f *Folder) meet(id, folder string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, ok := f.met[id]
+	switch {
+	case ok && known == folder:
+		return nil
+	case ok:
+		return fmt.Errorf("%s returned with a new data folder: it has lost what others count on; remove it and add it under a new id", id)
+	}
+	f.met[id] = folder
+	if err := f.write(metFileName, f.met); err != nil {
+		delete(f.met, id)
+		return err
+	}
+	return nil
+}
+
+func (f *Folder) read(name string, v any) error {
+	data, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s is damaged: %w", name, err)
+	}
+	return nil
+}
+
+// write replaces a file such that a crash leaves the old one or the new one.
+func (f *Folder) write(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(f.dir, name)
+	file, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(data, '\n'))
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	dir, err := os.Open(f.dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func memberIDs(members []Member) []string {
+	ids := make([]string, len(members))
+	for i, m := range members {
+		ids[i] = m.ID
+	}
+	return ids
+}

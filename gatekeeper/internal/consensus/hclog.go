@@ -1,0 +1,68 @@
+package consensus
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// raftLogger carries Raft's lines to logger.
+func raftLogger(logger *slog.Logger) hclog.Logger {
+	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "raft", Level: hclog.Off, Output: io.Discard})
+	l.RegisterSink(&logSink{logger: logger.With("from", "raft"), last: make(map[string]time.Time)})
+	return l
+}
+
+// logSink passes lines on. Raft repeats its complaints about an unreachable peer several times a second; a complaint of a
+// kind is passed on as such once in ten seconds and else for debugging.
+type logSink struct {
+	logger *slog.Logger
+
+	mu   sync.Mutex // guards last
+	last map[string]time.Time
+}
+
+const sameComplaint = 10 * time.Second
+
+func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
+	to := map[hclog.Level]slog.Level{hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError}[level]
+	if level <= hclog.Debug {
+		to = slog.LevelDebug
+	}
+	attrs := make([]any, len(args))
+	about := ""
+	for i, arg := range args {
+		if f, ok := arg.(hclog.Format); ok && len(f) > 0 {
+			arg = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)
+		}
+		if i%2 == 1 && args[i-1] == "peer" {
+			about = fmt.Sprint(arg)
+		}
+		attrs[i] = arg
+	}
+	if to >= slog.LevelWarn && !s.first(msg+about) {
+		to = slog.LevelDebug
+	}
+	s.logger.Log(context.Background(), to, msg, attrs...)
+}
+
+func (s *logSink) first(complaint string) bool {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, at := range s.last {
+		if now.Sub(at) >= sameComplaint {
+			delete(s.last, c)
+		}
+	}
+	_, seen := s.last[complaint]
+	if !seen {
+		s.last[complaint] = now
+	}
+	return !seen
+}

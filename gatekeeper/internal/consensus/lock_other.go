@@ -1,0 +1,13 @@
+//go:build !unix
+
+package consensus
+
+import (
+	"errors"
+	"os"
+)
+
+// lockFolder has no lock here that a crash gives back.
+func lockFolder(string) (*os.File, error) {
+	return nil, errors.New("data folders need a Unix system")
+}

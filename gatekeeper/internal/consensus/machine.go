@@ -1,0 +1,50 @@
+package consensus
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+// replica is the Machine as Raft wants it.
+type replica struct {
+	machine Machine
+	guard   *store.Guard
+}
+
+var _ raft.FSM = (*replica)(nil)
+
+// Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and this
+// member would differ from the others from then on.
+func (r *replica) Apply(log *raft.Log) any {
+	results, err := r.machine.Apply(log.Index, log.Term, log.Data)
+	if err != nil {
+		r.guard.Halt(fmt.Errorf("consensus: the state machine cannot apply entry %d: %w", log.Index, err))
+	}
+	return results
+}
+
+// Snapshot holds on to the immutable state of this moment.
+func (r *replica) Snapshot() (raft.FSMSnapshot, error) {
+	return &snapshot{state: r.machine.State()}, nil
+}
+
+// Restore leaves the machine as it was when it fails; Raft then tries again or stops.
+func (r *replica) Restore(rc io.ReadCloser) error { return r.machine.Restore(rc) }
+
+type snapshot struct{ state *fsm.State }
+
+// Persist writes while entries go on being applied.
+func (s *snapshot) Persist(sink raft.SnapshotSink) error {
+	if err := s.state.Snapshot(sink); err != nil {
+		sink.Cancel()
+		return err
+	}
+	return sink.Close()
+}
+
+func (s *snapshot) Release() {}

@@ -1,0 +1,225 @@
+package consensus
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// caughtUp is how many entries a non-voter's log may be behind when it is made a voter.
+const caughtUp = 64
+
+// AddMember adds a member as a non-voter. Unless nonVoter is set it is made a voter in the background once its log has caught up:
+// a voter that has nothing would take part in majorities that cannot form without it.
+//
+// The intent to make it a voter lives as long as this leadership. Adding a member again that is there with the same address
+// is allowed and takes the intent up again. Other errors: ErrMemberExists, ErrMemberRetired, ErrInvalidMember,
+// *NotLeaderError, and ErrUnknownOutcome.
+func (n *Node) AddMember(ctx context.Context, id, peerAddress string, nonVoter bool) error {
+	if err := checkMemberID(id); err != nil {
+		return err
+	}
+	if err := checkAddress(peerAddress); err != nil {
+		return err
+	}
+	e, servers, unlock, err := n.change(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if n.cfg.Retired(id) {
+		return fmt.Errorf("%w: %s", ErrMemberRetired, id)
+	}
+	for _, s := range servers {
+		sameID, sameAddress := string(s.ID) == id, string(s.Address) == peerAddress
+		if sameID != sameAddress {
+			return fmt.Errorf("%w: %s at %s", ErrMemberExists, s.ID, s.Address)
+		}
+		if sameID {
+			e.wantVoter(s.ID, !nonVoter && s.Suffrage != raft.Voter)
+			return nil
+		}
+	}
+	f := n.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(peerAddress), 0, n.enqueueTimeout())
+	if err := n.changed(ctx, f); err != nil {
+		return fmt.Errorf("consensus: add %s: %w", id, err)
+	}
+	e.wantVoter(raft.ServerID(id), !nonVoter)
+	return nil
+}
+
+// RemoveMember removes a member, for good: its id must be retired by the caller. A leader that is to remove itself transfers its
+// leadership instead and returns a *NotLeaderError: ask the new leader. Other errors: ErrNoSuchMember, ErrLastVoter,
+// ErrUnknownOutcome.
+func (n *Node) RemoveMember(ctx context.Context, id string) error {
+	e, servers, unlock, err := n.change(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	member := find(servers, raft.ServerID(id))
+	switch {
+	case member == nil:
+		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
+	case member.Suffrage == raft.Voter && voters(servers) == 1:
+		return fmt.Errorf("%w: %s", ErrLastVoter, id)
+	case member.ID == n.id:
+		if err := n.transfer(ctx, e, servers, ""); err != nil {
+			return fmt.Errorf("consensus: remove the leader %s: %w", id, err)
+		}
+		return n.notLeader()
+	}
+	e.wantVoter(member.ID, false)
+	if err := n.changed(ctx, n.raft.RemoveServer(member.ID, 0, n.enqueueTimeout())); err != nil {
+		return fmt.Errorf("consensus: remove %s: %w", id, err)
+	}
+	n.mu.Lock()
+	delete(n.apiAddress, id)
+	n.mu.Unlock()
+	return nil
+}
+
+// Transfer hands the leadership to a voter; to the one that is furthest ahead when id is empty. It returns nil when this
+// server no longer leads, or id leads already. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or Raft's, and then this server
+// leads on.
+func (n *Node) Transfer(ctx context.Context, id string) error {
+	e, servers, unlock, err := n.change(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return n.transfer(ctx, e, servers, id)
+}
+
+func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id string) error {
+	if id == "" {
+		id = n.furthestVoter(e, servers)
+	}
+	to := find(servers, raft.ServerID(id))
+	switch {
+	case id == "":
+		return fmt.Errorf("%w: there is no other voter that answers", ErrNotAVoter)
+	case to == nil:
+		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
+	case to.Suffrage != raft.Voter:
+		return fmt.Errorf("%w: %s", ErrNotAVoter, id)
+	case to.ID == n.id:
+		return nil
+	}
+	n.transfers.started()
+	if err := n.within(ctx, n.raft.LeadershipTransferToServer(to.ID, to.Address)); err != nil {
+		return fmt.Errorf("consensus: transfer the leadership to %s: %w", id, err)
+	}
+	select { // Raft has left; so that the caller finds this server demoted, or nearly
+	case <-e.over:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// furthestVoter is the other voter with the longest log among those that answered lately; empty when there is none.
+func (n *Node) furthestVoter(e *epoch, servers []raft.Server) string {
+	best, bestMatched := "", uint64(0)
+	for _, s := range servers {
+		a := n.answers.in(e.term, s.ID)
+		if s.Suffrage == raft.Voter && s.ID != n.id && time.Since(a.heard) < n.cfg.Timeouts.Heartbeat && (best == "" || a.matched > bestMatched) {
+			best, bestMatched = string(s.ID), a.matched
+		}
+	}
+	return best
+}
+
+// change begins a change of the membership. One runs at a time, so that what it decided on still holds when Raft takes it:
+// only the leader changes members, and Raft refuses what a deposed one decided.
+func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
+	select {
+	case <-n.changing:
+	case <-ctx.Done():
+		return nil, nil, nil, ctx.Err()
+	}
+	unlock = func() { n.changing <- struct{}{} }
+	if e = n.epoch.Load(); e == nil {
+		err = n.notLeader()
+	} else {
+		servers, err = n.servers()
+	}
+	if err != nil {
+		unlock()
+		return nil, nil, nil, err
+	}
+	return e, servers, unlock, nil
+}
+
+// changed waits for a change.
+func (n *Node) changed(ctx context.Context, f raft.Future) error {
+	err := n.within(ctx, f)
+	n.transfers.saw(err)
+	if err == nil {
+		return nil
+	}
+	return n.failed(err).Err
+}
+
+// tend does, for the length of an epoch, what a leader owes the membership.
+func (n *Node) tend(e *epoch) {
+	n.wg.Go(func() {
+		ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat / 4)
+		defer ticker.Stop()
+		for {
+			if err := n.tendOnce(e); err != nil {
+				n.cfg.Logger.Warn("cannot change the membership yet", "error", err)
+			}
+			select {
+			case <-ticker.C:
+			case <-e.over:
+				return
+			}
+		}
+	})
+}
+
+// tendOnce makes those voters that are to be and have caught up, and corrects this server's own address in the configuration when
+// it was started with another one: the others could not reach it otherwise.
+func (n *Node) tendOnce(e *epoch) error {
+	ctx, cancel := context.WithTimeout(n.life, n.cfg.Timeouts.Heartbeat)
+	defer cancel()
+	current, servers, unlock, err := n.change(ctx)
+	if err != nil || current != e {
+		if err == nil {
+			unlock()
+		}
+		return nil // being changed by somebody else, or over
+	}
+	defer unlock()
+	for _, s := range servers {
+		switch {
+		case s.ID == n.id && s.Address != n.address && s.Suffrage == raft.Voter:
+			n.cfg.Logger.Info("correcting the own address", "from", string(s.Address), "to", string(n.address))
+			return n.changed(ctx, n.raft.AddVoter(s.ID, n.address, 0, n.enqueueTimeout()))
+		case s.Suffrage != raft.Voter && e.wantsVoter(s.ID) && n.hasCaughtUp(e, s.ID):
+			n.cfg.Logger.Info("making a member a voter", "member", string(s.ID))
+			if err := n.changed(ctx, n.raft.AddVoter(s.ID, s.Address, 0, n.enqueueTimeout())); err != nil {
+				return fmt.Errorf("make %s a voter: %w", s.ID, err)
+			}
+			e.wantVoter(s.ID, false)
+		}
+	}
+	return nil
+}
+
+func (n *Node) hasCaughtUp(e *epoch, id raft.ServerID) bool {
+	a := n.answers.in(e.term, id)
+	return a.matched > 0 && a.matched+caughtUp >= n.raft.CommitIndex() && time.Since(a.heard) < n.cfg.Timeouts.Heartbeat
+}
+
+func voters(servers []raft.Server) int {
+	count := 0
+	for _, s := range servers {
+		if s.Suffrage == raft.Voter {
+			count++
+		}
+	}
+	return count
+}

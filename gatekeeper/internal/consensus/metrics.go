@@ -1,0 +1,74 @@
+package consensus
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are what operators should watch in this room.
+type metrics struct {
+	storeCalls      *prometheus.HistogramVec
+	rejected        prometheus.Counter
+	snapshotsSent   prometheus.Counter
+	snapshotAlarms  prometheus.Counter
+	transferRefused prometheus.Counter
+	confirmRounds   prometheus.Counter
+	unconfirmed     prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gatekeeper", Subsystem: "consensus", Name: name, Help: help})
+	}
+	return &metrics{
+		storeCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: "gatekeeper", Subsystem: "consensus", Name: "store_call_seconds",
+			Help:    "How long the calls of the log, stable and snapshot stores took. Over half the lease is dangerous.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
+		}, []string{"call"}),
+		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not introduce themselves as a peer of this cluster."),
+		snapshotsSent:   counter("snapshots_sent_total", "Snapshots sent to followers whose log was too far behind."),
+		snapshotAlarms:  counter("snapshot_alarms_total", "Times a follower was sent snapshots again and again without catching up."),
+		transferRefused: counter("transfer_refusals_total", "Entries refused because leadership was being transferred."),
+		confirmRounds:   counter("confirm_rounds_total", "Rounds of heartbeats started to confirm leadership."),
+		unconfirmed:     counter("unconfirmed_total", "Calls of Confirm that failed."),
+	}
+}
+
+func (m *metrics) observeStore(call string, took time.Duration) {
+	m.storeCalls.WithLabelValues(call).Observe(took.Seconds())
+}
+
+// register registers everything, with the node's own numbers, and returns what takes it back.
+func (m *metrics) register(to prometheus.Registerer, n *Node) (unregister func(), err error) {
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gatekeeper", Subsystem: "consensus", Name: name, Help: help}, f)
+	}
+	all := []prometheus.Collector{
+		m.storeCalls, m.rejected, m.snapshotsSent, m.snapshotAlarms, m.transferRefused, m.confirmRounds, m.unconfirmed,
+		gauge("term", "The current term.", func() float64 { return float64(n.Term()) }),
+		gauge("commit_index", "The highest committed index known.", func() float64 { return float64(n.CommitIndex()) }),
+		gauge("applied_index", "The highest index handed to the state machine.", func() float64 { return float64(n.AppliedIndex()) }),
+		gauge("leading", "1 on the member that leads, after its promotion.", func() float64 {
+			if n.epoch.Load() != nil {
+				return 1
+			}
+			return 0
+		}),
+	}
+	var done []prometheus.Collector
+	unregister = func() {
+		for _, c := range done {
+			to.Unregister(c)
+		}
+	}
+	for _, c := range all {
+		if err := to.Register(c); err != nil {
+			unregister()
+			return nil, err
+		}
+		done = append(done, c)
+	}
+	return unregister, nil
+}

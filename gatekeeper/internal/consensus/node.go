@@ -1,0 +1,323 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+// Node is one member's Raft, assembled.
+type Node struct {
+	cfg     Config
+	id      raft.ServerID
+	address raft.ServerAddress // advertised
+
+	raft      *raft.Raft
+	guard     *store.Guard
+	transport *transport
+	stores    stores
+	answers   *answers
+	confirmer *confirmer
+	transfers *transferWatch
+	metrics   *metrics
+
+	fatal chan error
+	// life ends when the node is closed or has a fault.
+	life    context.Context
+	die     context.CancelFunc
+	wg      sync.WaitGroup // the node's own goroutines
+	futures *futures
+	closing sync.Once
+
+	epochs   chan *epoch           // the newest that was not taken yet
+	epoch    atomic.Pointer[epoch] // the published one, or nil
+	promoted atomic.Uint64         // the term for which Promote has returned, or 0
+
+	changing chan struct{} // holds a token while nobody changes the membership
+
+	mu         sync.Mutex        // guards apiAddress
+	apiAddress map[string]string // of each member that was met
+
+	unregister func()
+}
+
+// stores are what Raft writes to, and how to close it.
+type stores struct {
+	log       raft.LogStore
+	stable    raft.StableStore
+	snapshots raft.SnapshotStore
+	close     func() error
+}
+
+// Open starts a member. It is a follower, or nothing yet, until an election or until a leader finds it.
+func Open(cfg Config) (*Node, error) {
+	cfg.setDefaults()
+	listener := cfg.PeerListener
+	if listener == nil {
+		var err error
+		if listener, err = net.Listen("tcp", cfg.PeerAddress); err != nil {
+			return nil, fmt.Errorf("consensus: listen for peers: %w", err)
+		}
+	}
+	address, err := cfg.advertise(cfg.Folder.MemberID(), listener.Addr())
+	if err != nil {
+		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
+	}
+	if !cfg.TLS.IsZero() {
+		if _, err := cfg.TLS.Config(); err != nil { // said now, not at the first handshake
+			return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
+		}
+	}
+	n := newNode(cfg, address)
+	files, err := store.Open(cfg.Folder.dir, n.guard, raftLogger(cfg.Logger))
+	if err != nil {
+		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
+	}
+	layer := peer.New(peer.Config{
+		Cluster:    cfg.Folder.ClusterID().String(),
+		ID:         cfg.Folder.MemberID(),
+		APIAddress: cfg.APIAddress,
+		Folder:     cfg.Folder.file.Folder,
+		Advertise:  address,
+		Listener:   listener,
+		TLS:        cfg.TLS,
+		Logger:     cfg.Logger,
+		Meet:       n.meet,
+		Rejected:   n.metrics.rejected.Inc,
+	})
+	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Logger:  raftLogger(cfg.Logger),
+		Stream:  layer,
+		MaxPool: 3, // entries, heartbeats, and one more
+		// One question at a time on each connection: an answer belongs to the question before it. 0 would mean 2.
+		MaxRPCsInFlight: 1,
+		Timeout:         transportTimeout,
+	})
+	err = n.start(stores{log: files.Log, stable: files.Stable, snapshots: files.Snapshots, close: files.Close}, inner, peer.Target)
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// closeUnless closes a listener that was not given.
+func closeUnless(given, listener net.Listener) error {
+	if given != nil {
+		return nil
+	}
+	return listener.Close()
+}
+
+func newNode(cfg Config, address string) *Node {
+	n := &Node{
+		cfg:        cfg,
+		id:         raft.ServerID(cfg.Folder.MemberID()),
+		address:    raft.ServerAddress(address),
+		answers:    newAnswers(),
+		metrics:    newMetrics(),
+		fatal:      make(chan error, 1),
+		futures:    newFutures(),
+		epochs:     make(chan *epoch, 1),
+		changing:   make(chan struct{}, 1),
+		apiAddress: make(map[string]string),
+		unregister: func() {},
+	}
+	n.changing <- struct{}{}
+	n.life, n.die = context.WithCancel(context.Background())
+	n.guard = store.NewGuard(store.GuardConfig{
+		Timeout: cfg.StoreTimeout,
+		Slow:    cfg.Timeouts.Heartbeat / 2,
+		Fault:   n.fault,
+		Observe: n.metrics.observeStore,
+		Logger:  cfg.Logger,
+	})
+	n.transfers = &transferWatch{
+		// Twice what a transfer can take: until the target has all entries, to tell it, until it has won.
+		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),
+		refused: n.metrics.transferRefused,
+		fail:    n.guard.Fail,
+	}
+	return n
+}
+
+// fault is called at the first fault: this server acknowledges nothing more, and says so.
+func (n *Node) fault(err error) {
+	n.cfg.Logger.Error("this server must stop", "error", err)
+	n.die()
+	n.fatal <- err
+}
+
+// start assembles Raft on its stores and transport, which are closed if it fails.
+func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, raft.ServerAddress) raft.ServerAddress) error {
+	n.stores = s
+	n.transport = &transport{
+		inner:     inner,
+		target:    target,
+		advertise: n.address,
+		answers:   n.answers,
+		snapshots: &snapshotAlarm{
+			sent: n.metrics.snapshotsSent, alarms: n.metrics.snapshotAlarms, logger: n.cfg.Logger,
+			follows: make(map[raft.ServerID]*snapshotsTo),
+		},
+		failed: n.guard.Failed(),
+	}
+	err := n.newRaft()
+	if err == nil {
+		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc)
+		if n.cfg.Registerer != nil {
+			n.unregister, err = n.metrics.register(n.cfg.Registerer, n)
+		}
+	}
+	if err != nil {
+		n.die()
+		n.guard.Release()
+		if n.raft != nil {
+			n.raft.Shutdown().Error()
+		}
+		return errors.Join(fmt.Errorf("consensus: open: %w", err), n.transport.Close(), n.stores.close())
+	}
+	n.wg.Go(func() { n.confirmer.run(n.life) })
+	return nil
+}
+
+// newRaft starts Raft on a goroutine of its own, because a store call that fails does not return.
+func (n *Node) newRaft() error {
+	type outcome struct {
+		raft *raft.Raft
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if r := recover(); r != nil { // a hole in the log, for example
+				o.err = fmt.Errorf("start Raft: %v", r)
+			}
+			done <- o // also when this goroutine was ended
+		}()
+		o.raft, o.err = n.bootAndRun()
+	}()
+	var o outcome
+	select {
+	case o = <-done:
+	case <-n.guard.Failed():
+		n.guard.Release()
+		select {
+		case o = <-done:
+		case <-time.After(time.Second): // the disk hangs; closing its files would too
+			n.stores.close = func() error { return nil }
+		}
+	}
+	n.raft = o.raft
+	return errors.Join(o.err, n.guard.Err())
+}
+
+func (n *Node) bootAndRun() (*raft.Raft, error) {
+	s := n.stores
+	cfg := n.raftConfig()
+	hasState, err := raft.HasExistingState(s.log, s.stable, s.snapshots)
+	if err != nil {
+		return nil, err
+	}
+	if !hasState && !n.cfg.Folder.file.Joiner {
+		members, err := n.cfg.bootstrap(string(n.id), string(n.address))
+		if err != nil {
+			return nil, err
+		}
+		var set raft.Configuration
+		for _, m := range members {
+			set.Servers = append(set.Servers, raft.Server{ID: raft.ServerID(m.ID), Address: raft.ServerAddress(m.PeerAddress)})
+		}
+		if err := raft.BootstrapCluster(cfg, s.log, s.stable, s.snapshots, n.transport, set); err != nil {
+			return nil, err
+		}
+	}
+	return raft.NewRaft(cfg, &replica{machine: n.cfg.Machine, guard: n.guard}, s.log, s.stable, s.snapshots, n.transport)
+}
+
+func (n *Node) raftConfig() *raft.Config {
+	cfg := raft.DefaultConfig()
+	cfg.LocalID = n.id
+	cfg.HeartbeatTimeout = n.cfg.Timeouts.Heartbeat
+	cfg.ElectionTimeout = n.cfg.Timeouts.Election
+	// The lease has no part in safety. Followers answer heartbeats on their main loop, late when their disk stalls; a
+	// shorter lease would only make the leader step down more often.
+	cfg.LeaderLeaseTimeout = n.cfg.Timeouts.Heartbeat
+	cfg.MaxAppendEntries = 32 // of up to 512 KiB, within the transport's timeout
+	cfg.ShutdownOnRemove = false
+	cfg.SnapshotThreshold = n.cfg.SnapshotThreshold
+	cfg.SnapshotInterval = n.cfg.SnapshotInterval
+	cfg.TrailingLogs = n.cfg.TrailingLogs
+	cfg.NoLegacyTelemetry = true
+	cfg.Logger = raftLogger(n.cfg.Logger)
+	return cfg
+}
+
+// meet is told what a peer stated in its handshake.
+func (n *Node) meet(id, apiAddress, folder string) error {
+	if err := n.cfg.Folder.meet(id, folder); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.apiAddress[strings.Clone(id)] = apiAddress
+	return nil
+}
+
+// Fatal receives the fault after which this server acknowledges nothing more and its process, or at least this Node, must
+// leave: a store that failed or hung, an entry that the state machine cannot apply, a Raft that is stuck.
+func (n *Node) Fatal() <-chan error { return n.fatal }
+
+// Close stops the member. A leadership ends and is demoted first. It hands leadership to nobody: see Transfer. When ctx
+// ends earlier, because a store call hangs for example, Close returns its error and what still runs is left to the end
+// of the process.
+func (n *Node) Close(ctx context.Context) error {
+	var err error
+	n.closing.Do(func() { err = n.close(ctx) })
+	return err
+}
+
+func (n *Node) close(ctx context.Context) error {
+	n.die()
+	n.unregister()
+	// What Raft took is answered soon: when it is applied, or when a leader without a majority steps down. Only a machine or
+	// store that hangs keeps it longer.
+	idle := n.futures.Close()
+	if n.guard.Err() == nil {
+		answered, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)
+		defer cancel()
+		wait(answered, idle)
+	}
+	n.guard.Release()
+	shut := n.raft.Shutdown()
+	transportErr := n.transport.Close() // ends what Raft waits for from peers
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		shut.Error()
+		n.wg.Wait()
+	}()
+	if !wait(ctx, stopped) {
+		return fmt.Errorf("consensus: close: a store call or the state machine hangs: %w", ctx.Err())
+	}
+	return errors.Join(transportErr, n.stores.close(), n.cfg.Folder.Close())
+}
+
+func wait(ctx context.Context, c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,14 @@
+// Package peer is the stream layer under Raft's network transport: it accepts, dials, encrypts and introduces.
+//
+// Every connection opens with a handshake in which both sides state the cluster's id, their own member id, whom they mean
+// to talk to, and their API address. A side that finds another cluster or another member says so and closes. Raft
+// itself checks none of this: an answer is counted for the member that was asked, so the layer must make sure that
+// nobody else answers, and a restored cluster must not be joined by the servers of its former life.
+//
+// A new connection is introduced on a goroutine of its own, against a deadline. When too many are waiting the one that
+// has waited longest gives way, so that port scanners and stuck clients keep no member out.
+//
+// With TLS both sides must show a certificate of the cluster's own authority, version 1.3 only, and the dialed one a
+// certificate for the dialed name. Any certificate of that authority may speak for any member id: give the peers an
+// authority of their own. The files are read at every handshake, so that replacing them is all it takes to renew them.
+package peer

@@ -1,0 +1,105 @@
+package peer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// preamble opens either direction: a word, and the version of what follows. It is frozen; another form of the handshake
+// gets another version.
+const preamble = "gkpeer\x00\x01"
+
+const (
+	statusWelcome byte = 0
+	statusRefused byte = 1
+)
+
+// maxBody bounds what a stranger can make us read.
+const maxBody = 4096
+
+// hello is what each side says of itself.
+type hello struct {
+	Cluster string // the cluster id
+	From    string // the speaker's member id
+	To      string // the member id that the speaker means to talk to
+	API     string // the speaker's API address
+	Folder  string // drawn when the speaker's data folder was made
+}
+
+// errNotPeer says that the other side does not speak this protocol.
+var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
+
+// RefusedError is what the other side said when it closed a connection.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "peer: refused: " + e.Reason }
+
+// A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of a
+// refusal a sentence. The dialing side speaks first, with status welcome.
+
+func writeHello(w io.Writer, h hello) error {
+	var body []byte
+	for _, s := range []string{h.Cluster, h.From, h.To, h.API, h.Folder} {
+		body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
+		body = append(body, s...)
+	}
+	return writeMessage(w, statusWelcome, body)
+}
+
+func writeRefusal(w io.Writer, reason string) error {
+	return writeMessage(w, statusRefused, []byte(reason))
+}
+
+func writeMessage(w io.Writer, status byte, body []byte) error {
+	if len(body) > maxBody {
+		return fmt.Errorf("peer: a handshake of %d bytes is longer than %d", len(body), maxBody)
+	}
+	msg := append([]byte(preamble), status)
+	msg = binary.BigEndian.AppendUint16(msg, uint16(len(body)))
+	_, err := w.Write(append(msg, body...))
+	return err
+}
+
+// readHello reads a message. It returns a *RefusedError for a refusal, and reads not one byte beyond the message.
+func readHello(r io.Reader) (hello, error) {
+	var head [len(preamble) + 3]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return hello{}, err
+	}
+	length := binary.BigEndian.Uint16(head[len(preamble)+1:])
+	if string(head[:len(preamble)]) != preamble || length > maxBody {
+		return hello{}, errNotPeer
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return hello{}, err
+	}
+	switch head[len(preamble)] {
+	case statusWelcome:
+		return parseHello(body)
+	case statusRefused:
+		return hello{}, &RefusedError{Reason: fmt.Sprintf("%q", body)}
+	default:
+		return hello{}, errNotPeer
+	}
+}
+
+func parseHello(body []byte) (hello, error) {
+	var h hello
+	for _, field := range []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.Folder} {
+		if len(body) < 2 {
+			return hello{}, errNotPeer
+		}
+		n := int(binary.BigEndian.Uint16(body))
+		if body = body[2:]; len(body) < n {
+			return hello{}, errNotPeer
+		}
+		*field, body = string(body[:n]), body[n:]
+	}
+	if len(body) != 0 {
+		return hello{}, errNotPeer
+	}
+	return h, nil
+}

@@ -1,0 +1,164 @@
+package peer
+
+import (
+	"container/list"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// introduce is the dialing side's handshake with member id.
+func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error {
+	if err := c.SetDeadline(deadline); err != nil {
+		return err
+	}
+	if !l.cfg.TLS.IsZero() {
+		cfg, err := l.cfg.TLS.Config()
+		if err != nil {
+			return err
+		}
+		if cfg.ServerName, _, err = net.SplitHostPort(address); err != nil {
+			return err
+		}
+		secured := tls.Client(c.Conn, cfg)
+		if err := secured.Handshake(); err != nil {
+			return err
+		}
+		c.Conn = secured
+	}
+	if err := writeHello(c, l.hello(id)); err != nil {
+		return err
+	}
+	answer, err := readHello(c)
+	if err != nil {
+		return err
+	}
+	if answer.From != id {
+		return fmt.Errorf("member %q answered", answer.From)
+	}
+	if reason := l.objection(answer); reason != "" {
+		return errors.New(reason)
+	}
+	return c.SetDeadline(time.Time{})
+}
+
+// accept hands connections out for their introduction until the listener is closed.
+func (l *Layer) accept() {
+	var pause time.Duration
+	for {
+		raw, err := l.cfg.Listener.Accept()
+		if err == nil {
+			pause = 0
+			if c, err := l.track(raw); err == nil {
+				l.accepter.Go(func() { l.welcome(c) })
+			}
+			continue
+		}
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		select {
+		case <-l.open.Done():
+			return
+		case <-time.After(pause): // out of file descriptors, for example
+			l.tell("", "cannot accept peers", "error", err)
+		}
+	}
+}
+
+// welcome is the accepting side's handshake. Whatever is wrong with the connection stays on this goroutine.
+func (l *Layer) welcome(c *conn) {
+	leave := l.waiting.enter(c)
+	err := l.answer(c)
+	leave()
+	if err != nil {
+		c.Close()
+		if l.cfg.Rejected != nil {
+			l.cfg.Rejected()
+		}
+		l.cfg.Logger.Debug("closed a connection to the peer port", "remote", c.RemoteAddr(), "error", err)
+		return
+	}
+	select {
+	case l.ready <- c:
+	case <-l.open.Done():
+		c.Close()
+	}
+}
+
+func (l *Layer) answer(c *conn) error {
+	if err := c.SetDeadline(time.Now().Add(l.cfg.Timeout)); err != nil {
+		return err
+	}
+	if !l.cfg.TLS.IsZero() {
+		cfg, err := l.cfg.TLS.Config()
+		if err != nil {
+			l.tell("tls", "cannot welcome peers", "error", err)
+			return err
+		}
+		secured := tls.Server(c.Conn, cfg)
+		if err := secured.Handshake(); err != nil {
+			return err
+		}
+		c.Conn = secured
+	}
+	h, err := readHello(c)
+	if err != nil {
+		return err
+	}
+	if reason := l.objection(h); reason != "" {
+		l.tell(h.From, "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", reason)
+		return errors.Join(errors.New(reason), writeRefusal(c, reason))
+	}
+	if err := writeHello(c, l.hello(h.From)); err != nil {
+		return err
+	}
+	return c.SetDeadline(time.Time{})
+}
+
+// objection says why the one who said h is not to be talked to; empty when it is.
+func (l *Layer) objection(h hello) string {
+	switch {
+	case h.Cluster != l.cfg.Cluster:
+		return fmt.Sprintf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
+	case h.To != l.cfg.ID:
+		return fmt.Sprintf("this is %s, not %s", l.cfg.ID, h.To)
+	case h.From == "" || h.From == l.cfg.ID:
+		return fmt.Sprintf("%q is not another member's id", h.From)
+	}
+	if err := l.cfg.Meet(h.From, h.API, h.Folder); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (l *Layer) hello(to string) hello {
+	return hello{Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, Folder: l.cfg.Folder}
+}
+
+// introductions bounds how many connections are being introduced: the one waiting longest gives way to a new one.
+type introductions struct {
+	max int
+
+	mu   sync.Mutex // guards list
+	list *list.List // of *conn, in the order of arrival
+}
+
+func newIntroductions(max int) *introductions { return &introductions{max: max, list: list.New()} }
+
+// enter adds c and returns the function that takes it off.
+func (i *introductions) enter(c *conn) (leave func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.list.Len() >= i.max {
+		oldest := i.list.Remove(i.list.Front()).(*conn)
+		oldest.raw.Close() // its own goroutine meets the error and cleans up
+	}
+	e := i.list.PushBack(c)
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.list.Remove(e) // nothing, when it gave way
+	}
+}

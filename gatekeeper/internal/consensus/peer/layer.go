@@ -1,0 +1,189 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Config is what a Layer needs.
+type Config struct {
+	Cluster    string // the cluster id, equal on all members
+	ID         string // this member's id
+	APIAddress string // what to tell peers
+	Folder     string // drawn when this member's data folder was made
+	// Advertise is the address by which peers reach Listener.
+	Advertise string
+	Listener  net.Listener
+	TLS       Files
+	// Timeout bounds one introduction, TLS included. Default 2 s.
+	Timeout time.Duration
+	// MaxIntroductions is how many connections may be in their introduction. Default 128.
+	MaxIntroductions int
+	Logger           *slog.Logger
+	// Meet is told what a peer of this cluster stated; an error refuses it.
+	Meet func(id, apiAddress, folder string) error
+	// Rejected, when set, is called for each accepted connection that was closed without having been introduced.
+	Rejected func()
+}
+
+// Layer is a raft.StreamLayer whose connections are introduced. Its addresses are those that Target makes.
+type Layer struct {
+	cfg      Config
+	ready    chan net.Conn
+	open     context.Context // ends when the layer is closed
+	close    context.CancelFunc
+	accepter sync.WaitGroup
+	waiting  *introductions
+
+	mu    sync.Mutex // guards conns and told
+	conns map[*conn]struct{}
+	told  map[string]time.Time // when a line was last logged about a peer
+}
+
+var _ raft.StreamLayer = (*Layer)(nil)
+
+// New starts accepting on cfg.Listener.
+func New(cfg Config) *Layer {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 2 * time.Second
+	}
+	if cfg.MaxIntroductions == 0 {
+		cfg.MaxIntroductions = 128
+	}
+	open, cancel := context.WithCancel(context.Background())
+	l := &Layer{
+		cfg:     cfg,
+		ready:   make(chan net.Conn),
+		open:    open,
+		close:   cancel,
+		waiting: newIntroductions(cfg.MaxIntroductions),
+		conns:   make(map[*conn]struct{}),
+		told:    make(map[string]time.Time),
+	}
+	l.accepter.Go(l.accept)
+	return l
+}
+
+// Target is the address of a member for Dial: Raft's transport passes addresses only, but whoever dials must know whom it means.
+func Target(id raft.ServerID, address raft.ServerAddress) raft.ServerAddress {
+	return raft.ServerAddress(id) + "|" + address
+}
+
+// Accept returns the next connection that was introduced.
+func (l *Layer) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.ready:
+		return c, nil
+	case <-l.open.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Dial connects to a member, introduces this one, and makes sure that it is that member which answers. Names are resolved
+// at each call.
+func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	id, address, ok := strings.Cut(string(target), "|")
+	if !ok {
+		return nil, fmt.Errorf("peer: dial %q: the member id is missing", target)
+	}
+	ctx, cancel := context.WithTimeout(l.open, min(timeout, l.cfg.Timeout))
+	defer cancel()
+	var dialer net.Dialer
+	raw, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("peer: dial %s: %w", id, err)
+	}
+	c, err := l.track(raw)
+	if err != nil {
+		return nil, err
+	}
+	deadline, _ := ctx.Deadline()
+	if err := l.introduce(c, id, address, deadline); err != nil {
+		c.Close()
+		l.tell(id, "cannot talk to a peer", "peer", id, "address", address, "error", err)
+		return nil, fmt.Errorf("peer: dial %s at %s: %w", id, address, err)
+	}
+	return c, nil
+}
+
+// Close stops accepting and closes every connection, those that Raft's transport holds too: it would leave the accepted ones
+// open.
+func (l *Layer) Close() error {
+	l.close()
+	err := l.cfg.Listener.Close()
+	l.mu.Lock()
+	conns := l.conns
+	l.conns = nil
+	l.mu.Unlock()
+	for c := range conns {
+		c.raw.Close()
+	}
+	l.accepter.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Addr is the advertised address.
+func (l *Layer) Addr() net.Addr { return advertised(l.cfg.Advertise) }
+
+type advertised string
+
+func (a advertised) Network() string { return "tcp" }
+func (a advertised) String() string  { return string(a) }
+
+// conn is a connection that Close of its layer closes too.
+type conn struct {
+	net.Conn          // raw, or TLS over it; changed only by the goroutine that introduces the connection
+	raw      net.Conn // what others close
+	layer    *Layer
+}
+
+func (c *conn) Close() error {
+	c.layer.mu.Lock()
+	delete(c.layer.conns, c)
+	c.layer.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (l *Layer) track(raw net.Conn) (*conn, error) {
+	c := &conn{Conn: raw, raw: raw, layer: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns == nil {
+		return nil, errors.Join(net.ErrClosed, raw.Close())
+	}
+	l.conns[c] = struct{}{}
+	return c, nil
+}
+
+// tell logs about a peer at most once a minute: Raft tries again many times a second.
+func (l *Layer) tell(about, msg string, args ...any) {
+	now := time.Now()
+	l.mu.Lock()
+	last, seen := l.told[about]
+	silent := seen && now.Sub(last) < time.Minute
+	if !silent {
+		for who, when := range l.told { // forget strangers
+			if now.Sub(when) >= time.Minute {
+				delete(l.told, who)
+			}
+		}
+		l.told[about] = now
+	}
+	l.mu.Unlock()
+	if silent {
+		l.cfg.Logger.Debug(msg, args...)
+		return
+	}
+	l.cfg.Logger.Warn(msg, args...)
+}

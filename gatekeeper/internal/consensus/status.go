@@ -1,0 +1,124 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// ClusterID is the id of the cluster.
+func (n *Node) ClusterID() ClusterID { return n.cfg.Folder.ClusterID() }
+
+// ID is this member's id.
+func (n *Node) ID() string { return string(n.id) }
+
+// PeerAddress is this member's advertised peer address.
+func (n *Node) PeerAddress() string { return string(n.address) }
+
+// State is what this member is, in Raft's words: follower, candidate, leader or shutdown.
+func (n *Node) State() string { return strings.ToLower(n.raft.State().String()) }
+
+// Term is Raft's current term.
+func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
+
+// CommitIndex is the highest index known here to be committed.
+func (n *Node) CommitIndex() uint64 { return n.raft.CommitIndex() }
+
+// AppliedIndex is the highest index handed to the state machine, which may not have applied it yet. Indexes that are no
+// commands never reach the machine: do not wait for the machine's own index to pass this one.
+func (n *Node) AppliedIndex() uint64 { return n.raft.AppliedIndex() }
+
+// Leader is who leads, as far as this member knows.
+func (n *Node) Leader() Leader {
+	address, id := n.raft.LeaderWithID()
+	if id == "" {
+		return Leader{}
+	}
+	return Leader{
+		ID:          string(id),
+		PeerAddress: string(address),
+		APIAddress:  n.apiAddressOf(string(id)),
+		Term:        n.raft.CurrentTerm(),
+	}
+}
+
+// Members are those of Raft's latest configuration here, which may not be committed yet.
+func (n *Node) Members() ([]Member, error) {
+	servers, err := n.servers()
+	if err != nil {
+		return nil, err
+	}
+	_, leader := n.raft.LeaderWithID()
+	members := make([]Member, len(servers))
+	for i, s := range servers {
+		members[i] = Member{
+			ID:          string(s.ID),
+			PeerAddress: string(s.Address),
+			APIAddress:  n.apiAddressOf(string(s.ID)),
+			Voter:       s.Suffrage == raft.Voter,
+			Leader:      s.ID == leader,
+		}
+	}
+	return members, nil
+}
+
+// Ready returns nil when this member is of use: it leads and Promote has returned, or it is a member, hears from a leader,
+// and has handed what it knows to be committed to the state machine. A member knows of itself from the log, so a joiner is not
+// ready before it has what was committed when it joined.
+func (n *Node) Ready() error {
+	if n.life.Err() != nil {
+		return errors.Join(ErrClosed, n.guard.Err())
+	}
+	if term, leads := n.leads(); leads {
+		if n.promoted.Load() != term {
+			return errors.New("consensus: elected, and catching up with what was committed before")
+		}
+		return nil
+	}
+	servers, err := n.servers()
+	if err != nil {
+		return err
+	}
+	if find(servers, n.id) == nil {
+		return errors.New("consensus: not a member yet, or no longer")
+	}
+	if n.Leader().ID == "" {
+		return errors.New("consensus: no leader known")
+	}
+	if silent := time.Since(n.raft.LastContact()); silent > n.cfg.Timeouts.Election {
+		return fmt.Errorf("consensus: the leader was last heard of %v ago", silent.Round(time.Millisecond))
+	}
+	if applied, committed := n.AppliedIndex(), n.CommitIndex(); applied < committed {
+		return fmt.Errorf("consensus: applied up to %d of %d", applied, committed)
+	}
+	return nil
+}
+
+func (n *Node) servers() ([]raft.Server, error) {
+	f := n.raft.GetConfiguration()
+	if err := f.Error(); err != nil {
+		return nil, fmt.Errorf("consensus: members: %w", err)
+	}
+	return f.Configuration().Servers, nil
+}
+
+func (n *Node) apiAddressOf(id string) string {
+	if id == string(n.id) {
+		return n.cfg.APIAddress
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.apiAddress[id]
+}
+
+func find(servers []raft.Server, id raft.ServerID) *raft.Server {
+	for i := range servers {
+		if servers[i].ID == id {
+			return &servers[i]
+		}
+	}
+	return nil
+}

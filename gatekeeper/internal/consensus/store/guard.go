@@ -1,0 +1,112 @@
+package store
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// GuardConfig is what a Guard needs; zero functions are left out.
+type GuardConfig struct {
+	// Timeout is how long a call may take before it is a fault.
+	Timeout time.Duration
+	// Slow is how long a call may take before a warning is logged.
+	Slow time.Duration
+	// Fault is told of the first fault, on the goroutine that met it.
+	Fault func(error)
+	// Observe is told how long each call took.
+	Observe func(op string, took time.Duration)
+	Logger  *slog.Logger
+}
+
+// Guard watches the calls of the stores built on it. See the package's documentation.
+type Guard struct {
+	cfg     GuardConfig
+	failed  chan struct{} // closed at the first fault
+	release chan struct{} // closed when the waiting goroutines may end
+
+	mu       sync.Mutex // guards what follows
+	err      error
+	released bool
+}
+
+// NewGuard returns a guard.
+func NewGuard(cfg GuardConfig) *Guard {
+	return &Guard{cfg: cfg, failed: make(chan struct{}), release: make(chan struct{})}
+}
+
+// Release lets the goroutines that wait in failed calls end. Call it when the member closes.
+func (g *Guard) Release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.released {
+		g.released = true
+		close(g.release)
+	}
+}
+
+// Failed is closed at the first fault, before it is reported.
+func (g *Guard) Failed() <-chan struct{} { return g.failed }
+
+// Err is the fault, or nil.
+func (g *Guard) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// Fail reports a fault. Only the first is reported.
+func (g *Guard) Fail(err error) {
+	g.mu.Lock()
+	first := g.err == nil
+	if first {
+		g.err = err
+		close(g.failed)
+	}
+	g.mu.Unlock()
+	if first && g.cfg.Fault != nil {
+		g.cfg.Fault(err)
+	}
+}
+
+// Do makes the call f, which is named op. It returns only when f succeeded in time and nothing else has failed; else it
+// ends the calling goroutine, once Release was called.
+func (g *Guard) Do(op string, f func() error) {
+	if g.Err() != nil {
+		g.halt()
+	}
+	start := time.Now()
+	watch := time.AfterFunc(g.cfg.Timeout, func() {
+		g.Fail(fmt.Errorf("store: %s has not returned for %v; the disk hangs", op, g.cfg.Timeout))
+	})
+	err := f()
+	watch.Stop()
+	took := time.Since(start)
+	if g.cfg.Observe != nil {
+		g.cfg.Observe(op, took)
+	}
+	if took > g.cfg.Slow && g.cfg.Logger != nil {
+		g.cfg.Logger.Warn("a store call took over half the leader's lease: if this happens on a majority at once, the leader steps down",
+			"call", op, "took", took)
+	}
+	if err != nil {
+		g.Fail(fmt.Errorf("store: %s: %w", op, err))
+	}
+	if g.Err() != nil {
+		g.halt()
+	}
+}
+
+// Halt reports a fault that was found elsewhere, and ends the calling goroutine as Do does.
+func (g *Guard) Halt(err error) {
+	g.Fail(err)
+	g.halt()
+}
+
+// halt never returns. Returning an error instead would let Raft go on, or panic, on a store that it cannot trust.
+func (g *Guard) halt() {
+	<-g.release
+	runtime.Goexit()
+}

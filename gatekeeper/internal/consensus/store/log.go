@@ -1,0 +1,93 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/hashicorp/raft"
+)
+
+// Log is a raft.LogStore whose calls are guarded.
+type Log struct {
+	inner raft.LogStore
+	guard *Guard
+}
+
+var (
+	_ raft.LogStore          = (*Log)(nil)
+	_ raft.MonotonicLogStore = (*Log)(nil)
+)
+
+// NewLog guards inner.
+func NewLog(inner raft.LogStore, guard *Guard) *Log { return &Log{inner: inner, guard: guard} }
+
+// IsMonotonic forwards inner's word: Raft trims a monotonic store differently after a snapshot.
+func (l *Log) IsMonotonic() bool {
+	m, ok := l.inner.(raft.MonotonicLogStore)
+	return ok && m.IsMonotonic()
+}
+
+func (l *Log) FirstIndex() (index uint64, err error) {
+	l.guard.Do("first index", func() error {
+		index, err = l.inner.FirstIndex()
+		return err
+	})
+	return index, nil
+}
+
+func (l *Log) LastIndex() (index uint64, err error) {
+	l.guard.Do("last index", func() error {
+		index, err = l.inner.LastIndex()
+		return err
+	})
+	return index, nil
+}
+
+// GetLog gives raft.ErrLogNotFound back as it is: it is an answer, not a fault.
+func (l *Log) GetLog(index uint64, log *raft.Log) (err error) {
+	l.guard.Do("get log", func() error {
+		if err = l.inner.GetLog(index, log); errors.Is(err, raft.ErrLogNotFound) {
+			err = raft.ErrLogNotFound // Raft compares without errors.Is
+			return nil
+		}
+		return err
+	})
+	return err
+}
+
+func (l *Log) StoreLog(log *raft.Log) error {
+	l.guard.Do("store logs", func() error { return l.inner.StoreLog(log) })
+	return nil
+}
+
+func (l *Log) StoreLogs(logs []*raft.Log) error {
+	l.guard.Do("store logs", func() error { return l.inner.StoreLogs(logs) })
+	return nil
+}
+
+// deleteChunk is how many entries are deleted in one call of the inner store, so that trimming a long log after a snapshot
+// does not keep new entries waiting for the file's one writer.
+const deleteChunk = 1024
+
+// DeleteRange deletes in chunks, such that the log has no hole after any of them: from its front when it is trimmed, from
+// its back when its end is replaced.
+func (l *Log) DeleteRange(min, max uint64) error {
+	first, _ := l.FirstIndex()
+	fromFront := min <= first
+	for min <= max {
+		from, to := min, max
+		if max-min >= deleteChunk {
+			if fromFront {
+				to = min + deleteChunk - 1
+			} else {
+				from = max - deleteChunk + 1
+			}
+		}
+		l.guard.Do("delete logs", func() error { return l.inner.DeleteRange(from, to) })
+		if fromFront {
+			min = to + 1
+		} else {
+			max = from - 1
+		}
+	}
+	return nil
+}

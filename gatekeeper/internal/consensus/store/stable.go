@@ -1,0 +1,115 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+)
+
+// Raft's own keys of the two halves of a vote, and ours for both. They are frozen: they are on disk.
+const (
+	keyVoteTerm = "LastVoteTerm"
+	keyVoteCand = "LastVoteCand"
+	keyVote     = "gatekeeper.vote"
+)
+
+// Stable is a raft.StableStore that writes a vote as one value, see the package's documentation, and whose calls are
+// guarded. Like Raft itself it is used from one goroutine at a time.
+type Stable struct {
+	inner raft.StableStore
+	guard *Guard
+	// held is the term of a vote whose candidate was not yet set.
+	held *uint64
+}
+
+var _ raft.StableStore = (*Stable)(nil)
+
+// NewStable guards inner.
+func NewStable(inner raft.StableStore, guard *Guard) *Stable {
+	return &Stable{inner: inner, guard: guard}
+}
+
+// Set writes a value. Setting the candidate of a vote writes the vote.
+func (s *Stable) Set(key, val []byte) error {
+	if string(key) != keyVoteCand {
+		s.guard.Do("set", func() error { return s.inner.Set(key, val) })
+		return nil
+	}
+	if s.held == nil {
+		return errors.New("store: the candidate of a vote was set before its term")
+	}
+	vote := append(binary.BigEndian.AppendUint64(nil, *s.held), val...)
+	s.guard.Do("set vote", func() error { return s.inner.Set([]byte(keyVote), vote) })
+	s.held = nil
+	return nil
+}
+
+// Get reads a value.
+func (s *Stable) Get(key []byte) ([]byte, error) {
+	if string(key) != keyVoteCand {
+		return s.get(key)
+	}
+	vote, err := s.vote()
+	if err != nil {
+		return nil, err
+	}
+	return vote[8:], nil
+}
+
+// SetUint64 writes a number. The term of a vote is held back until its candidate is set.
+func (s *Stable) SetUint64(key []byte, val uint64) error {
+	if string(key) == keyVoteTerm {
+		s.held = &val
+		return nil
+	}
+	s.guard.Do("set", func() error { return s.inner.SetUint64(key, val) })
+	return nil
+}
+
+// GetUint64 reads a number.
+func (s *Stable) GetUint64(key []byte) (val uint64, err error) {
+	if string(key) == keyVoteTerm {
+		vote, err := s.vote()
+		if err != nil {
+			return 0, err
+		}
+		return binary.BigEndian.Uint64(vote), nil
+	}
+	s.read(func() error {
+		val, err = s.inner.GetUint64(key)
+		return err
+	})
+	return val, err
+}
+
+// vote returns what is on disk: eight bytes of term, then the candidate.
+func (s *Stable) vote() ([]byte, error) {
+	vote, err := s.get([]byte(keyVote))
+	if err != nil {
+		return nil, err
+	}
+	if len(vote) < 8 {
+		s.guard.Halt(fmt.Errorf("store: the stored vote has %d bytes; the data folder is damaged", len(vote)))
+	}
+	return vote, nil
+}
+
+func (s *Stable) get(key []byte) (val []byte, err error) {
+	s.read(func() error {
+		val, err = s.inner.Get(key)
+		return err
+	})
+	return val, err
+}
+
+// read guards a read. An absent key is an answer, not a fault, and Raft knows it by the exact text of the error.
+func (s *Stable) read(f func() error) {
+	s.guard.Do("get", func() error {
+		if err := f(); err != nil && err.Error() != "not found" {
+			return err
+		}
+		return nil
+	})
+}

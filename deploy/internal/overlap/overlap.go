@@ -110,7 +110,7 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 
 // FallingTokens returns, for semaphores with one permit, every belief that began after another one of a higher token had: a
 // later holder must always carry the higher token. Where several hold at once their answers may overtake each other, so
-// that only one permit makes an order.
+// that only one permit makes an order. A belief that held nothing, such as an answer that came too late, is left out.
 func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 	var falling []Belief
 	for _, group := range bySemaphore(beliefs) {
@@ -119,6 +119,9 @@ func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 		}
 		var highest uint64
 		for _, b := range group {
+			if b.From >= b.Until {
+				continue
+			}
 			if b.Token < highest {
 				falling = append(falling, b)
 			}

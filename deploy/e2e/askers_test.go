@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// askers ask for semaphores without end, each at one server, by bare calls that wait for their answer however late it comes: that
+// is how an answer of a suspended server still reaches somebody. They hold what they get for half its time, and count by the rule that
+// every client must count by.
+type askers struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	waiting sync.Map     // call number -> server id: calls that have no answer yet
+	calls   atomic.Int64 // numbers them
+
+	mu      sync.Mutex // guards beliefs and late
+	beliefs []overlap.Belief
+	late    []overlap.Belief // grants whose answer came when nothing of their time was left
+}
+
+// clockRates is how far the rates of two clocks may differ.
+const clockRates = 0.01
+
+// ask starts askers at a server, which take the semaphores in turn, each beginning at another.
+func (a *askers) ask(server *servers.Server, count int, semaphores []string) error {
+	conn, err := server.Conn()
+	if err != nil {
+		return err
+	}
+	permits := gatekeeperv1.NewPermitServiceClient(conn)
+	for i := range count {
+		name := fmt.Sprintf("%s-asker-%d", server.ID, i)
+		a.wg.Go(func() {
+			for n := i; a.ctx.Err() == nil; n++ {
+				a.once(permits, server.ID, name, semaphores[n%len(semaphores)])
+			}
+		})
+	}
+	return nil
+}
+
+func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, semaphore string) {
+	number := a.calls.Add(1)
+	sent := boottime.Now()
+	a.waiting.Store(number, server)
+	answer, err := permits.TryAcquire(a.ctx, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: semaphore,
+		Identity:  &gatekeeperv1.Identity{Group: "e2e", Acquirer: name, HolderId: strconv.FormatInt(number, 10)},
+		RequestId: strconv.FormatInt(number, 10),
+	})
+	a.waiting.Delete(number)
+	if err != nil {
+		a.pause(10 * time.Millisecond) // an election: ask again, not at once
+		return
+	}
+	grant := answer.GetGrant()
+	if grant == nil {
+		return
+	}
+	waited, duration := grant.Waited.AsDuration(), grant.Permit.Duration.AsDuration()
+	b := overlap.Belief{
+		Semaphore: semaphore, Token: grant.Permit.Token, Weight: 1, Holder: name,
+		From:  boottime.Now(),
+		Until: sent + waited + duration - time.Duration(2*clockRates*float64(waited+duration)),
+	}
+	if b.Until <= b.From {
+		a.mu.Lock()
+		a.late = append(a.late, b)
+		a.mu.Unlock()
+		return
+	}
+	// Half of them let it expire, the others release it early: slots come free in both ways.
+	if number%2 == 0 {
+		a.pause(duration / 20)
+		b.Until = min(b.Until, boottime.Now())
+		_, _ = permits.Release(a.ctx, &gatekeeperv1.ReleaseRequest{Token: b.Token})
+	}
+	a.mu.Lock()
+	a.beliefs = append(a.beliefs, b)
+	a.mu.Unlock()
+}
+
+func (a *askers) pause(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-a.ctx.Done():
+	}
+}
+
+// waitingAt counts the calls to a server that have no answer yet.
+func (a *askers) waitingAt(server string) (count int, highest int64) {
+	a.waiting.Range(func(number, at any) bool {
+		if at == server {
+			count++
+			highest = max(highest, number.(int64))
+		}
+		return true
+	})
+	return count, highest
+}
+
+// grantedAfter counts the beliefs that began after that moment.
+func (a *askers) grantedAfter(at time.Duration) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var n int
+	for _, b := range a.beliefs {
+		if b.From > at {
+			n++
+		}
+	}
+	return n
+}
+
+// end stops the askers and returns what they believed, and the grants that came too late to be believed.
+func (a *askers) end() (beliefs, late []overlap.Belief) {
+	a.stop()
+	a.wg.Wait()
+	return a.beliefs, a.late
+}

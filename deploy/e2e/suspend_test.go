@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+)
+
+// A leader stops where it stands while grants are in flight, is deposed, and goes on as if nothing had happened. Its late answers are
+// believed by nobody beyond the deadline, and nobody holds what the new leader granted meanwhile.
+func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) {
+	const duration = time.Second
+	var names []string
+	permits := map[string]uint32{}
+	for i := range 24 {
+		names = append(names, fmt.Sprintf("s/%d", i))
+		permits[names[i]] = 1
+	}
+	cluster := start(t, 3, duration, names...)
+	old := leader(t, cluster)
+
+	a := &askers{}
+	a.ctx, a.stop = context.WithCancel(t.Context())
+	defer a.end()
+	for _, s := range cluster.Servers {
+		if err := a.ask(s, 16, names); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "grants before the fault", func() bool { return a.grantedAfter(0) > 200 })
+
+	if err := old.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	suspended := boottime.Now()
+	inFlight, highest := a.waitingAt(old.ID)
+	if inFlight == 0 {
+		t.Fatal("no call was in flight when the leader was suspended")
+	}
+	// Long enough for the next leader to grant everything anew, after a full duration from its promotion.
+	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
+	if n, _ := a.waitingAt(old.ID); n == 0 {
+		t.Fatal("a suspended leader has answered")
+	}
+
+	if err := old.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	resumed := boottime.Now()
+	await(t, "answers to the calls that were in flight", func() bool {
+		var waiting bool
+		a.waiting.Range(func(number, at any) bool {
+			waiting = waiting || at == old.ID && number.(int64) <= highest
+			return true
+		})
+		return !waiting
+	})
+	await(t, "grants after the fault", func() bool { return a.grantedAfter(resumed) > 200 })
+
+	beliefs, late := a.end()
+	for _, o := range overlap.Find(beliefs, permits) {
+		t.Errorf("overlap: %v", o)
+	}
+	for _, b := range overlap.FallingTokens(beliefs, permits) {
+		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
+	}
+	t.Logf("%d grants believed, %d calls in flight at the suspended leader, suspended for %v, %d grants came too late to be believed",
+		len(beliefs), inFlight, resumed-suspended, len(late))
+}
+
+// noElection is a time in which no new leader can have been elected.
+const noElection = 50 * time.Millisecond
+
+// await waits until the condition holds.
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited 30 s in vain for %s", what)
+		}
+	}
+}

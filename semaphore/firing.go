@@ -12,9 +12,9 @@ func (f *Firing) Equal(o *Firing) bool {
 }
 
 // Forgotten says whether the firing lies at or below a semaphore's low-water mark. Nobody knows any more whether it ran,
-// so it must not run now. The mark says nothing of a firing without due time.
+// so it must not run now. The zero mark lies before every due time, and no mark says anything of a firing without one.
 func (f *Firing) Forgotten(lowWater time.Time) bool {
-	return !lowWater.IsZero() && !f.Due.IsZero() && !f.Due.After(lowWater)
+	return !f.Due.IsZero() && !f.Due.After(lowWater)
 }
 
 // ClaimAfter says what becomes of a claim whose permit ended so: its new state, or zero when the claim goes and the

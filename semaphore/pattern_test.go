@@ -25,6 +25,9 @@ func TestPattern_MatchesWholeNamesOnly(t *testing.T) {
 		{`\Qa.b`, "a.b", "axb a.b)"},
 		{`\Qa|b\E|c`, "a|b c", "a b"},
 		{`x\Q(`, "x(", "x"},
+		{`[ab]\Qc.d`, "ac.d bc.d", "acxd ac.d)"},
+		{`a|b\Q)|(c`, "a b)|(c", "b c b) (c"},
+		{strings.Repeat("a?", 256), "a aa aaa", "b"},
 		{`a.b`, "a.b axb aüb", "ab a..b"},
 		{`(a)(?:b)(?P<n>c)`, "abc", "ab"},
 		{`.+?`, "a prod", ""},
@@ -182,7 +185,7 @@ func BenchmarkMatch(b *testing.B) {
 		})
 	}
 	b.Run("largest", func(b *testing.B) { // what MaxPatternSteps bounds
-		p, err := CompilePattern("group_pattern", strings.Repeat(`(\w*x?){31}`, 40))
+		p, err := CompilePattern("group_pattern", strings.Repeat(`(\w*x?){31}`, 18))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite what the stories in testdata sa
 //	define SEM field=value ...         edit SEM field=value ...       delete SEM
 //	acquire SEM WHO [weight=] [firing=] [due=] [behind]               explain SEM WHO ...
 //	refresh TOKEN    release TOKEN [not-run]    revoke TOKEN reason   clear TOKEN
-//	pause SEM [reason=] [stop]         resume SEM                     forget SEM due
+//	pause SEM [reason=] [until=] [stop]  resume SEM                     forget SEM due
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
 //	tick DURATION    expire            holders SEM
 //
@@ -105,7 +105,8 @@ func (s *teller) play(w []string) error {
 		s.cordon(command == "cordon", object, args)
 		return nil
 	case "acquire", "explain":
-		return s.ask(command, object, args)
+		s.ask(command, object, args)
+		return nil
 	case "holders":
 		s.holders(object)
 		return nil
@@ -159,6 +160,9 @@ func (s *teller) changeOne(command, name string, args []string) error {
 	case "pause":
 		o := options(args)
 		g.pause = &Pause{Reason: o["reason"], Stop: has(args, "stop")}
+		if until, ok := o["until"]; ok {
+			g.pause.Until = instantOf(until)
+		}
 	case "resume":
 		g.pause = nil
 	case "forget":
@@ -182,11 +186,11 @@ func (s *teller) cordon(on bool, id string, args []string) {
 	s.sayStopped(before)
 }
 
-func (s *teller) ask(command, name string, args []string) error {
+func (s *teller) ask(command, name string, args []string) {
 	req := request(name, args)
 	if err := req.Validate(); err != nil {
 		s.say("refused: %v", err)
-		return nil //nolint:nilerr // a refusal is part of the story
+		return
 	}
 	f := s.facts(name, req.Identity, req.Firing)
 	f.WaitsAhead = has(args, "behind")
@@ -198,7 +202,7 @@ func (s *teller) ask(command, name string, args []string) error {
 			}
 			s.say("%d %s %s: %s", step.Number, mark, step.Name, step.Text)
 		}
-		return nil
+		return
 	}
 	switch d, p := s.acquire(req, f); d.Outcome {
 	case Granted, Refreshed:
@@ -206,7 +210,6 @@ func (s *teller) ask(command, name string, args []string) error {
 	case Denied:
 		s.say("%s: %s", d.Reason, d.Sentence(req, f))
 	}
-	return nil
 }
 
 // handle is what is done to one permit by its token.

@@ -4,9 +4,8 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS  := -s -w -X main.version=$(VERSION)
-BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+# go build stamps the version from the repository by itself.
+BUILD    := CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '-s -w'
 TOOL     := go tool -modfile=.ci/tools/go.mod
 BUF      ?= $(TOOL) buf
 LINT     ?= $(TOOL) golangci-lint

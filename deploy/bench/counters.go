@@ -15,7 +15,7 @@ import (
 // The leader's counters that the bench looks at, as its admin port shows them.
 const (
 	metricEntries  = "gatekeeper_log_entries_total"
-	metricCommands = "gatekeeper_log_commands_total"
+	metricCommands = "gatekeeper_log_entry_commands_sum"
 )
 
 // counters are what a server has written to its log since it started.

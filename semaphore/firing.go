@@ -21,8 +21,9 @@ func (f *Firing) Forgotten(lowWater time.Time) bool {
 // firing may be claimed again. notRun is what a release said, and counts for a release only. d is the definition as it is
 // at that end, nil when it was deleted.
 //
-// A release takes effect at once. A loss (an expiry, or the clearing of an expired permit) takes effect when the slot is
-// freed, so after any cooling; until then the claim stays held. An acquire that was abandoned or cancelled never ran.
+// It takes effect at once, but for a loss (an expiry, or the clearing of an expired permit) that lets the claim go: that
+// waits until the slot is free, so until after any cooling, and the claim stays held so long. An acquire that was
+// abandoned or cancelled never ran.
 func ClaimAfter(d *Definition, end End, notRun bool) ClaimState {
 	switch end {
 	case EndReleased:

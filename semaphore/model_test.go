@@ -146,8 +146,8 @@ func (w *world) find(token uint64) (*gate, *slot) {
 func (w *world) end(token uint64, how End, notRun bool, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)
-	if how == EndReleased || cooling == 0 {
-		g.settle(s.Permit, ClaimAfter(g.def, how, notRun))
+	if after := ClaimAfter(g.def, how, notRun); after != 0 || how == EndReleased || cooling == 0 {
+		g.settle(s.Permit, after)
 	}
 	if cooling == 0 {
 		g.slots = slices.Delete(g.slots, at, at+1)
@@ -196,8 +196,8 @@ func (w *world) overdue() []*slot {
 func (w *world) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
 	if s.State == Cooling {
-		if s.Ended != EndReleased {
-			g.settle(s.Permit, ClaimAfter(g.def, s.Ended, false))
+		if s.Firing != nil && g.claims[s.Firing.text()] != nil && g.claims[s.Firing.text()].State == ClaimHeld {
+			g.settle(s.Permit, 0)
 		}
 		g.slots = slices.DeleteFunc(g.slots, func(o *slot) bool { return o == s })
 		return nil

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+// configure makes the server's configuration of the options. The file is the one that Definitions came from, or nil.
+func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File, err error) {
+	cfg = gatekeeper.Config{
+		ID:            o.id,
+		ClusterName:   o.clusterName,
+		DataDir:       o.dataDir,
+		APIAddress:    o.apiAddress,
+		PeerAddress:   o.peerAddress,
+		AdminAddress:  o.adminAddress,
+		AdvertiseAPI:  o.advertiseAPI,
+		AdvertisePeer: o.advertisePeer,
+		Join:          o.join,
+		Profile:       gatekeeper.Profile(o.profile),
+		TLS:           o.tls,
+		PeerTLS:       o.peerTLS,
+		DumpInterval:  o.dumpInterval,
+	}
+	for _, member := range o.members {
+		id, address, ok := strings.Cut(member, "=")
+		if !ok {
+			return cfg, nil, usage("--members %q must be id=host:port", member)
+		}
+		cfg.Members = append(cfg.Members, gatekeeper.Member{ID: id, PeerAddress: address})
+	}
+	if o.shutdownTimeout <= 0 {
+		return cfg, nil, usage("--shutdown-timeout %v must be above 0", o.shutdownTimeout)
+	}
+	if o.definitions != "" {
+		if definitions, err = readDefinitions(o.definitions); err != nil {
+			return cfg, nil, err
+		}
+		cfg.Definitions = definitions.Definitions()
+	}
+	return cfg, definitions, explain(cfg.Validate(), definitions)
+}
+
+func readDefinitions(path string) (*deffile.File, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		var cause *os.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, &deffile.Error{File: path, Msg: "definitions file: " + err.Error()}
+	}
+	return deffile.Parse(path, data)
+}
+
+// explain says an error of the server in the words of who configured it: flags instead of fields, and lines of the
+// definitions file instead of indexes.
+func explain(err error, definitions *deffile.File) error {
+	if e, ok := errors.AsType[*gatekeeper.DefinitionError](err); ok && definitions != nil {
+		return definitions.Errorf(e.Index, e.Err.Field, "definition %q: %v", e.Name, e.Err)
+	}
+	if e, ok := errors.AsType[*gatekeeper.ConfigError](err); ok {
+		return &gatekeeper.ConfigError{Field: flagOf(e.Field), Value: e.Value, Rule: e.Rule}
+	}
+	return err
+}
+
+// flagOf is the flag that sets a field of gatekeeper.Config.
+func flagOf(field string) string {
+	switch field {
+	case "ID":
+		return "--id"
+	case "ClusterName":
+		return "--cluster-name"
+	case "DataDir":
+		return "--data-dir"
+	case "APIAddress":
+		return "--api-address"
+	case "PeerAddress":
+		return "--peer-address"
+	case "AdminAddress":
+		return "--admin-address"
+	case "AdvertiseAPI":
+		return "--advertise-api"
+	case "AdvertisePeer":
+		return "--advertise-peer"
+	case "TLS":
+		return "--tls-cert, --tls-key, --tls-ca"
+	case "PeerTLS":
+		return "--peer-tls-cert, --peer-tls-key, --peer-tls-ca"
+	case "DumpInterval":
+		return "--dump-interval"
+	}
+	return "--" + strings.ToLower(field)
+}

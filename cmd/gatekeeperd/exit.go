@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+// Exit codes, as sysexits.h names them. They are part of the contract with scripts and units, and listed in --help.
+const (
+	exitStopped     = 0
+	exitUsage       = 64 // EX_USAGE
+	exitDefinitions = 65 // EX_DATAERR
+	exitUnavailable = 69 // EX_UNAVAILABLE
+	exitFault       = 70 // EX_SOFTWARE
+	exitDataFolder  = 73 // EX_CANTCREAT
+	exitLocked      = 75 // EX_TEMPFAIL
+	exitForeign     = 78 // EX_CONFIG
+)
+
+const exitCodes = `Exit codes:
+  0    stopped by a signal (SIGTERM or SIGINT), gracefully
+  64   bad flag, variable, configuration file or certificate
+  65   bad definitions file
+  69   an address is taken, or no server to join answered
+  70   left by itself after a fault, such as a disk that fails or hangs
+  73   the data folder cannot be made or used
+  75   the data folder is in use by another server
+  78   the data folder belongs to another server or cluster, or the cluster refuses this member
+A second signal ends the process at once: 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
+
+// usageError is a bad flag, variable or configuration file.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// exitCode is what the process ends with.
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return exitStopped
+	case is[*usageError](err), is[*gatekeeper.ConfigError](err):
+		return exitUsage
+	case is[*deffile.Error](err), is[*gatekeeper.DefinitionError](err):
+		return exitDefinitions
+	case errors.Is(err, gatekeeper.ErrDataDirLocked):
+		return exitLocked
+	case errors.Is(err, gatekeeper.ErrForeignDataDir), errors.Is(err, gatekeeper.ErrJoinRefused):
+		return exitForeign
+	case errors.Is(err, gatekeeper.ErrDataDir):
+		return exitDataFolder
+	case errors.Is(err, gatekeeper.ErrListen), errors.Is(err, gatekeeper.ErrJoin):
+		return exitUnavailable
+	case errors.Is(err, context.Canceled):
+		return exitStopped // a signal came while it was still starting
+	}
+	return exitFault
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}

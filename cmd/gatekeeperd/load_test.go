@@ -1,0 +1,153 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// loaded parses flags, loads the rest, and returns what came of it.
+func loaded(t *testing.T, env environment, args ...string) (*options, error) {
+	t.Helper()
+	var o options
+	flags := o.flags(env)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return &o, load(flags, env)
+}
+
+func configFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gatekeeperd.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoad_Precedence_FlagsThenVariablesThenFileThenDefaults(t *testing.T) {
+	config := configFile(t, `
+id: of-file
+cluster-name: of-file
+api-address: 10.0.0.1:1
+dump-interval: 1m
+members: [gk1=10.0.0.1:7421, gk2=10.0.0.2:7421]
+join: 10.0.0.1:7420,10.0.0.2:7420
+`)
+	env := environment{variables: []string{
+		"HOME=/home/u", "GATEKEEPER_ID=of-variable", "GATEKEEPER_API_ADDRESS=10.0.0.1:2", "GATEKEEPER_CONFIG=" + config,
+		"GATEKEEPER_ADMIN_ADDRESS=",
+	}}
+	o, err := loaded(t, env, "--id", "of-flag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, got := range map[string][2]string{
+		"flag over variable over file": {o.id, "of-flag"},
+		"variable over file":           {o.apiAddress, "10.0.0.1:2"},
+		"file over default":            {o.clusterName, "of-file"},
+		"default":                      {o.logFormat, "text"},
+		"empty variable over default":  {o.adminAddress, ""},
+		"data folder of the user":      {o.dataDir, "/home/u/.local/state/gatekeeper"},
+		"duration of the file":         {o.dumpInterval.String(), time.Minute.String()},
+		"list of the file":             {strings.Join(o.members, " "), "gk1=10.0.0.1:7421 gk2=10.0.0.2:7421"},
+		"list with commas":             {strings.Join(o.join, " "), "10.0.0.1:7420 10.0.0.2:7420"},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %q, want %q", what, got[0], got[1])
+		}
+	}
+}
+
+func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
+	var o options
+	var got []string
+	env := environment{}
+	flags := o.flags(env)
+	for _, v := range []string{"GATEKEEPER_TLS_CERT=c", "GATEKEEPER_PEER_TLS_CA=ca", "GATEKEEPER_SHUTDOWN_TIMEOUT=3s"} {
+		env.variables = append(env.variables, v)
+	}
+	if err := load(flags, env); err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, o.tls.Cert, o.peerTLS.CA, o.shutdownTimeout.String())
+	if diff := cmp.Diff([]string{"c", "ca", "3s"}, got); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoad_Faults_AreNamedWithTheNearestKnown(t *testing.T) {
+	for name, test := range map[string]struct {
+		config    string
+		variables []string
+		want      string
+	}{
+		"unknown key":          {config: "api-adress: a:1\n", want: `: unknown key "api-adress"; did you mean api-address?`},
+		"nested key":           {config: "tls: {cert: a}\n", want: `: unknown key "tls"`},
+		"config in the file":   {config: "config: other\n", want: `: unknown key "config"`},
+		"key unlike any":       {config: "colour: red\n", want: `: unknown key "colour": known are id, cluster-name,`},
+		"wrong type":           {config: "id: 1\n", want: ": id: must be text: put 1 into quotes"},
+		"wrong type in list":   {config: "join: [1]\n", want: ": join: must be a list of texts: put 1 into quotes"},
+		"list for text":        {config: "id: [a]\n", want: ": id: must be one value, not a list"},
+		"map for text":         {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},
+		"no value":             {config: "id:\n", want: ": id: has no value"},
+		"no unit":              {config: "dump-interval: 30\n", want: ": dump-interval: 30 has no unit: write for example 30s"},
+		"bad duration":         {config: "dump-interval: soon\n", want: ": dump-interval: "},
+		"not YAML":             {config: "id: [\n", want: "configuration file "},
+		"key twice":            {config: "id: a\nid: b\n", want: "already defined"},
+		"unknown variable":     {variables: []string{"GATEKEEPER_API_ADRESS=a:1"}, want: "unknown variable GATEKEEPER_API_ADRESS; did you mean GATEKEEPER_API_ADDRESS?"},
+		"bad variable":         {variables: []string{"GATEKEEPER_DUMP_INTERVAL=30"}, want: "GATEKEEPER_DUMP_INTERVAL: "},
+		"service, no pod":      {variables: []string{"GATEKEEPER_PORT=tcp://10.0.0.1:7420"}, want: "unknown variable GATEKEEPER_PORT"},
+		"no such file":         {variables: []string{"GATEKEEPER_CONFIG=/no/such/file"}, want: "configuration file: open /no/such/file"},
+		"unknown flag in pods": {variables: []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_IDD=a"}, want: "unknown variable GATEKEEPER_IDD; did you mean GATEKEEPER_ID?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := environment{variables: test.variables}
+			if test.config != "" {
+				env.variables = append(env.variables, "GATEKEEPER_CONFIG="+configFile(t, test.config))
+			}
+			_, err := loaded(t, env)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("load = %v, want ... %s ...", err, test.want)
+			}
+			if exitCode(err) != exitUsage {
+				t.Errorf("exit code %d, want %d", exitCode(err), exitUsage)
+			}
+		})
+	}
+}
+
+func TestLoad_VariablesOfKubernetesServices_AreNotOurs(t *testing.T) {
+	env := environment{variables: []string{
+		"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_SERVICE_HOST=10.0.0.2", "GATEKEEPER_SERVICE_PORT=7420", "GATEKEEPER_PORT=tcp://10.0.0.2:7420",
+		"GATEKEEPER_PORT_7420_TCP=tcp://10.0.0.2:7420", "GATEKEEPER_PORT_7420_TCP_PROTO=tcp", "GATEKEEPER_PORT_7420_TCP_PORT=7420",
+		"GATEKEEPER_PORT_7420_TCP_ADDR=10.0.0.2", "GATEKEEPER_SERVICE_PORT_API=7420", "GATEKEEPER_PEERS_SERVICE_HOST=10.0.0.3",
+		"GATEKEEPER_ID=gk7",
+	}}
+	o, err := loaded(t, env)
+	if err != nil || o.id != "gk7" {
+		t.Errorf("load = %v, id %q; want gk7", err, o.id)
+	}
+}
+
+func TestDefaultDataDir_ByUser(t *testing.T) {
+	for name, test := range map[string]struct {
+		env  environment
+		want string
+	}{
+		"root":           {environment{root: true, variables: []string{"HOME=/root"}}, "/var/lib/gatekeeper"},
+		"state home":     {environment{variables: []string{"HOME=/h", "XDG_STATE_HOME=/s"}}, "/s/gatekeeper"},
+		"relative state": {environment{variables: []string{"HOME=/h", "XDG_STATE_HOME=s"}}, "/h/.local/state/gatekeeper"},
+		"home":           {environment{variables: []string{"HOME=/h"}}, "/h/.local/state/gatekeeper"},
+		"nothing":        {environment{}, ""},
+	} {
+		if got := defaultDataDir(test.env); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

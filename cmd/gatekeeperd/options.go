@@ -1,0 +1,101 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+// options is everything that can be configured.
+type options struct {
+	config          string
+	id              string
+	clusterName     string
+	dataDir         string
+	apiAddress      string
+	peerAddress     string
+	adminAddress    string
+	advertiseAPI    string
+	advertisePeer   string
+	members         []string
+	join            []string
+	profile         string
+	tls, peerTLS    gatekeeper.TLS
+	definitions     string
+	dumpInterval    time.Duration
+	logFormat       string
+	logLevel        string
+	shutdownTimeout time.Duration
+}
+
+// flags returns the one table of what can be configured, from which variables and the keys of the configuration file follow.
+func (o *options) flags(env environment) *pflag.FlagSet {
+	f := pflag.NewFlagSet("gatekeeperd", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.StringVar(&o.config, "config", "", "YAML file with any of these flags as keys, for example api-address: 10.0.0.1:7420")
+
+	f.StringVar(&o.id, "id", "", `name of this member, its own in the cluster (default "`+gatekeeper.DefaultID+`" for a single server)`)
+	f.StringVar(&o.clusterName, "cluster-name", gatekeeper.DefaultClusterName, "name of the cluster, the same on all --members")
+	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(env), "folder of the log and the snapshots; made when it is not there")
+
+	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "where clients are served")
+	f.StringVar(&o.peerAddress, "peer-address", "", `where other members are served (default: this member's address in --members, else "`+gatekeeper.DefaultPeerAddress+`")`)
+	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `where metrics, health and profiles are served; "" for nowhere`)
+	f.StringVar(&o.advertiseAPI, "advertise-api", "", "where others reach the API (default: --api-address)")
+	f.StringVar(&o.advertisePeer, "advertise-peer", "", "where other members reach this one (default: its address in --members, else --peer-address)")
+
+	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., this one among them; the same on each")
+	f.StringSliceVar(&o.join, "join", nil, "API addresses of a cluster that is to take this server in")
+	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (2 s), or fast (under 1 s, for disks that never stall for 400 ms)")
+
+	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")
+	f.StringVar(&o.tls.Key, "tls-key", "", "PEM file with its private key")
+	f.StringVar(&o.tls.CA, "tls-ca", "", "PEM file with the authorities that certificates of clients and servers are verified by")
+	f.StringVar(&o.peerTLS.Cert, "peer-tls-cert", "", "as --tls-cert, between members (default: the same three files)")
+	f.StringVar(&o.peerTLS.Key, "peer-tls-key", "", "as --tls-key, between members")
+	f.StringVar(&o.peerTLS.CA, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
+
+	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions, created if they were never there; never overwrites, never brings back what was deleted")
+	f.DurationVar(&o.dumpInterval, "dump-interval", 0, "how often to write the whole state to the log; 0 for never")
+	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.DurationVar(&o.shutdownTimeout, "shutdown-timeout", 15*time.Second, "how long a graceful stop may take")
+	return f
+}
+
+// defaultDataDir is a folder of the user who runs this, or the system's for root.
+func defaultDataDir(env environment) string {
+	switch {
+	case env.root:
+		return "/var/lib/gatekeeper"
+	case filepath.IsAbs(env.get("XDG_STATE_HOME")): // the specification says to ignore relative ones
+		return filepath.Join(env.get("XDG_STATE_HOME"), "gatekeeper")
+	case env.get("HOME") != "":
+		return filepath.Join(env.get("HOME"), ".local", "state", "gatekeeper")
+	}
+	return "" // and then it must be given
+}
+
+// logger returns the logger that was asked for.
+func (o *options) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	switch o.logLevel {
+	case "debug", "info", "warn", "error":
+		_ = level.UnmarshalText([]byte(o.logLevel)) // knows all four
+	default:
+		return nil, usage("--log-level %q must be debug, info, warn or error", o.logLevel)
+	}
+	handler := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, handler)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, handler)), nil
+	}
+	return nil, usage("--log-format %q must be text or json", o.logFormat)
+}

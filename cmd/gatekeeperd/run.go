@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+const long = `gatekeeperd is a server of Gatekeeper: it decides who may run what, where, now.
+
+With no flags at all it is a single durable server on loopback. Three servers are started with the same --members on each:
+
+  gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
+
+and another one joins by --join. Once a data folder belongs to a cluster, --members and --join say nothing any more.
+
+Each flag is also a variable, --api-address is GATEKEEPER_API_ADDRESS, and a key of the --config file, api-address. Flags come
+before variables, variables before the file, the file before defaults.`
+
+// run is the program. It returns the exit code when ctx has ended and the server has stopped, or when it could not start.
+func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
+	cmd := command(environment{variables: env, root: os.Geteuid() == 0}, stderr)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	err := cmd.ExecuteContext(ctx)
+	code := exitCode(err)
+	if code != exitStopped {
+		fmt.Fprintln(stderr, "gatekeeperd:", err)
+	}
+	if code == exitUsage {
+		fmt.Fprintln(stderr, "gatekeeperd --help lists all flags and exit codes.")
+	}
+	return code
+}
+
+func command(env environment, stderr io.Writer) *cobra.Command {
+	var o options
+	flags := o.flags(env)
+	cmd := &cobra.Command{
+		Use:           "gatekeeperd [flags]",
+		Short:         "Gatekeeper's server",
+		Long:          long,
+		Version:       gatekeeper.Version(),
+		Args:          func(_ *cobra.Command, args []string) error { return noArguments(args) },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := load(flags, env); err != nil {
+				return err
+			}
+			return o.serve(cmd.Context(), stderr)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(flags)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
+	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	return cmd
+}
+
+func noArguments(args []string) error {
+	if len(args) > 0 {
+		return usage("unexpected argument %q: everything is given by flags", args[0])
+	}
+	return nil
+}
+
+// serve runs the server until ctx ends or the server leaves by itself.
+func (o *options) serve(ctx context.Context, stderr io.Writer) error {
+	log, err := o.logger(stderr)
+	if err != nil {
+		return err
+	}
+	cfg, definitions, err := o.configure()
+	if err != nil {
+		return err
+	}
+	cfg.Logger = log
+	server, err := gatekeeper.Open(ctx, cfg)
+	if err != nil {
+		return explain(err, definitions)
+	}
+	select {
+	case <-ctx.Done():
+		log.Info("stopping; a second signal ends at once", slog.Duration("timeout", o.shutdownTimeout))
+	case <-server.Done():
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.shutdownTimeout)
+	defer cancel()
+	closed := server.Close(closing)
+	if err := server.Err(); err != nil {
+		return err
+	}
+	if closed != nil {
+		// Whoever waits for us cares that we are gone; what was in flight is unknown to its callers, as after a crash.
+		log.Warn("did not stop gracefully in time", slog.Any("error", closed))
+	}
+	return nil
+}

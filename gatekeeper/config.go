@@ -1,0 +1,153 @@
+package gatekeeper
+
+import (
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Defaults of a Config.
+const (
+	DefaultID           = "gk1"
+	DefaultClusterName  = "gatekeeper"
+	DefaultAPIAddress   = "127.0.0.1:7420"
+	DefaultPeerAddress  = "127.0.0.1:7421"
+	DefaultAdminAddress = "127.0.0.1:7423"
+)
+
+// Config is what a server is to be. Only DataDir is required: with nothing else it is a single server on loopback.
+type Config struct {
+	// ID names this member of its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. Once used in a cluster it is never taken
+	// by another member. Default DefaultID for a single server; several servers each need their own.
+	ID string
+	// ClusterName is part of the identity of a cluster that Members found: the same on each of them. Default DefaultClusterName.
+	ClusterName string
+	// DataDir is the folder of the log, the snapshots and the cluster's identity; it is made when it is not there. One server at a
+	// time uses it.
+	DataDir string
+
+	// APIAddress is where clients are served, host:port; port 0 takes a free one. Default DefaultAPIAddress.
+	APIAddress string
+	// PeerAddress is where the other members are served. Default: this member's address in Members, else DefaultPeerAddress.
+	PeerAddress string
+	// AdminAddress is where metrics, health and profiles are served by plain HTTP. Empty: nowhere.
+	AdminAddress string
+	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server; names are resolved anew at each dial.
+	// Default: where it listens (for AdvertisePeer: its address in Members), so they must be given when that is every address of
+	// the machine, as with 0.0.0.0.
+	AdvertiseAPI, AdvertisePeer string
+	// Listeners are used instead of listening on the addresses above. The server closes them.
+	Listeners Listeners
+
+	// Members are the first members of a new cluster, this one among them: the same on each. Empty, with Join empty too: a new
+	// cluster of this server alone. A data folder that belongs to a cluster already is started from; then Members and Join say nothing.
+	Members []Member
+	// Join are API addresses of servers of an existing cluster, which are asked to take this server in. Not with Members.
+	Join []string
+	// Profile says how soon a dead leader is replaced. Default ProfileDefault.
+	Profile Profile
+
+	// TLS protects the API when it has a certificate.
+	TLS TLS
+	// PeerTLS protects the connections between members, and both sides must show a certificate. The zero value is the same as TLS.
+	PeerTLS TLS
+
+	// Definitions are declared when this server becomes the leader: what exists is left as it is, and what was deleted stays deleted.
+	Definitions []*gatekeeperv1.Definition
+	// DumpInterval is how often the state is written to the log. 0: never.
+	DumpInterval time.Duration
+	// Logger takes what the server has to say. Default slog.Default.
+	Logger *slog.Logger
+	// Registerer takes the server's metrics too, beside a registry of its own, which the admin port shows. Optional.
+	Registerer prometheus.Registerer
+}
+
+// Listeners are sockets that are open already: from a supervisor, or in tests.
+type Listeners struct{ API, Peer, Admin net.Listener }
+
+// Member is one of the first members of a new cluster.
+type Member struct {
+	ID string
+	// PeerAddress is where the other members reach it.
+	PeerAddress string
+}
+
+// Profile is a set of Raft's timeouts. A leader steps down when the disks of a majority stall for longer than the heartbeat
+// timeout at the same time.
+type Profile string
+
+const (
+	// ProfileDefault replaces a dead leader in about two seconds: heartbeat, election and lease timeouts of 1000 ms.
+	ProfileDefault Profile = "default"
+	// ProfileFast replaces it in under a second: timeouts of 400 ms, for disks that never stall that long.
+	ProfileFast Profile = "fast"
+)
+
+// TLS names PEM files. The zero value means no TLS.
+type TLS struct {
+	// Cert and Key are this server's certificate, with its chain, and private key.
+	Cert, Key string
+	// CA are the authorities by which others are verified. API: certificates that clients present. Peers: every certificate.
+	CA string
+}
+
+// withDefaults fills in what follows from the configuration alone.
+func (c Config) withDefaults() Config {
+	alone := len(c.Members) == 0 && len(c.Join) == 0
+	if c.ID == "" && alone {
+		c.ID = DefaultID
+	}
+	setDefault(&c.ClusterName, DefaultClusterName)
+	for _, m := range c.Members {
+		if m.ID == c.ID {
+			setDefault(&c.AdvertisePeer, m.PeerAddress)
+			setDefault(&c.PeerAddress, m.PeerAddress)
+		}
+	}
+	setDefault(&c.APIAddress, DefaultAPIAddress)
+	setDefault(&c.PeerAddress, DefaultPeerAddress)
+	setDefault(&c.Profile, ProfileDefault)
+	if c.PeerTLS == (TLS{}) {
+		c.PeerTLS = c.TLS
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+func setDefault[T comparable](value *T, otherwise T) {
+	var zero T
+	if *value == zero {
+		*value = otherwise
+	}
+}
+
+// advertised is the address that others are told: what was configured, else where the listener is.
+func advertised(configured string, l net.Listener) string {
+	if configured != "" {
+		return configured
+	}
+	return l.Addr().String()
+}
+
+// loopback says that an address is reached from this machine only.
+func loopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// splitPort is net.SplitHostPort with a port that is a number.
+func splitPort(address string) (host string, port uint16, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	return host, uint16(n), err
+}

@@ -1,0 +1,112 @@
+package gatekeeper
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func three() []Member {
+	return []Member{{"gk1", "10.0.0.1:7421"}, {"gk2", "10.0.0.2:7421"}, {"gk3", "10.0.0.3:7421"}}
+}
+
+func TestValidate_GoodConfigs_Pass(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"nothing but a folder": {DataDir: "d"},
+		"named set":            {DataDir: "d", ID: "gk2", Members: three()},
+		"behind another address": {
+			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
+		},
+		"joiner":   {DataDir: "d", ID: "gk4", Join: []string{"gk1.example:7420", "[::1]:7420"}},
+		"any port": {DataDir: "d", APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0"},
+		"TLS":      {DataDir: "d", TLS: TLS{"c", "k", "ca"}, Profile: ProfileFast, DumpInterval: time.Minute},
+		"API TLS without authorities": {
+			DataDir: "d", TLS: TLS{Cert: "c", Key: "k"}, PeerTLS: TLS{"c", "k", "ca"},
+		},
+		"definitions": {DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, {Name: "b"}}},
+	} {
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestValidate_BadConfigs_NameTheField(t *testing.T) {
+	for name, test := range map[string]struct {
+		cfg   Config
+		field string
+		says  string
+	}{
+		"no folder":              {Config{}, "DataDir", "must be given"},
+		"no id among several":    {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
+		"no id for a joiner":     {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
+		"bad id":                 {Config{DataDir: "d", ID: "gk 1"}, "ID", "1 to 64 of"},
+		"long id":                {Config{DataDir: "d", ID: strings.Repeat("a", 65)}, "ID", "1 to 64 of"},
+		"bad cluster name":       {Config{DataDir: "d", ClusterName: "a/b"}, "ClusterName", "1 to 64 of"},
+		"no port":                {Config{DataDir: "d", APIAddress: "localhost"}, "APIAddress", "must be host:port"},
+		"port is a word":         {Config{DataDir: "d", AdminAddress: "localhost:http"}, "AdminAddress", "must be host:port"},
+		"port too large":         {Config{DataDir: "d", PeerAddress: "localhost:70000"}, "PeerAddress", "must be host:port"},
+		"all addresses, API":     {Config{DataDir: "d", APIAddress: "0.0.0.0:7420"}, "AdvertiseAPI", "must be given"},
+		"all addresses, peers":   {Config{DataDir: "d", PeerAddress: ":7421"}, "AdvertisePeer", "must be given"},
+		"advertises all":         {Config{DataDir: "d", AdvertiseAPI: "[::]:7420"}, "AdvertiseAPI", "not every address"},
+		"advertises port 0":      {Config{DataDir: "d", AdvertisePeer: "gk1:0"}, "AdvertisePeer", "must be host:port"},
+		"members and join":       {Config{DataDir: "d", ID: "gk1", Members: three(), Join: []string{"a:1"}}, "Join", "together with Members"},
+		"not among members":      {Config{DataDir: "d", ID: "gk4", Members: three()}, "Members", `its ID is "gk4"`},
+		"member twice":           {Config{DataDir: "d", ID: "gk1", Members: append(three(), three()[0])}, "Members", "twice"},
+		"address twice":          {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "10.0.0.1:7421"})}, "Members", "both gk1 and gk4"},
+		"bad member id":          {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"", "10.0.0.4:7421"})}, "Members", "1 to 64 of"},
+		"bad member address":     {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "0.0.0.0:7421"})}, "Members", "not every address"},
+		"other than in members":  {Config{DataDir: "d", ID: "gk1", Members: three(), AdvertisePeer: "10.0.0.9:7421"}, "AdvertisePeer", "10.0.0.1:7421"},
+		"bad join address":       {Config{DataDir: "d", ID: "gk4", Join: []string{"gk1"}}, "Join", "must be host:port"},
+		"certificate alone":      {Config{DataDir: "d", TLS: TLS{Cert: "c"}}, "TLS", "together"},
+		"authorities alone":      {Config{DataDir: "d", TLS: TLS{CA: "ca"}}, "TLS", "needs a certificate"},
+		"peers without CA":       {Config{DataDir: "d", TLS: TLS{Cert: "c", Key: "k"}}, "PeerTLS", "verify one another"},
+		"unknown profile":        {Config{DataDir: "d", Profile: "slow"}, "Profile", "default or fast"},
+		"dumps without end":      {Config{DataDir: "d", DumpInterval: time.Millisecond}, "DumpInterval", "at least 1s"},
+		"negative dump interval": {Config{DataDir: "d", DumpInterval: -time.Minute}, "DumpInterval", "at least 1s"},
+	} {
+		err := test.cfg.Validate()
+		e, ok := errors.AsType[*ConfigError](err)
+		if !ok || e.Field != test.field || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v; want %s ... %s ...", name, err, test.field, test.says)
+		}
+	}
+}
+
+func TestValidate_BadDefinition_NamesIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		bad   *gatekeeperv1.Definition
+		field string
+	}{
+		"bad pattern":            {&gatekeeperv1.Definition{Name: "b", GroupPattern: proto.String("a(")}, "group_pattern"},
+		"explicit empty pattern": {&gatekeeperv1.Definition{Name: "b", AcquirerPattern: proto.String("")}, "acquirer_pattern"},
+		"duration":               {&gatekeeperv1.Definition{Name: "b", Duration: durationpb.New(time.Millisecond)}, "duration"},
+		"permits":                {&gatekeeperv1.Definition{Name: "b", Permits: proto.Uint32(1_000_001)}, "permits"},
+		"unknown enumeration":    {&gatekeeperv1.Definition{Name: "b", OnExpiry: 9}, "on_expiry"},
+		"name again":             {&gatekeeperv1.Definition{Name: "a"}, "name"},
+		"no name":                {&gatekeeperv1.Definition{}, "name"},
+	} {
+		err := Config{DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, test.bad}}.Validate()
+		e, ok := errors.AsType[*DefinitionError](err)
+		if !ok || e.Index != 1 || e.Name != test.bad.GetName() || e.Err.Field != test.field {
+			t.Errorf("%s: %v; want definition 1, field %s", name, err, test.field)
+		}
+	}
+}
+
+func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
+	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
+	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
+		t.Errorf("peer %s, advertised %s, API %s", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
+	}
+	cfg = Config{TLS: TLS{"c", "k", "ca"}}.withDefaults()
+	if cfg.ID != DefaultID || cfg.ClusterName != DefaultClusterName || cfg.Profile != ProfileDefault || cfg.PeerTLS != cfg.TLS || cfg.PeerAddress != DefaultPeerAddress {
+		t.Errorf("defaults: %+v", cfg)
+	}
+}

@@ -1,0 +1,78 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// declarationRetry is how long a leader waits after it could not declare its definitions.
+const declarationRetry = time.Second
+
+// declarationBatch is how many definitions one command declares: an edit of the API holds as many. Declaring is idempotent, so
+// that several commands do no harm.
+const declarationBatch = 10_000
+
+// definitionsOf reads definitions and checks them, as an edit would with the default settings of a cluster. The error is a
+// *DefinitionError.
+func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
+	all := make([]*semaphore.Definition, len(messages))
+	seen := make(map[string]int, len(messages))
+	for i, m := range messages {
+		d, err := api.DefinitionFrom(m)
+		if err == nil {
+			err = d.Validate(semaphore.DefaultMaxDuration)
+		}
+		if first, ok := seen[m.GetName()]; ok && err == nil {
+			err = &semaphore.FieldError{Field: "name", Value: m.GetName(), Rule: fmt.Sprintf("must be used once, and definition %d has it too", first)}
+		}
+		if err != nil {
+			field, ok := errors.AsType[*semaphore.FieldError](err)
+			if !ok {
+				field = &semaphore.FieldError{Rule: err.Error()}
+			}
+			return nil, &DefinitionError{Index: i, Name: m.GetName(), Err: field}
+		}
+		seen[m.GetName()], all[i] = i, d
+	}
+	return all, nil
+}
+
+// declare creates the definitions that were never there, and tries again until that is done or the leadership is over.
+func declare(ctx context.Context, log *slog.Logger, k *keeper.Keeper, definitions []*semaphore.Definition) {
+	for batch := range slices.Chunk(definitions, declarationBatch) {
+		edit := fsm.EditBatch{Author: "gatekeeperd", Reason: "definitions file", At: time.Now()}
+		for _, d := range batch {
+			edit.Changes = append(edit.Changes, fsm.Change{Kind: fsm.Declare, Name: d.Name, Definition: d})
+		}
+		for {
+			result, err := k.Edit(ctx, edit)
+			if err == nil {
+				log.Info("declared definitions", slog.Int("created", len(batch)-len(result.Skipped)),
+					slog.Int("skipped", len(result.Skipped)), slog.Uint64("revision", result.Revision))
+				break
+			}
+			if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
+				// The cluster's settings are narrower than the defaults. No retry helps, and the cluster serves without.
+				log.Error("cannot declare definitions: correct the one at fault and start this server again",
+					slog.String("semaphore", bad.Name), slog.Any("error", bad.Err))
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(declarationRetry):
+				log.Warn("could not declare definitions, trying again", slog.Any("error", err))
+			}
+		}
+	}
+}

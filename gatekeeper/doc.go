@@ -1,0 +1,36 @@
+// Package gatekeeper is the server of Gatekeeper, embeddable in any Go program:
+//
+//	server, err := gatekeeper.Open(ctx, gatekeeper.Config{DataDir: "/var/lib/gatekeeper"})
+//	if err != nil {
+//		return err
+//	}
+//	defer server.Close(context.Background())
+//
+// opens a single durable server on loopback; Config says how several make a cluster. Command gatekeeperd is this package with
+// flags around it. Clients use package client, or any gRPC client of proto/gatekeeper/v1.
+//
+// This package decides nothing. It checks a configuration, opens the rooms under internal/ in the order in which they need each
+// other, and closes them in the reverse order:
+//
+//	consensus  the log on which a majority agrees, membership, who leads, and the proof that one still does
+//	batcher    many commands in one entry of the log
+//	keeper     the leader's part of every call: read, decide, confirm or propose; with the lessor, which keeps deadlines,
+//	           and the queue of those who wait
+//	watch      what was applied, to those who asked to hear it
+//	api        gRPC: validate, convert, call, pass on to the leader
+//	metrics    numbers, health and profiles on the admin port
+//	dump       the whole state as lines of the log
+//
+// # Starting
+//
+// All listeners are opened before anything is written, so that a port in use is told before a data folder exists. Then the
+// data folder is locked. It belongs to one member of one cluster for life; only an empty one is given to a cluster: a new one of
+// this server alone, the named set of Config.Members, or the one that Config.Join asks to be taken into.
+//
+// # Stopping
+//
+// Close first sends clients away (health, ended streams), then hands leadership over, so that the others need not notice a
+// death, then lets calls under way end, then closes. Permits are not touched: their holders refresh them at the next
+// leader. A server that cannot go on, because its disk fails for example, refuses to guess: it stops serving, closes Done
+// with Err, and leaves the rest to whoever runs it.
+package gatekeeper

@@ -1,0 +1,39 @@
+package gatekeeper
+
+import (
+	"context"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/dump"
+)
+
+// dumps writes the state to the log, again and again until the server closes.
+func (s *Server) dumps() {
+	ticker := time.NewTicker(s.cfg.DumpInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-ticker.C:
+			dump.Write(context.Background(), s.log, s.view())
+		}
+	}
+}
+
+// view is the state as this server sees it now.
+func (s *Server) view() dump.View {
+	waiting := make(map[string]int)
+	every := func(string) bool { return true }
+	for _, w := range s.keeper.Waiters(every, s.keeper.WaiterCount()) {
+		waiting[w.Semaphore]++
+	}
+	return dump.View{
+		State:     s.machine.State(),
+		Role:      s.node.State(),
+		Leader:    s.node.Leader().ID,
+		Term:      s.node.Term(),
+		Waiting:   waiting,
+		Remaining: s.keeper.Remaining,
+	}
+}

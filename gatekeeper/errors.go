@@ -1,0 +1,39 @@
+package gatekeeper
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Errors of Open, for errors.Is. Bad configurations are a *ConfigError or a *DefinitionError instead.
+var (
+	// ErrListen: an address cannot be listened on, for example because another process does.
+	ErrListen = errors.New("gatekeeper: cannot listen")
+	// ErrDataDir: the data folder cannot be made, read or written.
+	ErrDataDir = errors.New("gatekeeper: cannot use the data folder")
+	// ErrDataDirLocked: another server is using the data folder.
+	ErrDataDirLocked = errors.New("gatekeeper: the data folder is in use")
+	// ErrForeignDataDir: the data folder belongs to another member than the configured one, or to another cluster, or is damaged.
+	ErrForeignDataDir = errors.New("gatekeeper: the data folder belongs to another member or cluster")
+	// ErrJoin: no server of the cluster took this one in before the context ended.
+	ErrJoin = errors.New("gatekeeper: cannot join")
+	// ErrJoinRefused: the cluster will not take this member in, however often it is asked.
+	ErrJoinRefused = errors.New("gatekeeper: the cluster refuses this member")
+	// ErrClosed: the server is closing or closed.
+	ErrClosed = errors.New("gatekeeper: closed")
+)
+
+// DefinitionError says which of Config.Definitions breaks which rule.
+type DefinitionError struct {
+	Index int
+	Name  string
+	Err   *semaphore.FieldError
+}
+
+func (e *DefinitionError) Error() string {
+	return fmt.Sprintf("definition %d, %q: %v", e.Index, e.Name, e.Err)
+}
+
+func (e *DefinitionError) Unwrap() error { return e.Err }

@@ -1,0 +1,74 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// joinAttempt bounds one question to one server: its cluster may be electing a leader.
+	joinAttempt = 10 * time.Second
+	// The wait between rounds over all servers doubles between these.
+	joinMinWait = 250 * time.Millisecond
+	joinMaxWait = 10 * time.Second
+)
+
+// joining is a server that asks to be taken into a cluster.
+type joining struct {
+	servers     []string // API addresses
+	credentials credentials.TransportCredentials
+	id          string
+	peerAddress string
+	log         *slog.Logger
+}
+
+// ask asks one server after the other to take this one in, round after round until ctx ends, and returns the id of
+// their cluster. Asking twice does no harm: a member that is known at the same address is answered the same. The error is
+// ErrJoinRefused when asking again cannot help, else ErrJoin.
+func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
+	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
+		for _, server := range j.servers {
+			clusterID, err = j.askOne(ctx, server)
+			if err == nil || errors.Is(err, ErrJoinRefused) {
+				return clusterID, err
+			}
+			if ctx.Err() != nil {
+				return "", fmt.Errorf("%w: %w; last answer: %w", ErrJoin, context.Cause(ctx), err)
+			}
+			j.log.Warn("cannot join yet", slog.String("server", server), slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("%w: %w; last answer: %w", ErrJoin, context.Cause(ctx), err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (j *joining) askOne(ctx context.Context, server string) (clusterID string, err error) {
+	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", server, err)
+	}
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, joinAttempt)
+	defer cancel()
+	answer, err := gatekeeperv1.NewClusterServiceClient(conn).AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: j.id, PeerAddress: j.peerAddress})
+	switch status.Code(err) {
+	case codes.OK:
+		return answer.GetClusterId(), nil
+	case codes.InvalidArgument, codes.AlreadyExists, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
+		return "", fmt.Errorf("%w: %s says: %s", ErrJoinRefused, server, status.Convert(err).Message())
+	}
+	return "", fmt.Errorf("%s: %w", server, err)
+}

@@ -1,0 +1,201 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a *ConfigError or a
+// *DefinitionError, and nothing was written then; the other errors of this package tell the rest apart. With Join, Open waits
+// for the cluster until ctx ends, which has no other meaning once Open has returned.
+func Open(ctx context.Context, cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	definitions, err := definitionsOf(cfg.Definitions)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg:  cfg,
+		log:  cfg.Logger.With(slog.String("id", cfg.ID)),
+		stop: make(chan struct{}),
+		done: make(chan struct{}),
+	}
+	if err := s.open(ctx, definitions); err != nil {
+		s.end(ErrClosed)
+		s.release(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return s, nil
+}
+
+// open opens one thing after the other, and notes how each is closed again.
+func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) error {
+	started := time.Now()
+	cfg := &s.cfg
+	credentials, err := cfg.TLS.client("TLS")
+	if err != nil {
+		return err
+	}
+	if _, err := cfg.PeerTLS.client("PeerTLS"); err != nil {
+		return err
+	}
+	if s.listeners, err = cfg.listen(); err != nil {
+		return err
+	}
+	s.opens(func(context.Context) error { s.listeners.close(); return nil })
+	s.warnOfStrangers()
+
+	folder, err := cfg.prepareFolder(ctx, advertised(cfg.AdvertisePeer, s.listeners.Peer), credentials)
+	if err != nil {
+		return err
+	}
+	s.opens(func(context.Context) error { return folder.Close() })
+	s.machine = fsm.New(folder.ClusterID().String())
+	hub := watch.New(0)
+	s.machine.Subscribe(hub.Applied) // before anything is applied
+	measures, err := metrics.New(cfg.Registerer)
+	if err != nil {
+		return fmt.Errorf("gatekeeper: metrics: %w", err)
+	}
+	s.opens(func(context.Context) error { measures.Close(); return nil })
+	s.machine.Subscribe(measures.Applied)
+
+	s.node, err = consensus.Open(consensus.Config{
+		Folder:        folder,
+		Machine:       s.machine,
+		PeerListener:  s.listeners.Peer,
+		AdvertisePeer: cfg.AdvertisePeer,
+		APIAddress:    advertised(cfg.AdvertiseAPI, s.listeners.API),
+		Members:       cfg.members(),
+		Timeouts:      cfg.Profile.timeouts(),
+		TLS:           peer.Files(cfg.PeerTLS),
+		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
+		Logger:        s.log,
+		Registerer:    measures.Registerer(),
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
+	s.opens(s.node.Close)
+	s.batcher = batcher.New(s.node, func() uint32 { return s.machine.State().FeatureLevel() }, batcher.WithObserver(measures.Entry))
+	s.opens(func(context.Context) error { s.batcher.Close(); return nil })
+	s.keeper = keeper.New(keeper.Config{
+		Machine:    s.machine,
+		Leadership: measures.Leadership(s.node),
+		Proposer:   s.batcher,
+		Metrics:    measures,
+		Logger:     s.log,
+	})
+	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
+	measures.Attach(metrics.Sources{
+		State:     s.machine.State,
+		Leading:   func() bool { return s.node.State() == "leader" },
+		Waiters:   s.keeper.WaiterCount,
+		Deadlines: s.keeper.Leases,
+		Watchers:  hub.Watchers,
+		Waiting:   s.batcher.Waiting,
+	})
+	s.node.Lead(&leading{keeper: s.keeper, log: s.log, definitions: definitions})
+
+	s.api, err = api.New(api.Config{
+		ID:        cfg.ID,
+		Keeper:    api.FromKeeper(s.keeper),
+		Consensus: s.node,
+		Machine:   s.machine,
+		Hub:       hub,
+		Retire:    s.retire,
+		TLS:       api.TLS(cfg.TLS),
+		Version:   Version(),
+		Started:   started,
+		Metrics:   measures,
+		Logger:    s.log,
+	})
+	if err != nil {
+		return fmt.Errorf("gatekeeper: %w", err)
+	}
+	s.opens(func(context.Context) error { s.api.Close(); return nil })
+	s.serve(measures)
+
+	if members, err := s.node.Members(); err == nil {
+		cfg.warnOfMembers(members)
+	}
+	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.DataDir),
+		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
+	return nil
+}
+
+// opens notes how something that was just opened is closed.
+func (s *Server) opens(close func(context.Context) error) { s.opened = append(s.opened, close) }
+
+// serve starts what answers, and what runs by itself.
+func (s *Server) serve(measures *metrics.Metrics) {
+	s.grpc = s.api.NewServer()
+	s.running.Go(func() {
+		if err := s.grpc.Serve(s.listeners.API); err != nil {
+			s.fail(fmt.Errorf("gatekeeper: serve the API: %w", err))
+		}
+	})
+	if s.listeners.Admin != nil {
+		s.admin = s.adminServer(measures)
+		s.running.Go(func() {
+			if err := s.admin.Serve(s.listeners.Admin); !errors.Is(err, http.ErrServerClosed) {
+				s.fail(fmt.Errorf("gatekeeper: serve the admin port: %w", err))
+			}
+		})
+	}
+	s.running.Go(func() {
+		select {
+		case err := <-s.node.Fatal():
+			s.fail(err)
+		case <-s.stop:
+		}
+	})
+	if s.cfg.DumpInterval > 0 {
+		s.running.Go(s.dumps)
+	}
+}
+
+// retire has the cluster remember a removed member, so that its id is never taken again.
+func (s *Server) retire(ctx context.Context, id string) error {
+	return s.batcher.Do(ctx, fsm.RetireMember{ID: id}).Err
+}
+
+func (p Profile) timeouts() consensus.Timeouts {
+	if p == ProfileFast {
+		return consensus.FastTimeouts()
+	}
+	return consensus.DefaultTimeouts()
+}
+
+// warnOfStrangers is loud about ports that other machines reach and that nothing protects.
+func (s *Server) warnOfStrangers() {
+	for _, port := range []struct {
+		what, address string
+		open          bool
+	}{
+		{"API", s.APIAddress(), s.cfg.TLS == (TLS{}) && !loopback(s.listeners.API.Addr())},
+		{"peer", s.PeerAddress(), s.cfg.PeerTLS == (TLS{}) && !loopback(s.listeners.Peer.Addr())},
+	} {
+		if port.open {
+			s.log.Warn("NO TLS on a port that other machines reach: whoever reaches it can take and end every permit and change the cluster",
+				slog.String("port", port.what), slog.String("address", port.address))
+		}
+	}
+}

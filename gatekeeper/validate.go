@@ -1,0 +1,193 @@
+package gatekeeper
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// ConfigError says which field of a Config breaks which rule.
+type ConfigError struct {
+	// Field is the name of the field in Config.
+	Field string
+	// Value is what it said.
+	Value string
+	// Rule is what it must be, as the end of a sentence.
+	Rule string
+}
+
+func (e *ConfigError) Error() string {
+	if e.Value == "" {
+		return e.Field + " " + e.Rule
+	}
+	return fmt.Sprintf("%s %q %s", e.Field, e.Value, e.Rule)
+}
+
+// minDumpInterval keeps a slip in a unit from filling the disk with dumps.
+const minDumpInterval = time.Second
+
+// Validate says what is wrong with a configuration as far as can be told without opening anything: a *ConfigError or a
+// *DefinitionError, or nil. Open does it too.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	for _, check := range []func() error{
+		c.checkNames, c.checkAddresses, c.checkMembers, c.checkJoin, c.checkTLS, c.checkRest,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	_, err := definitionsOf(c.Definitions)
+	return err
+}
+
+func (c *Config) checkNames() error {
+	if c.ID == "" {
+		return &ConfigError{"ID", "", "must be given: each of several servers has its own"}
+	}
+	if !validID(c.ID) {
+		return &ConfigError{"ID", c.ID, idRule}
+	}
+	if !validID(c.ClusterName) {
+		return &ConfigError{"ClusterName", c.ClusterName, idRule}
+	}
+	if c.DataDir == "" {
+		return &ConfigError{"DataDir", "", "must be given"}
+	}
+	return nil
+}
+
+const idRule = "must be 1 to 64 of the characters A-Z a-z 0-9 . _ -"
+
+func validID(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
+	}) < 0
+}
+
+func (c *Config) checkAddresses() error {
+	for _, listen := range []struct{ field, address string }{
+		{"APIAddress", c.APIAddress}, {"PeerAddress", c.PeerAddress}, {"AdminAddress", c.AdminAddress},
+	} {
+		if listen.address == "" {
+			continue
+		}
+		if _, _, err := splitPort(listen.address); err != nil {
+			return &ConfigError{listen.field, listen.address, "must be host:port"}
+		}
+	}
+	for _, advertise := range []struct{ field, address, listen string }{
+		{"AdvertiseAPI", c.AdvertiseAPI, c.listenAddress(c.Listeners.API, c.APIAddress)},
+		{"AdvertisePeer", c.AdvertisePeer, c.listenAddress(c.Listeners.Peer, c.PeerAddress)},
+	} {
+		if advertise.address == "" {
+			if everyAddress(advertise.listen) {
+				return &ConfigError{advertise.field, "", fmt.Sprintf("must be given: others cannot reach this server at %q, where it listens", advertise.listen)}
+			}
+			continue
+		}
+		if err := checkReachable(advertise.field, advertise.address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) listenAddress(l net.Listener, configured string) string {
+	if l != nil {
+		return l.Addr().String()
+	}
+	return configured
+}
+
+// everyAddress says that an address stands for all addresses of a machine: good to listen on, and no place to reach.
+func everyAddress(address string) bool {
+	host, _, err := splitPort(address)
+	return err == nil && (host == "" || net.ParseIP(host).IsUnspecified())
+}
+
+// checkReachable refuses what others cannot dial.
+func checkReachable(field, address string) error {
+	_, port, err := splitPort(address)
+	switch {
+	case err != nil || port == 0:
+		return &ConfigError{field, address, "must be host:port"}
+	case everyAddress(address):
+		return &ConfigError{field, address, "must name an address at which others reach this server, not every address of the machine"}
+	}
+	return nil
+}
+
+func (c *Config) checkMembers() error {
+	if len(c.Members) == 0 {
+		return nil
+	}
+	if len(c.Join) > 0 {
+		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be given together with Members: Members found a new cluster, Join enters an existing one"}
+	}
+	ids, addresses := make(map[string]bool), make(map[string]string)
+	for _, m := range c.Members {
+		if !validID(m.ID) {
+			return &ConfigError{"Members", m.ID, "names a member whose id " + idRule}
+		}
+		if ids[m.ID] {
+			return &ConfigError{"Members", m.ID, "names this member twice"}
+		}
+		ids[m.ID] = true
+		if err := checkReachable("Members", m.PeerAddress); err != nil {
+			return err
+		}
+		if other, ok := addresses[m.PeerAddress]; ok {
+			return &ConfigError{"Members", m.PeerAddress, fmt.Sprintf("is given as the address of both %s and %s", other, m.ID)}
+		}
+		addresses[m.PeerAddress] = m.ID
+		if m.ID == c.ID && c.AdvertisePeer != m.PeerAddress {
+			return &ConfigError{"AdvertisePeer", c.AdvertisePeer, fmt.Sprintf("must be this member's address in Members, %s", m.PeerAddress)}
+		}
+	}
+	if !ids[c.ID] {
+		return &ConfigError{"Members", "", fmt.Sprintf("must name this server too: its ID is %q", c.ID)}
+	}
+	return nil
+}
+
+func (c *Config) checkJoin() error {
+	for _, address := range c.Join {
+		if err := checkReachable("Join", address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkTLS() error {
+	for _, files := range []struct {
+		field string
+		TLS
+	}{{"TLS", c.TLS}, {"PeerTLS", c.PeerTLS}} {
+		if (files.Cert == "") != (files.Key == "") {
+			return &ConfigError{files.field, files.Cert + files.Key, "needs a certificate and its key together"}
+		}
+		if files.CA != "" && files.Cert == "" {
+			return &ConfigError{files.field, files.CA, "needs a certificate and its key beside the authorities"}
+		}
+	}
+	if c.PeerTLS.Cert != "" && c.PeerTLS.CA == "" {
+		return &ConfigError{"PeerTLS", "", "needs authorities (CA): members verify one another"}
+	}
+	return nil
+}
+
+func (c *Config) checkRest() error {
+	if c.Profile != ProfileDefault && c.Profile != ProfileFast {
+		return &ConfigError{"Profile", string(c.Profile), "must be default or fast"}
+	}
+	if c.DumpInterval != 0 && c.DumpInterval < minDumpInterval {
+		return &ConfigError{"DumpInterval", c.DumpInterval.String(), "must be 0 for never, or at least 1s"}
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package gatekeeper
+
+import "runtime/debug"
+
+// Version is the version of this module as the build knows it: a release, or the commit of a development build.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == modulePath && m.Version != "" {
+			return m.Version
+		}
+	}
+	return "unknown"
+}
+
+const modulePath = "github.com/gatekeeperd/gatekeeper"

@@ -62,7 +62,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 // the job was done and nobody has claimed its firing since, the firing is done.
 func (d *draft) release(c Release) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("release: cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("release: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live {
@@ -86,7 +86,7 @@ func (d *draft) completeLate(c Release) uint64 {
 // expire ends a live permit whose deadline has passed, or keeps its slot for an operator.
 func (d *draft) expire(c Expire) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("expire: cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("expire: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
@@ -143,7 +143,7 @@ func (d *draft) endCooling(c EndCooling) Result {
 // cancel ends an acquire by its request id: its permit is given back, or its grant, should it still come, is refused.
 func (d *draft) cancel(c Cancel) Result {
 	if c.Semaphore == "" || c.RequestID == "" {
-		return invalid("cancel needs a semaphore and a request id")
+		return invalid("cancel: it needs a semaphore and a request id")
 	}
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return CancelResult{Ended: ended}

@@ -1,16 +1,15 @@
 package fsm
 
-import (
-	"unique"
-
-	"github.com/gatekeeperd/gatekeeper/semaphore"
-)
+import "github.com/gatekeeperd/gatekeeper/semaphore"
 
 // grant decides again, by the same rule as the leader, and grants if it still holds. The leader matched the patterns; here
 // the revisions that it matched against are compared instead. Who waits ahead is the leader's alone: it proposes in that order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
-		return invalid("grant needs a semaphore and a weight of 1 to %d", semaphore.MaxPermits)
+		return invalid("grant: it needs a semaphore and a weight of 1 to %d", semaphore.MaxPermits)
+	}
+	if c.Firing != nil && c.Firing.Name == "" {
+		return invalid("grant: its firing has no name")
 	}
 	// A request that has ended never grants again, however late its retry comes.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
@@ -19,8 +18,8 @@ func (d *draft) grant(c Grant) Result {
 	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing}
 	facts := d.Facts(&req)
 	facts.Admission = semaphore.Admitted
-	// A retry of the request that got the identity's permit is answered with that permit, whatever changed since: the caller
-	// may not know that it holds one.
+	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet that it
+	// was granted, and what it expected was before that grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
 		if c.ExpectedRevision != nil && *c.ExpectedRevision != d.PermitRevision(c.Semaphore) {
 			return d.refuse(c, GrantResult{Outcome: GrantRevisionChanged})
@@ -42,12 +41,7 @@ func (d *draft) grant(c Grant) Result {
 	d.lastToken++
 	p := &semaphore.Permit{
 		Semaphore: facts.Definition.Name, // not the command's: a million permits share one name
-		Identity: semaphore.Identity{
-			Group:    unique.Make(c.Identity.Group).Value(), // few, and each often
-			Acquirer: unique.Make(c.Identity.Acquirer).Value(),
-			HolderID: c.Identity.HolderID,
-		},
-		Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
+		Identity:  c.Identity, Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
 		GrantedRevision: revision, GrantedAt: c.At, RequestID: c.RequestID, Metadata: c.Metadata,
 	}
 	d.setPermit(nil, p)
@@ -69,7 +63,7 @@ func (d *draft) refuse(c Grant, r GrantResult) Result {
 // extend sets the duration that a live permit's holder may count on.
 func (d *draft) extend(c Extend) Result {
 	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
-		return invalid("extend: the duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
+		return invalid("extend: its duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration {

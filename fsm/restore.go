@@ -257,9 +257,10 @@ func (in *restoring) crossCheck() {
 	d := in.d
 	d.revision = in.revision
 	d.permits.Scan(func(token uint64, p *semaphore.Permit) bool {
-		claim := d.claimOf(token)
-		in.require(p.State == semaphore.Cooling || p.Firing == nil || claim != nil, "permit %d has no claim of its firing", token)
-		in.require(p.State != semaphore.Live || claim == nil || claim.State == semaphore.ClaimHeld, "permit %d is live and its firing is not claimed", token)
+		if p.State == semaphore.Live && p.Firing != nil {
+			claim := d.claimOf(token)
+			in.require(claim != nil && claim.State == semaphore.ClaimHeld, "permit %d is live and does not hold the claim of its firing", token)
+		}
 		return in.r.err == nil
 	})
 	d.tallies.Scan(func(name string, t *tally) bool {

@@ -1,0 +1,193 @@
+package fsm_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestPause_AllOrNothing(t *testing.T) {
+	l := newLog(t)
+	l.define("a")
+	l.define("b")
+	pause := fsm.Pause{Names: []string{"a", "b"}, Reason: "night", Until: at(60), Stop: true, Author: "ann", At: at(1)}
+	r := one[fsm.RevisionResult](l, pause)
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 3})
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.PausedEvent, fsm.PausedEvent})
+	d := l.state().Definition("b")
+	equal(t, "pause", d.Pause, &semaphore.Pause{Reason: "night", Until: at(60), Stop: true, Revision: 3, Author: "ann"})
+	equal(t, "version", d.Version, uint64(2))
+	equal(t, "journal", len(collect(l.state().Journal("b", 3))), 1)
+	for _, names := range [][]string{nil, {"a", "none"}, {"a", "a"}} {
+		unchanged[fsm.InvalidResult](l, fsm.Pause{Names: names})
+		unchanged[fsm.InvalidResult](l, fsm.Resume{Names: names})
+	}
+}
+
+func TestResume(t *testing.T) {
+	l := newLog(t)
+	l.define("a")
+	l.define("b")
+	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}}); r.Applied {
+		t.Fatalf("not paused: %+v", r)
+	}
+	l.apply(fsm.Pause{Names: []string{"a", "b"}, Until: at(60)}) // revision 3
+	l.apply(fsm.Pause{Names: []string{"b"}, Reason: "longer", Until: at(90)})
+
+	// The timer of the first pause ends it only where nobody has paused since, and only in its own term.
+	timer := fsm.Resume{Names: []string{"a", "b", "none"}, Term: l.term, Revision: 3, Reason: "over"}
+	late := timer
+	late.Term--
+	if r := unchanged[fsm.RevisionResult](l, late); r.Applied {
+		t.Fatalf("another term: %+v", r)
+	}
+	if r := one[fsm.RevisionResult](l, timer); !r.Applied {
+		t.Fatalf("timer: %+v", r)
+	}
+	if s := l.state(); s.Definition("a").Pause != nil || s.Definition("b").Pause == nil {
+		t.Fatal("the timer ended a pause that was set since, or not its own")
+	}
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
+	if r := unchanged[fsm.RevisionResult](l, timer); r.Applied {
+		t.Fatalf("timer again: %+v", r)
+	}
+	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a", "b"}, Author: "ann"}); !r.Applied || l.state().Definition("b").Pause != nil {
+		t.Fatalf("operator: %+v", r)
+	}
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
+}
+
+func TestCordons(t *testing.T) {
+	l := newLog(t)
+	l.define("s")
+	r := one[fsm.RevisionResult](l, fsm.SetCordon{ID: "z", GroupPattern: "dr-.*", Until: at(60), Author: "ann", Reason: "power", At: at(1)})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 2})
+	l.apply(fsm.SetCordon{ID: "a", AcquirerPattern: "app1"})
+	before := l.state()
+	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "dr-site"})
+	equal(t, "cordons of an older state", before.Cordons()[1].GroupPattern, "dr-.*")
+	s := l.state()
+	equal(t, "cordons", s.Cordons(), []*fsm.Cordon{
+		{ID: "a", AcquirerPattern: "app1", Revision: 3}, {ID: "z", GroupPattern: "dr-site", Revision: 4},
+	})
+	equal(t, "cordon revision", s.CordonRevision(), uint64(4))
+	notes := collect(s.Journal("", 4))
+	equal(t, "journal before", notes[0].Before, &semaphore.Definition{Name: "z", GroupPattern: "dr-.*"})
+	equal(t, "journal after", notes[0].After, &semaphore.Definition{Name: "z", GroupPattern: "dr-site"})
+
+	for _, cmd := range []fsm.Uncordon{
+		{ID: "none"}, {ID: "z", Revision: 2}, {ID: "z", Term: l.term - 1}, {ID: "z", Term: l.term, Revision: 2},
+	} {
+		if r := unchanged[fsm.RevisionResult](l, cmd); r.Applied {
+			t.Fatalf("%+v: %+v", cmd, r)
+		}
+	}
+	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "z", Term: l.term, Revision: 4}); !r.Applied {
+		t.Fatalf("timer: %+v", r)
+	}
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
+	equal(t, "cordon revision", l.state().CordonRevision(), uint64(5))
+	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "a", Author: "ann"}); !r.Applied || len(l.state().Cordons()) != 0 {
+		t.Fatalf("operator: %+v", r)
+	}
+	equal(t, "cordons of an older state", len(s.Cordons()), 2)
+	unchanged[fsm.InvalidResult](l, fsm.SetCordon{GroupPattern: "x"})
+}
+
+func TestForget(t *testing.T) {
+	l := newLog(t)
+	l.define("s", permits(9))
+	done := func(name string, due int) {
+		p := l.grant("s", name, firing(name, due))
+		l.apply(fsm.Release{Token: p.Token})
+	}
+	done("d1", 10)
+	done("d2", 20)
+	done("d3", 30)
+	done("n1", 0)
+	done("n2", 0)
+	l.grant("s", "h", firing("held", 15))
+	l.grant("s", "i", firing("named", 0))
+	r := one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(20), Names: []string{"n1", "n1", "named", "none", "d3"}})
+	if !r.Applied || r.Revision != l.state().Revision() {
+		t.Fatalf("%+v", r)
+	}
+	var left []string
+	for c := range l.state().Claims("s") {
+		left = append(left, c.Firing.Name)
+	}
+	equal(t, "claims", left, []string{"n2", "named", "held", "d3"})
+	equal(t, "count", l.state().ClaimCount("s"), 4)
+	equal(t, "low water", l.state().LowWater("s"), at(20))
+
+	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(19)}); r.Applied {
+		t.Fatal("a lower mark was applied")
+	}
+	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"named"}}); r.Applied {
+		t.Fatal("a held claim was forgotten")
+	}
+	one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"n2"}})
+	equal(t, "low water", l.state().LowWater("s"), at(20))
+	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "none", Term: l.term, UpTo: at(20)}); r.Applied {
+		t.Fatal("a mark was set for nothing")
+	}
+	// Forgotten by due time is refused; forgotten by name may run again.
+	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringDone {
+		t.Fatalf("%+v", r)
+	}
+	l.grant("s", "x", firing("n1", 0))
+	restored(t, l.state())
+}
+
+func TestConfigure(t *testing.T) {
+	l := newLog(t)
+	settings := fsm.DefaultSettings()
+	if r := unchanged[fsm.RevisionResult](l, fsm.Configure{Settings: settings}); r.Applied {
+		t.Fatal("equal settings were applied")
+	}
+	settings.MaxDuration = 3 * time.Hour
+	r := one[fsm.RevisionResult](l, fsm.Configure{Settings: settings, Author: "ann"})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 1})
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Configured})
+	settings.MaxDuration = time.Minute
+	l.apply(fsm.Configure{Settings: settings})
+	equal(t, "settings", l.state().Settings(), settings)
+	equal(t, "largest duration", l.state().LargestDuration(), 3*time.Hour)
+	for _, change := range []func(*fsm.Settings){
+		func(s *fsm.Settings) { s.MaxDuration = time.Millisecond },
+		func(s *fsm.Settings) { s.MaxDuration = 1<<63 - 1 },
+		func(s *fsm.Settings) { s.RememberedRequests = 0 },
+	} {
+		bad := fsm.DefaultSettings()
+		change(&bad)
+		unchanged[fsm.InvalidResult](l, fsm.Configure{Settings: bad})
+	}
+}
+
+func TestRetireMember(t *testing.T) {
+	l := newLog(t)
+	for _, id := range []string{"gk2", "gk1"} {
+		if r := one[fsm.RevisionResult](l, fsm.RetireMember{ID: id}); !r.Applied {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if r := unchanged[fsm.RevisionResult](l, fsm.RetireMember{ID: "gk1"}); r.Applied {
+		t.Fatal("retired twice")
+	}
+	unchanged[fsm.InvalidResult](l, fsm.RetireMember{})
+	if s := l.state(); !s.Retired("gk1") || !s.Retired("gk2") || s.Retired("gk3") {
+		t.Fatal("not the members that were retired")
+	}
+}
+
+func TestRaiseFeatureLevel_NotAboveTheOneInForce_ChangesNothing(t *testing.T) {
+	l := newLog(t)
+	for _, level := range []uint32{0, 1} {
+		if r := unchanged[fsm.RevisionResult](l, fsm.RaiseFeatureLevel{Level: level}); r.Applied {
+			t.Fatalf("%+v", r)
+		}
+	}
+	equal(t, "level", l.state().FeatureLevel(), uint32(1))
+}

@@ -1,0 +1,372 @@
+package fsm_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// How a permit ends, and what becomes of its slot and of its firing.
+func TestEnd(t *testing.T) {
+	const cooling = 5 * time.Second
+	for _, tc := range []struct {
+		name   string
+		define []func(*semaphore.Definition)
+		before func(l *log)
+		end    func(l *log) fsm.Command
+		state  semaphore.PermitState // 0: the permit is gone
+		claim  semaphore.ClaimState  // 0: the firing may be claimed again
+		event  fsm.EventKind
+		note   fsm.EventKind
+		ended  semaphore.End // NotEnded: not remembered
+	}{
+		{
+			name: "release", end: func(*log) fsm.Command { return fsm.Release{Token: 1, At: at(5)} },
+			claim: semaphore.ClaimDone, event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name: "release, not run", end: func(*log) fsm.Command { return fsm.Release{Token: 1, NotRun: true, At: at(5)} },
+			event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name: "release, cooling", end: func(*log) fsm.Command { return fsm.Release{Token: 1, Cooling: cooling, At: at(5)} },
+			state: semaphore.Cooling, claim: semaphore.ClaimDone, event: fsm.CoolingEvent, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name:  "release, not run, cooling",
+			end:   func(*log) fsm.Command { return fsm.Release{Token: 1, NotRun: true, Cooling: cooling, At: at(5)} },
+			state: semaphore.Cooling, event: fsm.CoolingEvent, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name: "expiry", end: func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
+			claim: semaphore.ClaimSpent, event: fsm.Expired, note: fsm.Expired, ended: semaphore.EndExpired,
+		},
+		{
+			name: "expiry, firing free", define: []func(*semaphore.Definition){freeOnLoss},
+			end:   func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
+			event: fsm.Expired, note: fsm.Expired, ended: semaphore.EndExpired,
+		},
+		{
+			name:  "expiry, cooling",
+			end:   func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, Cooling: cooling, At: at(5)} },
+			state: semaphore.Cooling, claim: semaphore.ClaimSpent, event: fsm.CoolingEvent, note: fsm.Expired, ended: semaphore.EndExpired,
+		},
+		{
+			name: "expiry, cooling, firing free only afterwards", define: []func(*semaphore.Definition){freeOnLoss},
+			end:   func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, Cooling: cooling, At: at(5)} },
+			state: semaphore.Cooling, claim: semaphore.ClaimHeld, event: fsm.CoolingEvent, note: fsm.Expired, ended: semaphore.EndExpired,
+		},
+		{
+			name: "expiry, hold", define: []func(*semaphore.Definition){hold},
+			end:   func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, Cooling: cooling, At: at(5)} },
+			state: semaphore.Held, claim: semaphore.ClaimHeld, event: fsm.HeldEvent, note: fsm.HeldEvent,
+		},
+		{
+			name: "expiry, hold, definition deleted meanwhile", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			before: func(l *log) { l.apply(edits(remove("s", 1))) },
+			end:    func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
+			claim:  semaphore.ClaimSpent, event: fsm.Expired, note: fsm.Expired, ended: semaphore.EndExpired,
+		},
+		{
+			name: "abandon", end: func(l *log) fsm.Command { return fsm.Abandon{Token: 1, Term: l.term} },
+			event: fsm.Abandoned, note: fsm.Abandoned, ended: semaphore.EndAbandoned,
+		},
+		{
+			name: "cancel", end: func(*log) fsm.Command {
+				return fsm.Cancel{Semaphore: "s", Identity: identity("a"), RequestID: "r1"}
+			},
+			event: fsm.Abandoned, note: fsm.Abandoned, ended: semaphore.EndCancelled,
+		},
+		{
+			name: "clear", define: []func(*semaphore.Definition){hold},
+			before: func(l *log) { l.apply(fsm.Expire{Token: 1, Term: l.term}) },
+			end:    func(*log) fsm.Command { return fsm.Clear{Token: 1, Author: "ann", Reason: "checked", At: at(5)} },
+			claim:  semaphore.ClaimSpent, event: fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
+		},
+		{
+			name: "clear, firing free", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			before: func(l *log) { l.apply(fsm.Expire{Token: 1, Term: l.term}) },
+			end:    func(*log) fsm.Command { return fsm.Clear{Token: 1, Author: "ann", Reason: "checked", At: at(5)} },
+			event:  fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
+		},
+		{
+			name: "clear, after the holder said that it was done", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			before: func(l *log) { l.apply(fsm.Expire{Token: 1, Term: l.term}, fsm.Release{Token: 1}) },
+			end:    func(*log) fsm.Command { return fsm.Clear{Token: 1, Author: "ann", Reason: "checked", At: at(5)} },
+			claim:  semaphore.ClaimDone, event: fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l := newLog(t)
+			l.define("s", tc.define...)
+			l.grant("s", "a", requestID("r1"), firing("f", 5))
+			if tc.before != nil {
+				tc.before(l)
+			}
+			was, revision := l.state().Permit(1), l.state().Revision()
+			l.apply(tc.end(l))
+			s := l.state()
+			equal(t, "revision", s.Revision(), revision+1)
+			equal(t, "permit revision", s.PermitRevision("s"), revision+1)
+			equal(t, "events", kinds(l.events), []fsm.EventKind{tc.event})
+
+			now := s.Permit(1)
+			if tc.state == 0 {
+				if now != nil {
+					t.Fatalf("the permit is still there: %+v", now)
+				}
+				equal(t, "used", s.Used("s"), uint64(0))
+				equal(t, "permit of the event", l.events[0].Permit, was)
+			} else {
+				want := *was
+				want.State = tc.state
+				if tc.state == semaphore.Cooling {
+					want.Duration, want.Ended = cooling, tc.ended
+				}
+				equal(t, "permit", now, &want)
+				equal(t, "permit of the event", l.events[0].Permit, now)
+				equal(t, "used", s.Used("s"), uint64(1))
+			}
+			if held := s.Own("s", identity("a")) != nil; held != (tc.state == semaphore.Held) {
+				t.Fatalf("the identity holds it: %v", held)
+			}
+
+			claim := s.Claim("s", *fire("f", 5))
+			switch {
+			case tc.claim == 0 && claim != nil, tc.claim != 0 && claim == nil:
+				t.Fatalf("claim: %+v, want state %v", claim, tc.claim)
+			case claim != nil:
+				equal(t, "claim state", claim.State, tc.claim)
+			}
+
+			if tc.ended == semaphore.NotEnded {
+				if r := s.Request("s", identity("a"), "r1"); r != nil {
+					t.Fatalf("remembered as ended: %+v", r)
+				}
+			} else {
+				want := &fsm.Remembered{Semaphore: "s", Identity: identity("a"), RequestID: "r1", Outcome: tc.ended, Token: 1, Revision: revision + 1}
+				equal(t, "request", s.Request("s", identity("a"), "r1"), want)
+				equal(t, "ended permit", s.EndedPermit(1), want)
+			}
+
+			notes := collect(s.Journal("s", revision+1))
+			if len(notes) != 1 || notes[0].Kind != tc.note || notes[0].Permit.Token != 1 {
+				t.Fatalf("journal: %+v", notes)
+			}
+			equal(t, "author", notes[0].Author, l.events[0].Author)
+			equal(t, "restored", snapshotRecords(t, restored(t, s).State()), snapshotRecords(t, s))
+		})
+	}
+}
+
+func TestRelease_Repeated_SaysHowItEnded(t *testing.T) {
+	for _, id := range []string{"", "r1"} {
+		l := newLog(t)
+		l.define("s")
+		p := l.grant("s", "a", requestID(id))
+		first := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
+		if !first.Released || first.Permit != p || first.Revision != 3 {
+			t.Fatalf("first: %+v", first)
+		}
+		again := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
+		if again.Released || again.Permit != nil || again.Ended == nil || again.Ended.Outcome != semaphore.EndReleased || again.Revision != 0 {
+			t.Fatalf("again: %+v", again)
+		}
+		if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 99}); r.Released || r.Ended != nil {
+			t.Fatalf("never granted: %+v", r)
+		}
+	}
+}
+
+func TestRelease_HeldForOperator_FreesNothing(t *testing.T) {
+	l := newLog(t)
+	l.define("s", hold)
+	p := l.grant("s", "a")
+	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
+	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
+	if r.Released || r.Ended != nil || r.Permit.State != semaphore.Held {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestRelease_Late_CompletesItsFiringWhileNobodyClaimedItSince(t *testing.T) {
+	lose := func(l *log, cooling time.Duration) {
+		l.grant("s", "a", firing("f", 5))
+		l.apply(fsm.Expire{Token: 1, Term: l.term, Cooling: cooling})
+	}
+	t.Run("spent", func(t *testing.T) {
+		l := newLog(t)
+		l.define("s")
+		lose(l, 0)
+		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, NotRun: true})
+		r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1})
+		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 4 {
+			t.Fatalf("%+v", r)
+		}
+		c := l.state().Claim("s", *fire("f", 5))
+		if c.State != semaphore.ClaimDone || c.Revision != 4 {
+			t.Fatalf("claim: %+v", c)
+		}
+		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
+	})
+	t.Run("still cooling", func(t *testing.T) {
+		l := newLog(t)
+		l.define("s", freeOnLoss)
+		lose(l, time.Second)
+		if r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1}); r.Released || r.Permit.State != semaphore.Cooling {
+			t.Fatalf("%+v", r)
+		}
+		l.apply(fsm.EndCooling{Token: 1, Term: l.term})
+		if c := l.state().Claim("s", *fire("f", 5)); c == nil || c.State != semaphore.ClaimDone {
+			t.Fatalf("claim: %+v", c)
+		}
+	})
+	t.Run("claimed since", func(t *testing.T) {
+		l := newLog(t)
+		l.define("s", freeOnLoss)
+		lose(l, 0)
+		l.grant("s", "b", firing("f", 5))
+		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
+		if c := l.state().Claim("s", *fire("f", 5)); c.Token != 2 || c.State != semaphore.ClaimHeld {
+			t.Fatalf("claim: %+v", c)
+		}
+	})
+}
+
+// A proposal can be appended in a later term than it was made in; by then a new leader has given the holder its whole
+// duration again.
+func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
+	l := newLog(t)
+	l.define("s", permits(2))
+	p, q := l.grant("s", "a"), l.grant("s", "b")
+	l.apply(fsm.Release{Token: q.Token, Cooling: time.Second})
+	made := l.term
+	l.term++
+	for _, cmd := range []fsm.Command{
+		fsm.Expire{Token: p.Token, Term: made}, fsm.Abandon{Token: p.Token, Term: made}, fsm.EndCooling{Token: q.Token, Term: made},
+		fsm.Expire{Token: p.Token}, fsm.Abandon{Token: p.Token}, fsm.EndCooling{Token: q.Token},
+		fsm.Expire{Token: p.Token, Term: l.term + 1},
+	} {
+		if r := unchanged[fsm.PermitResult](l, cmd); r.Applied {
+			t.Fatalf("%+v: %+v", cmd, r)
+		}
+	}
+	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: made, UpTo: at(9)}); r.Applied {
+		t.Fatal("forget of an earlier term was applied")
+	}
+	for _, cmd := range []fsm.Command{fsm.Expire{Token: p.Token, Term: l.term}, fsm.EndCooling{Token: q.Token, Term: l.term}} {
+		if r := one[fsm.PermitResult](l, cmd); !r.Applied {
+			t.Fatalf("%+v: %+v", cmd, r)
+		}
+	}
+}
+
+// A timer may ring for a permit that is not, or no longer, in the state that it was set for.
+func TestEnd_InAnotherState_ChangesNothing(t *testing.T) {
+	l := newLog(t)
+	l.define("s", hold, permits(3))
+	live, held, cooling := l.grant("s", "a").Token, l.grant("s", "b").Token, l.grant("s", "c").Token
+	l.apply(fsm.Expire{Token: held, Term: l.term}, fsm.Release{Token: cooling, Cooling: time.Second})
+	for _, cmd := range []fsm.Command{
+		fsm.Expire{Token: held, Term: l.term}, fsm.Expire{Token: cooling, Term: l.term}, fsm.Expire{Token: 99, Term: l.term},
+		fsm.Abandon{Token: held, Term: l.term}, fsm.Abandon{Token: cooling, Term: l.term}, fsm.Abandon{Token: 99, Term: l.term},
+		fsm.EndCooling{Token: live, Term: l.term}, fsm.EndCooling{Token: held, Term: l.term}, fsm.EndCooling{Token: 99, Term: l.term},
+		fsm.Clear{Token: live}, fsm.Clear{Token: cooling}, fsm.Clear{Token: 99},
+		fsm.Revoke{Token: held}, fsm.Revoke{Token: cooling}, fsm.Revoke{Token: 99},
+	} {
+		r := unchanged[fsm.PermitResult](l, cmd)
+		if r.Applied || r.Revision != 0 {
+			t.Fatalf("%+v: %+v", cmd, r)
+		}
+	}
+	unchanged[fsm.InvalidResult](l, fsm.Release{Token: live, Cooling: -1})
+	unchanged[fsm.InvalidResult](l, fsm.Release{Token: live, Cooling: l.state().LargestDuration() + 1})
+	unchanged[fsm.InvalidResult](l, fsm.Expire{Token: live, Term: l.term, Cooling: -1})
+}
+
+func TestCooling_IsNobodys_AndEndsOnce(t *testing.T) {
+	l := newLog(t)
+	l.define("s", permits(2))
+	p := l.grant("s", "a", requestID("r1"))
+	l.apply(fsm.Release{Token: p.Token, Cooling: time.Second})
+	again := l.grant("s", "a", requestID("r2"))
+	if again.Token == p.Token {
+		t.Fatal("a cooling permit was given back to its last holder")
+	}
+	before := collect(l.state().Journal("", 0))
+	r := one[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
+	if !r.Applied || r.Permit.State != semaphore.Cooling {
+		t.Fatalf("%+v", r)
+	}
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.CoolingEnded})
+	equal(t, "journal", collect(l.state().Journal("", 0)), before)
+	equal(t, "own", l.state().Own("s", identity("a")), again)
+	unchanged[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
+}
+
+func TestCancel(t *testing.T) {
+	l := newLog(t)
+	l.define("s", hold, permits(3))
+	cancel := func(holder, id string) fsm.Cancel {
+		return fsm.Cancel{Semaphore: "s", Identity: identity(holder), RequestID: id}
+	}
+	p := l.grant("s", "a", requestID("r1"))
+	if r := one[fsm.CancelResult](l, cancel("a", "r2")); r.GaveBack != nil || r.Ended != nil || r.Revision == 0 {
+		t.Fatalf("another request of the holder: %+v", r)
+	}
+	equal(t, "own", l.state().Own("s", identity("a")), p)
+	if len(l.events) != 0 {
+		t.Fatalf("events: %v", kinds(l.events))
+	}
+	if r := one[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != p {
+		t.Fatalf("%+v", r)
+	}
+	if r := unchanged[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != nil || r.Ended.Outcome != semaphore.EndCancelled || r.Ended.Token != p.Token {
+		t.Fatalf("again: %+v", r)
+	}
+	q := l.grant("s", "b", requestID("r1"))
+	l.apply(fsm.Release{Token: q.Token})
+	if r := unchanged[fsm.CancelResult](l, cancel("b", "r1")); r.Ended.Outcome != semaphore.EndReleased {
+		t.Fatalf("after release: %+v", r)
+	}
+	unchanged[fsm.InvalidResult](l, cancel("a", ""))
+	unchanged[fsm.InvalidResult](l, fsm.Cancel{Identity: identity("a"), RequestID: "r9"})
+
+	// A permit held for an operator has no holder who could give it back; its clearing tells more than the cancel did.
+	h := l.grant("s", "c", requestID("r1"))
+	l.apply(fsm.Expire{Token: h.Token, Term: l.term})
+	if r := one[fsm.CancelResult](l, cancel("c", "r1")); r.GaveBack != nil || r.Ended != nil {
+		t.Fatalf("held: %+v", r)
+	}
+	l.apply(fsm.Clear{Token: h.Token})
+	if r := l.state().Request("s", identity("c"), "r1"); r.Outcome != semaphore.EndCleared || r.Token != h.Token {
+		t.Fatalf("cleared after cancel: %+v", r)
+	}
+}
+
+func TestRequests_MemoryIsBoundedAndForgetsTheOldest(t *testing.T) {
+	l := newLog(t)
+	l.define("s", permits(9))
+	settings := fsm.DefaultSettings()
+	settings.RememberedRequests = 2
+	l.apply(fsm.Configure{Settings: settings})
+	for _, id := range []string{"r1", "r2", "r3"} {
+		p := l.grant("s", "a", requestID(id))
+		l.apply(fsm.Release{Token: p.Token})
+	}
+	s := l.state()
+	if s.Request("s", identity("a"), "r1") != nil || s.EndedPermit(1) != nil {
+		t.Fatal("the oldest is still remembered")
+	}
+	if s.Request("s", identity("a"), "r2") == nil || s.Request("s", identity("a"), "r3") == nil || s.EndedPermit(2) == nil {
+		t.Fatal("a newer one was forgotten")
+	}
+	settings.RememberedRequests = 1
+	l.apply(fsm.Configure{Settings: settings})
+	if s := l.state(); s.Request("s", identity("a"), "r2") != nil || s.Request("s", identity("a"), "r3") == nil {
+		t.Fatal("a lowered bound does not hold at once")
+	}
+	equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))
+}

@@ -1,0 +1,189 @@
+package fsm_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// newFleet has that many semaphores of 1 000 000 permits each, named as a real fleet names them.
+func newFleet(tb testing.TB, semaphores int) (*log, []string) {
+	l := newLog(tb)
+	names := make([]string, semaphores)
+	batch := edits()
+	for i := range names {
+		names[i] = fmt.Sprintf("ci-kubernetes-e2e-gce-%05d", i)
+		batch.Changes = append(batch.Changes, create(definition(names[i], permits(semaphore.MaxPermits))))
+	}
+	l.apply(batch)
+	return l, names
+}
+
+// fill grants n permits to identities as our client makes them, and drops what it would keep for other tests.
+func (l *log) fill(names []string, n int) {
+	for i := 0; i < n; {
+		var cmds []fsm.Command
+		for ; len(cmds) < 256 && i < n; i++ {
+			cmds = append(cmds, l.fleetGrant(names, i))
+		}
+		l.apply(cmds...)
+	}
+	l.entries, l.events = nil, nil
+}
+
+func (l *log) fleetGrant(names []string, i int) fsm.Grant {
+	g := l.request(names[i%len(names)], "")
+	g.Identity = semaphore.Identity{Group: "prod", Acquirer: fmt.Sprintf("app-%d", i%1000), HolderID: fmt.Sprintf("0193b3a5-8c4f-7d2e-9a1b-%012x", i)}
+	g.RequestID = fmt.Sprintf("0193b3a5-8c4f-7d2e-8a1c-%012x", i)
+	return g
+}
+
+// BenchmarkApply measures entries of 256 grants, and of the 256 releases that undo them, on 100 000 permits.
+func BenchmarkApply(b *testing.B) {
+	l, names := newFleet(b, 10_000)
+	const standing = 100_000
+	l.fill(names, standing)
+	grants, releases := make([]fsm.Command, 256), make([]fsm.Command, 256)
+	next := standing
+	entry := func(cmds []fsm.Command) []byte {
+		e, err := fsm.Encode(1, cmds)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return e
+	}
+	apply := func(e []byte) {
+		l.index++
+		if _, err := l.m.Apply(l.index, l.term, e); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, what := range []string{"grants", "releases"} {
+		b.Run(fmt.Sprintf("256 %s in one entry", what), func(b *testing.B) {
+			b.ReportAllocs()
+			b.StopTimer()
+			for range b.N {
+				token := l.state().LastToken()
+				for i := range grants {
+					grants[i] = l.fleetGrant(names, next)
+					releases[i] = fsm.Release{Token: token + 1 + uint64(i), At: at(2)}
+					next++
+				}
+				g, r := entry(grants), entry(releases)
+				if what == "grants" {
+					b.StartTimer()
+				}
+				apply(g)
+				b.StopTimer()
+				if what == "releases" {
+					b.StartTimer()
+				}
+				apply(r)
+				b.StopTimer()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*256), "ns/command")
+		})
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	l, names := newFleet(b, 10)
+	cmds := make([]fsm.Command, 256)
+	for i := range cmds {
+		cmds[i] = l.fleetGrant(names, i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := fsm.Encode(1, cmds); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	l, names := newFleet(b, 10_000)
+	l.fill(names, 100_000)
+	b.Run("write 100 000 permits", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := l.state().Snapshot(io.Discard); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("hash 100 000 permits", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			hash(b, l.state())
+		}
+	})
+	file := snapshot(b, l.state())
+	b.Run("restore 100 000 permits", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := fsm.New("").Restore(bytes.NewReader(file)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkDecide is what the leader reads for one decision.
+func BenchmarkFacts(b *testing.B) {
+	l, names := newFleet(b, 10_000)
+	l.fill(names, 100_000)
+	s := l.state()
+	req := semaphore.Request{Semaphore: names[77], Identity: identity("a"), Weight: 1}
+	b.ReportAllocs()
+	for b.Loop() {
+		f := s.Facts(&req)
+		f.Admission = semaphore.Admitted
+		semaphore.Decide(&req, &f)
+	}
+}
+
+// A permit, with everything that is kept for it, must stay under 500 bytes: a million of them are promised.
+func TestMemory_BytesPerPermit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
+	const count = 200_000
+	l, names := newFleet(t, 1000)
+	before := heap()
+	l.fill(names, count)
+	grown := int64(heap()) - int64(before)
+	perPermit := grown / count
+	t.Logf("%d bytes a permit at %d permits", perPermit, count)
+	if perPermit > 500 {
+		t.Errorf("%d bytes a permit, want at most 500", perPermit)
+	}
+
+	// The same after a restart.
+	file := snapshot(t, l.state())
+	before = heap()
+	m := fsm.New("")
+	if err := m.Restore(bytes.NewReader(file)); err != nil {
+		t.Fatal(err)
+	}
+	grown = int64(heap()) - int64(before)
+	t.Logf("%d bytes a permit after restore", grown/count)
+	if grown/count > 500 {
+		t.Errorf("%d bytes a permit after restore, want at most 500", grown/count)
+	}
+	runtime.KeepAlive(m)
+	runtime.KeepAlive(l)
+	runtime.KeepAlive(file)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,79 @@
+package fsm_test
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+)
+
+// readRecords takes a snapshot apart.
+func readRecords(tb testing.TB, snapshot []byte) []*logv1.Record {
+	tb.Helper()
+	r := bufio.NewReader(bytes.NewReader(snapshot))
+	var records []*logv1.Record
+	for {
+		size, err := binary.ReadUvarint(r)
+		if err == io.EOF {
+			return records
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		body := make([]byte, size)
+		if _, err := io.ReadFull(r, body); err != nil {
+			tb.Fatal(err)
+		}
+		record := new(logv1.Record)
+		if err := proto.Unmarshal(body, record); err != nil {
+			tb.Fatal(err)
+		}
+		records = append(records, record)
+	}
+}
+
+// writeRecords puts a snapshot together, with the trailer made anew.
+func writeRecords(tb testing.TB, records []*logv1.Record) []byte {
+	tb.Helper()
+	var b []byte
+	add := func(r *logv1.Record) {
+		body, err := proto.MarshalOptions{Deterministic: true}.Marshal(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		b = append(binary.AppendUvarint(b, uint64(len(body))), body...)
+	}
+	count := 0
+	for _, r := range records {
+		if r.GetTrailer() == nil {
+			add(r)
+			count++
+		}
+	}
+	sum := sha256.Sum256(b)
+	add(&logv1.Record{Kind: &logv1.Record_Trailer{Trailer: &logv1.Trailer{Records: uint64(count - 1), Checksum: sum[:]}}})
+	return b
+}
+
+// snapshotRecords is the state as readable lines, without the index and term at which it was reached.
+func snapshotRecords(tb testing.TB, s *fsm.State) []string {
+	tb.Helper()
+	var lines []string
+	for _, r := range readRecords(tb, snapshot(tb, s)) {
+		if h := r.GetHeader(); h != nil {
+			h.AppliedIndex, h.AppliedTerm = 0, 0
+		}
+		if r.GetTrailer() == nil {
+			lines = append(lines, prototext.Format(r))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,52 @@
+package metrics
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Handler serves the admin port:
+//
+//	/metrics        what g gathers, in Prometheus' formats
+//	/healthz        200 while healthy returns nil, else 503 with its error: the process should be replaced
+//	/readyz         200 while ready returns nil, else 503 with its error: calls should go elsewhere
+//	/debug/pprof/   profiles of the process, for go tool pprof
+//
+// A nil function stands for one that returns nil. There is no authentication: whoever reaches the port can read all of it
+// and take profiles, so it is to be bound to where only operators come. Timeouts are set by whoever serves it; a profile
+// extends the write timeout of its own answer.
+func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.Handle("GET /healthz", check(healthy))
+	mux.Handle("GET /readyz", check(ready))
+	mux.HandleFunc("GET /debug/pprof/{$}", listProfiles)
+	mux.HandleFunc("GET /debug/pprof/{name}", serveProfile)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		plain(w, http.StatusOK, "/metrics\n/healthz\n/readyz\n/debug/pprof/\n")
+	})
+	return mux
+}
+
+func check(f func() error) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if f != nil {
+			if err := f(); err != nil {
+				plain(w, http.StatusServiceUnavailable, err.Error()+"\n")
+				return
+			}
+		}
+		plain(w, http.StatusOK, "ok\n")
+	}
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprint(w, text) // a reader that has gone needs no answer
+}

@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// calls counts calls of the API.
+type calls struct {
+	ended     *prometheus.CounterVec
+	reasons   *prometheus.CounterVec
+	byMethod  map[string]*method // by full name; not changed after New
+	forOthers *method
+}
+
+// method is what is looked up beforehand for one method.
+type method struct {
+	name      string
+	ok        prometheus.Counter
+	took      prometheus.Observer // nil for streams, which last as long as their caller likes
+	open      prometheus.Gauge
+	forwarded prometheus.Counter
+}
+
+// otherMethods stands for all that are not ours: health, reflection, and whatever else is asked for.
+const otherMethods = "other"
+
+func (c *calls) collector() prometheus.Collector {
+	c.ended = counterVec("rpc_calls_total", "Calls and streams that ended, by method and gRPC status.", "method", "code")
+	c.reasons = counterVec("rpc_errors_total", "Calls and streams that ended with an error, by its gRPC status and reason.", "code", "reason")
+	forwarded := counterVec("rpc_forwarded_total", "Calls and streams passed on to the leader, by method.", "method")
+	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Name: "rpc_duration_seconds", Buckets: durations(),
+		Help: "How long calls took, by method. Streams and what waits in a queue are not counted.",
+	}, []string{"method"})
+	open := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "rpc_streams", Help: "Open streams, by method.",
+	}, []string{"method"})
+
+	add := func(name string, unary, stream bool) *method {
+		m := &method{name: name, ok: c.ended.WithLabelValues(name, codes.OK.String()), forwarded: forwarded.WithLabelValues(name)}
+		if unary {
+			m.took = took.WithLabelValues(name)
+		}
+		if stream {
+			m.open = open.WithLabelValues(name)
+		}
+		return m
+	}
+	c.byMethod = make(map[string]*method)
+	for _, s := range []grpc.ServiceDesc{
+		gatekeeperv1.PermitService_ServiceDesc, gatekeeperv1.DefinitionService_ServiceDesc, gatekeeperv1.ClusterService_ServiceDesc,
+	} {
+		short := s.ServiceName[strings.LastIndexByte(s.ServiceName, '.')+1:]
+		for _, d := range s.Methods {
+			c.byMethod["/"+s.ServiceName+"/"+d.MethodName] = add(short+"/"+d.MethodName, true, false)
+		}
+		for _, d := range s.Streams {
+			c.byMethod["/"+s.ServiceName+"/"+d.StreamName] = add(short+"/"+d.StreamName, false, true)
+		}
+	}
+	c.forOthers = add(otherMethods, false, true)
+	return group{c.ended, c.reasons, forwarded, took, open}
+}
+
+func (c *calls) of(fullMethod string) *method {
+	if m := c.byMethod[fullMethod]; m != nil {
+		return m
+	}
+	return c.forOthers
+}
+
+// CallEnded counts a unary call or a stream that ended; reason is that of the ErrorInfo, if any.
+func (m *Metrics) CallEnded(fullMethod string, code codes.Code, reason string, took time.Duration) {
+	called := m.calls.of(fullMethod)
+	if called.took != nil {
+		called.took.Observe(took.Seconds())
+	}
+	if code == codes.OK {
+		called.ok.Inc()
+		return
+	}
+	m.calls.ended.WithLabelValues(called.name, code.String()).Inc()
+	m.calls.reasons.WithLabelValues(code.String(), reason).Inc()
+}
+
+// StreamOpened counts an open stream; StreamClosed is to follow.
+func (m *Metrics) StreamOpened(fullMethod string) { m.streams(fullMethod, 1) }
+
+// StreamClosed takes back what StreamOpened counted.
+func (m *Metrics) StreamClosed(fullMethod string) { m.streams(fullMethod, -1) }
+
+func (m *Metrics) streams(fullMethod string, by float64) {
+	if called := m.calls.of(fullMethod); called.open != nil {
+		called.open.Add(by)
+	}
+}
+
+// Forwarded counts a call or stream that is passed on to the leader.
+func (m *Metrics) Forwarded(fullMethod string) { m.calls.of(fullMethod).forwarded.Inc() }

@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// decisions counts answers to acquires and refreshes.
+type decisions struct {
+	plain     [semaphore.Refreshed + 1]prometheus.Counter // by outcome; nil for Denied
+	denied    [semaphore.NoFreePermit + 1]prometheus.Counter
+	refreshed [keeper.StatusRetry + 1]prometheus.Counter
+}
+
+func (d *decisions) collector() prometheus.Collector {
+	decided := counterVec("decisions_total",
+		"Answers to acquires by the leader, by outcome and, when denied, by reason.", "outcome", "reason")
+	for _, o := range []semaphore.Outcome{semaphore.Granted, semaphore.Refreshed} {
+		d.plain[o] = decided.WithLabelValues(o.String(), "")
+	}
+	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {
+		d.denied[r] = decided.WithLabelValues(semaphore.Denied.String(), r.String())
+	}
+	refreshed := counterVec("refreshes_total", "Refreshes of single tokens answered by the leader, by what became of them.", "status")
+	for status, name := range map[keeper.Status]string{
+		keeper.StatusRefreshed: "refreshed", keeper.StatusStopping: "stopping", keeper.StatusLost: "lost", keeper.StatusRetry: "retry",
+	} {
+		d.refreshed[status] = refreshed.WithLabelValues(name)
+	}
+	return group{decided, refreshed}
+}
+
+// Decided counts an answer to an acquire.
+func (m *Metrics) Decided(outcome semaphore.Outcome, reason semaphore.Reason) {
+	if outcome == semaphore.Denied {
+		inc(m.decisions.denied[:], int(reason))
+		return
+	}
+	inc(m.decisions.plain[:], int(outcome))
+}
+
+// Refreshed counts what became of the refresh of one token.
+func (m *Metrics) Refreshed(status keeper.Status) { inc(m.decisions.refreshed[:], int(status)) }
+
+// inc counts in the counter of that index, if there is one.
+func inc(counters []prometheus.Counter, i int) {
+	if i < len(counters) && counters[i] != nil {
+		counters[i].Inc()
+	}
+}
+
+// changes counts applied changes.
+type changes struct {
+	byKind [fsm.Configured + 1]prometheus.Counter
+}
+
+// kindNames are the label values of the kinds of events.
+func kindNames() [fsm.Configured + 1]string {
+	return [...]string{
+		fsm.Created: "created", fsm.Replaced: "replaced", fsm.Deleted: "deleted",
+		fsm.PausedEvent: "paused", fsm.ResumedEvent: "resumed",
+		fsm.CordonedEvent: "cordoned", fsm.UncordonedEvent: "uncordoned",
+		fsm.Granted: "granted", fsm.Released: "released", fsm.Expired: "expired", fsm.HeldEvent: "held",
+		fsm.CoolingEvent: "cooling", fsm.CoolingEnded: "cooling_ended", fsm.Cleared: "cleared",
+		fsm.StoppingEvent: "stopping", fsm.Abandoned: "abandoned",
+		fsm.DurationChanged: "duration_changed", fsm.Configured: "configured",
+	}
+}
+
+func (c *changes) collector() prometheus.Collector {
+	applied := counterVec("changes_total",
+		"Changes applied while this server led, by kind: edits, grants, releases, expiries and all others.", "kind")
+	for kind, name := range kindNames() {
+		if name != "" {
+			c.byKind[kind] = applied.WithLabelValues(name)
+		}
+	}
+	return applied
+}
+
+// Applied counts what a log entry did, if this server leads. It is to be subscribed to the state machine.
+func (m *Metrics) Applied(a fsm.Applied) {
+	s := m.sources.Load()
+	if s == nil || s.Leading == nil || len(a.Events) == 0 || !s.Leading() {
+		return
+	}
+	var counts [fsm.Configured + 1]int // one addition a kind, not one an event
+	for i := range a.Events {
+		if kind := a.Events[i].Kind; int(kind) < len(counts) {
+			counts[kind]++
+		}
+	}
+	for kind, n := range counts {
+		if c := m.changes.byKind[kind]; c != nil && n > 0 {
+			c.Add(float64(n))
+		}
+	}
+}

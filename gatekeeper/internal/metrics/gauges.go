@@ -1,0 +1,56 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// Sources are what is read when somebody asks. Every field may be nil.
+type Sources struct {
+	State func() *fsm.State
+	// Leading says whether this server leads. It is asked for every applied entry, which is counted only then.
+	Leading func() bool
+	// Waiters are acquires in the queues, Deadlines permits whose time the leader measures, Watchers open subscriptions, and
+	// Waiting commands that wait for an entry of the log.
+	Waiters, Deadlines, Watchers, Waiting func() int
+}
+
+// Attach says where to read what is not counted. Until then all of it is zero.
+func (m *Metrics) Attach(s Sources) { m.sources.Store(&s) }
+
+func (m *Metrics) newGauges() prometheus.Collector {
+	gauge := func(name, help string, read func(*Sources) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, func() float64 {
+			if s := m.sources.Load(); s != nil {
+				return read(s)
+			}
+			return 0
+		})
+	}
+	number := func(name, help string, source func(*Sources) func() int) prometheus.Collector {
+		return gauge(name, help, func(s *Sources) float64 {
+			if f := source(s); f != nil {
+				return float64(f())
+			}
+			return 0
+		})
+	}
+	state := func(name, help string, read func(*fsm.State) float64) prometheus.Collector {
+		return gauge(name, help, func(s *Sources) float64 {
+			if s.State != nil {
+				return read(s.State())
+			}
+			return 0
+		})
+	}
+	return group{
+		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
+		state("permits", "Permits that take slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
+		state("revision", "The latest revision applied.", func(s *fsm.State) float64 { return float64(s.Revision()) }),
+		number("waiters", "Acquires that wait in the leader's queues.", func(s *Sources) func() int { return s.Waiters }),
+		number("deadlines", "Permits whose time the leader measures.", func(s *Sources) func() int { return s.Deadlines }),
+		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
+		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),
+	}
+}

@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+)
+
+// log measures the way into the log, and the confirmations that need none.
+type log struct {
+	applied, refused, unknown prometheus.Counter
+	commands, bytes, took     prometheus.Histogram
+	confirmed                 prometheus.Histogram
+}
+
+func (l *log) collector() prometheus.Collector {
+	entries := counterVec("log_entries_total",
+		"Entries handed to the log, by what became of them: applied, refused (certainly not in the log) or unknown.", "outcome")
+	l.applied = entries.WithLabelValues("applied")
+	l.refused = entries.WithLabelValues("refused")
+	l.unknown = entries.WithLabelValues("unknown")
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+	}
+	l.commands = histogram("log_entry_commands", "Commands that share one entry of the log.", prometheus.ExponentialBuckets(1, 2, 9))
+	l.bytes = histogram("log_entry_size_bytes", "Size of an entry of the log.", prometheus.ExponentialBuckets(64, 4, 8))
+	l.took = histogram("log_entry_duration_seconds", "Time from handing an entry to the log to its result.", durations())
+	l.confirmed = histogram("confirm_duration_seconds", "Time that answers without a log entry waited until leadership was confirmed.", durations())
+	return group{entries, l.commands, l.bytes, l.took, l.confirmed}
+}
+
+// Entry measures an entry that came to its end; see batcher.WithObserver.
+func (m *Metrics) Entry(e batcher.Entry) {
+	l := &m.log
+	switch {
+	case e.Err == nil:
+		l.applied.Inc()
+	case errors.Is(e.Err, consensus.ErrNotAppended):
+		l.refused.Inc()
+	default:
+		l.unknown.Inc()
+	}
+	l.commands.Observe(float64(e.Commands))
+	l.bytes.Observe(float64(e.Bytes))
+	l.took.Observe(e.Took.Seconds())
+}
+
+// Leadership measures how long l takes to confirm.
+func (m *Metrics) Leadership(l keeper.Leadership) keeper.Leadership {
+	return leadership{l, m.log.confirmed}
+}
+
+type leadership struct {
+	keeper.Leadership
+	took prometheus.Histogram
+}
+
+func (l leadership) Confirm(ctx context.Context, term uint64, t time.Time) error {
+	began := time.Now()
+	err := l.Leadership.Confirm(ctx, term, t)
+	l.took.Observe(time.Since(began).Seconds())
+	return err
+}

@@ -1,0 +1,272 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+var (
+	_ keeper.Metrics = (*Metrics)(nil)
+	_ api.Metrics    = (*Metrics)(nil)
+)
+
+func newMetrics(t *testing.T) *Metrics {
+	t.Helper()
+	m, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func want(t *testing.T, m *Metrics, text string, names ...string) {
+	t.Helper()
+	if err := testutil.GatherAndCompare(m, strings.NewReader(text), names...); err != nil {
+		t.Error(err)
+	}
+}
+
+// use counts something of everything.
+func use(m *Metrics) {
+	m.Decided(semaphore.Granted, semaphore.NoReason)
+	m.Decided(semaphore.Denied, semaphore.NoFreePermit)
+	m.Refreshed(keeper.StatusRefreshed)
+	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Millisecond)
+	m.StreamOpened(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
+	m.Forwarded(gatekeeperv1.PermitService_TryAcquire_FullMethodName)
+	m.Entry(batcher.Entry{Commands: 3, Bytes: 200, Took: time.Millisecond})
+}
+
+func TestMetrics_AllOfThem_PassTheLinter(t *testing.T) {
+	m := newMetrics(t)
+	use(m)
+	problems, err := testutil.GatherAndLint(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if strings.HasPrefix(p.Metric, "gatekeeper_") {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+}
+
+func TestDecided_CountsOutcomesAndReasons(t *testing.T) {
+	m := newMetrics(t)
+	m.Decided(semaphore.Granted, semaphore.NoReason)
+	m.Decided(semaphore.Granted, semaphore.NoReason)
+	m.Decided(semaphore.Refreshed, semaphore.NoReason)
+	m.Decided(semaphore.Denied, semaphore.Cordoned)
+	m.Decided(0, semaphore.NoReason) // undecided: neither counted nor a fault
+	if got := testutil.ToFloat64(m.decisions.plain[semaphore.Granted]); got != 2 {
+		t.Errorf("%v granted", got)
+	}
+	if got := testutil.ToFloat64(m.decisions.denied[semaphore.Cordoned]); got != 1 {
+		t.Errorf("%v denied for a cordon", got)
+	}
+	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {
+		if m.decisions.denied[r] == nil {
+			t.Errorf("no counter for %v", r)
+		}
+	}
+	if _, err := m.Gather(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRefreshed_CountsEveryStatus(t *testing.T) {
+	m := newMetrics(t)
+	for s := keeper.StatusRefreshed; s <= keeper.StatusRetry; s++ {
+		m.Refreshed(s)
+	}
+	want(t, m, `
+# HELP gatekeeper_refreshes_total Refreshes of single tokens answered by the leader, by what became of them.
+# TYPE gatekeeper_refreshes_total counter
+gatekeeper_refreshes_total{status="lost"} 1
+gatekeeper_refreshes_total{status="refreshed"} 1
+gatekeeper_refreshes_total{status="retry"} 1
+gatekeeper_refreshes_total{status="stopping"} 1
+`, "gatekeeper_refreshes_total")
+}
+
+func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
+	m := newMetrics(t)
+	leading := false
+	a := fsm.Applied{Events: []fsm.Event{{Kind: fsm.Released}, {Kind: fsm.Released}, {Kind: fsm.Expired}, {Kind: 200}}}
+	m.Applied(a) // the log is read before anybody can be asked
+	m.Attach(Sources{Leading: func() bool { return leading }})
+	m.Applied(a)
+	leading = true
+	m.Applied(a)
+	for kind, n := range map[fsm.EventKind]float64{fsm.Released: 2, fsm.Expired: 1, fsm.Granted: 0} {
+		if got := testutil.ToFloat64(m.changes.byKind[kind]); got != n {
+			t.Errorf("%v of kind %d, want %v", got, kind, n)
+		}
+	}
+	for kind := fsm.Created; kind <= fsm.Configured; kind++ {
+		if m.changes.byKind[kind] == nil {
+			t.Errorf("no counter for kind %d", kind)
+		}
+	}
+}
+
+func TestCallEnded_KnowsOurMethodsAndLumpsTheRest(t *testing.T) {
+	m := newMetrics(t)
+	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.OK, "", time.Millisecond)
+	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Millisecond)
+	m.CallEnded("/what/ever", codes.Unimplemented, "", time.Hour)
+	m.CallEnded("/what/else", codes.Unimplemented, "", time.Hour)
+	m.CallEnded(gatekeeperv1.PermitService_KeepAlive_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Hour)
+	want(t, m, `
+# HELP gatekeeper_rpc_errors_total Calls and streams that ended with an error, by its gRPC status and reason.
+# TYPE gatekeeper_rpc_errors_total counter
+gatekeeper_rpc_errors_total{code="Unavailable",reason="NOT_LEADER"} 2
+gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
+`, "gatekeeper_rpc_errors_total")
+	if n := testutil.ToFloat64(m.calls.ended.WithLabelValues("other", "Unimplemented")); n != 2 {
+		t.Errorf("%v other calls", n)
+	}
+	if n := testutil.ToFloat64(m.calls.ended.WithLabelValues("PermitService/TryAcquire", "OK")); n != 1 {
+		t.Errorf("%v calls ended well", n)
+	}
+	keepAlive := m.calls.of(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
+	if keepAlive.took != nil {
+		t.Error("the length of a stream is measured")
+	}
+	m.StreamOpened(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
+	if n := testutil.ToFloat64(keepAlive.open); n != 1 {
+		t.Errorf("%v open streams", n)
+	}
+	m.StreamClosed(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
+	if n := testutil.ToFloat64(keepAlive.open); n != 0 {
+		t.Errorf("%v open streams", n)
+	}
+}
+
+func TestEntry_CountsByWhatBecameOfIt(t *testing.T) {
+	m := newMetrics(t)
+	for _, err := range []error{nil, nil, consensus.ErrNotAppended, consensus.ErrUnknownOutcome, errors.New("strange")} {
+		m.Entry(batcher.Entry{Commands: 2, Bytes: 10, Took: time.Second, Err: err})
+	}
+	want(t, m, `
+# HELP gatekeeper_log_entries_total Entries handed to the log, by what became of them: applied, refused (certainly not in the log) or unknown.
+# TYPE gatekeeper_log_entries_total counter
+gatekeeper_log_entries_total{outcome="applied"} 2
+gatekeeper_log_entries_total{outcome="refused"} 1
+gatekeeper_log_entries_total{outcome="unknown"} 2
+`, "gatekeeper_log_entries_total")
+}
+
+func TestAttach_StatesAreReadWhenAsked(t *testing.T) {
+	m := newMetrics(t)
+	machine, waiters := fsm.New("id"), 3
+	text := `
+# HELP gatekeeper_definitions Definitions stored.
+# TYPE gatekeeper_definitions gauge
+gatekeeper_definitions 0
+# HELP gatekeeper_waiters Acquires that wait in the leader's queues.
+# TYPE gatekeeper_waiters gauge
+gatekeeper_waiters %
+`
+	want(t, m, strings.Replace(text, "%", "0", 1), "gatekeeper_definitions", "gatekeeper_waiters")
+	m.Attach(Sources{State: machine.State, Waiters: func() int { return waiters }})
+	want(t, m, strings.Replace(text, "%", "3", 1), "gatekeeper_definitions", "gatekeeper_waiters")
+}
+
+type confirming struct {
+	keeper.Leadership
+	err error
+}
+
+func (c confirming) Confirm(context.Context, uint64, time.Time) error { return c.err }
+
+func TestLeadership_ConfirmIsMeasuredAndPassedOn(t *testing.T) {
+	m := newMetrics(t)
+	l := m.Leadership(confirming{err: consensus.ErrNotConfirmed})
+	if err := l.Confirm(t.Context(), 1, time.Now()); !errors.Is(err, consensus.ErrNotConfirmed) {
+		t.Errorf("confirm answered %v", err)
+	}
+	if n := testutil.CollectAndCount(m.log.confirmed); n != 1 {
+		t.Errorf("%d measured", n)
+	}
+}
+
+func TestNew_RegistryOfOthers_HoldsTheMetricsUntilClose(t *testing.T) {
+	theirs := prometheus.NewRegistry()
+	m, err := New(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A room's own."})
+	m.Registerer().MustRegister(room)
+	for _, g := range []prometheus.Gatherer{m, theirs} {
+		if n, err := testutil.GatherAndCount(g, "gatekeeper_revision", "gatekeeper_room_total"); n != 2 || err != nil {
+			t.Errorf("%d metrics, %v; want 2", n, err)
+		}
+	}
+
+	if _, err := New(theirs); err == nil {
+		t.Error("two servers' metrics are in one registry")
+	}
+	if !m.Registerer().Unregister(room) || m.Registerer().Unregister(room) {
+		t.Error("the room's metric is not taken back exactly once")
+	}
+	m.Close()
+	if n, err := testutil.GatherAndCount(theirs); n != 0 || err != nil {
+		t.Errorf("%d metrics are left, %v", n, err)
+	}
+	again, err := New(theirs)
+	if err != nil {
+		t.Fatalf("after Close: %v", err)
+	}
+	again.Close()
+}
+
+func TestMetrics_OnTheWayOfACall_AllocateNothing(t *testing.T) {
+	m := newMetrics(t)
+	m.Attach(Sources{Leading: func() bool { return true }})
+	a := fsm.Applied{Events: make([]fsm.Event, 256)}
+	for i := range a.Events {
+		a.Events[i].Kind = fsm.Granted
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		m.Decided(semaphore.Denied, semaphore.NoFreePermit)
+		m.Refreshed(keeper.StatusRefreshed)
+		m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.OK, "", time.Millisecond)
+		m.Entry(batcher.Entry{Commands: 3, Bytes: 200, Took: time.Millisecond})
+		m.Applied(a)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkDecided(b *testing.B) {
+	m, _ := New(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Decided(semaphore.Denied, semaphore.NoFreePermit)
+	}
+}
+
+func BenchmarkCallEnded(b *testing.B) {
+	m, _ := New(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.OK, "", time.Millisecond)
+	}
+}

@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// net/http/pprof is not used, because importing it adds its handlers to http.DefaultServeMux: a program that embeds the
+// server and serves that mux to the world would show its profiles to the world, without ever having asked for it.
+
+const (
+	defaultSeconds = 30
+	// maxSeconds bounds how long a single request can keep a profile going.
+	maxSeconds = 300
+)
+
+func listProfiles(w http.ResponseWriter, _ *http.Request) {
+	var b strings.Builder
+	for _, p := range pprof.Profiles() {
+		fmt.Fprintf(&b, "%s?debug=1\t%d\n", p.Name(), p.Count())
+	}
+	b.WriteString("profile?seconds=30\ntrace?seconds=1\n")
+	plain(w, http.StatusOK, b.String())
+}
+
+// serveProfile answers as net/http/pprof does: the timed ones are "profile" and "trace", and debug asks for text.
+func serveProfile(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	switch name {
+	case "profile":
+		timed(w, r, name, defaultSeconds, pprof.StartCPUProfile, pprof.StopCPUProfile)
+		return
+	case "trace":
+		timed(w, r, name, 1, trace.Start, trace.Stop)
+		return
+	}
+	p := pprof.Lookup(name)
+	if p == nil {
+		plain(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; /debug/pprof/ lists those there are\n", name))
+		return
+	}
+	debug, err := number(r, "debug", 0, 2)
+	gc, gcErr := number(r, "gc", 0, 1)
+	if err := errors.Join(err, gcErr); err != nil {
+		plain(w, http.StatusBadRequest, err.Error()+"\n")
+		return
+	}
+	if name == "heap" && gc > 0 {
+		runtime.GC()
+	}
+	if debug > 0 {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	} else {
+		attach(w, name)
+	}
+	_ = p.WriteTo(w, debug) // a reader that has gone needs no answer
+}
+
+// timed runs a profile for the asked number of seconds, or until the caller leaves.
+func timed(w http.ResponseWriter, r *http.Request, name string, seconds int, start func(io.Writer) error, stop func()) {
+	seconds, err := number(r, "seconds", seconds, maxSeconds)
+	if err != nil {
+		plain(w, http.StatusBadRequest, err.Error()+"\n")
+		return
+	}
+	length := time.Duration(seconds) * time.Second
+	// Not every ResponseWriter can; then the server's own timeout holds.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(length + time.Minute))
+	attach(w, name)
+	if err := start(w); err != nil {
+		w.Header().Del("Content-Disposition")
+		plain(w, http.StatusConflict, fmt.Sprintf("cannot start: %v\n", err)) // one at a time in a process
+		return
+	}
+	defer stop()
+	ctx, cancel := context.WithTimeout(r.Context(), length)
+	defer cancel()
+	<-ctx.Done()
+}
+
+func attach(w http.ResponseWriter, name string) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+}
+
+// number reads a query parameter between 0 and limit.
+func number(r *http.Request, name string, absent, limit int) (int, error) {
+	s := r.FormValue(name)
+	if s == "" {
+		return absent, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > limit {
+		return 0, fmt.Errorf("%s is %q: it must be a number from 0 to %d", name, s, limit)
+	}
+	return n, nil
+}

@@ -1,0 +1,96 @@
+// Package prometheus holds the sample rules against what a real server shows.
+package prometheus
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestRules_EveryMetric_IsShownByAServer(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	binaries, err := servers.Build(t.TempDir(), "cmd/gatekeeperd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := servers.Start(ctx, servers.Options{Binary: binaries[0], Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Kill()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+cluster.Servers[0].Admin+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	shown, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("gatekeeper.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metric := regexp.MustCompile(`\bgatekeeper_\w+`)
+	names := metric.FindAllString(string(text), -1)
+	if len(names) == 0 {
+		t.Fatal("the rules name no metric")
+	}
+	for _, name := range names {
+		if !strings.Contains(string(shown), "\n"+name+" ") && !strings.Contains(string(shown), "\n"+name+"{") {
+			t.Errorf("no server shows %s", name)
+		}
+	}
+}
+
+func TestRules_EveryAlert_SaysWhatAndWhatToDo(t *testing.T) {
+	text, err := os.ReadFile("gatekeeper.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert       string
+				Expr        string
+				For         string
+				Labels      map[string]string
+				Annotations map[string]string
+			}
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Groups) == 0 || len(file.Groups[0].Rules) == 0 {
+		t.Fatal("there are no rules")
+	}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" || r.Expr == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+				t.Errorf("incomplete: %+v", r)
+			}
+			if r.For != "" {
+				if _, err := time.ParseDuration(r.For); err != nil {
+					t.Errorf("%s: %v", r.Alert, err)
+				}
+			}
+		}
+	}
+}

@@ -86,3 +86,25 @@ func (e *EditFieldError) Error() string {
 }
 
 func (e *EditFieldError) Unwrap() error { return e.Err }
+
+// ErrSuperseded ends a waiting call whose place another call of the same acquisition has taken.
+var ErrSuperseded = errors.New("another call with the same request id has taken this one's place in the queue")
+
+// ErrRefused is what every RefusedError is.
+var ErrRefused = errors.New("refused")
+
+// RefusedError is the state machine's refusal of a command for what it says.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return "refused: " + e.Why }
+
+// Is makes errors.Is(err, ErrRefused) true.
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+// invalid turns a result that a command does not have into an error.
+func invalid(r fsm.Result) error {
+	if bad, ok := r.(fsm.InvalidResult); ok {
+		return &RefusedError{bad.Why}
+	}
+	return fmt.Errorf("the state machine answered with %T, which this command does not have", r)
+}

@@ -1,0 +1,214 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// TryAcquire asks once. When ctx ends before the keeper has answered, the call counts as never answered, and a grant of
+// which no other call was told is given back; once it has returned, ctx means nothing any more.
+func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, error) {
+	e, err := k.leading()
+	if err != nil {
+		return Answer{}, err
+	}
+	a, _, err := k.settle(ctx, e, call, keyOf(call), turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
+	return a, err
+}
+
+// turn is how a call stands to the queue.
+type turn struct {
+	// queued tells whether somebody waits ahead.
+	queued func() bool
+	// waits: the call would rather wait than be told that there is no free permit.
+	waits bool
+}
+
+func keyOf(call *AcquireCall) requestKey {
+	return requestKey{semaphore: call.Semaphore, identity: call.Identity, requestID: call.RequestID}
+}
+
+// settle decides until there is an answer: what was decided may no longer hold when it is applied, and is then decided
+// again. wait is true, with neither answer nor error, when there is no free permit and the call would rather wait.
+func (k *Keeper) settle(ctx context.Context, e *epoch, call *AcquireCall, key requestKey, t turn) (a Answer, wait bool, err error) {
+	for again := true; again; {
+		if err := ctx.Err(); err != nil {
+			return Answer{}, false, err
+		}
+		if e.over() {
+			return Answer{}, false, k.notLeader()
+		}
+		a, wait, again, err = k.once(ctx, e, call, key, t)
+	}
+	return a, wait, err
+}
+
+// once decides once. again asks to decide anew.
+func (k *Keeper) once(
+	ctx context.Context, e *epoch, call *AcquireCall, key requestKey, t turn,
+) (a Answer, wait, again bool, err error) {
+	if rec := k.attach(key); rec != nil {
+		return k.await(ctx, e, rec, call, t)
+	}
+	state := k.cfg.Machine.State()
+	if ended := k.ended(state, key); ended != nil {
+		if err := k.confirm(ctx, e, call.Received); err != nil {
+			return Answer{}, false, false, err
+		}
+		return Answer{}, false, false, &RequestEndedError{*ended}
+	}
+	facts := k.facts(state, &call.Request)
+	replay := facts.Own != nil && key.requestID != "" && facts.Own.RequestID == key.requestID
+	if current := state.PermitRevision(call.Semaphore); call.ExpectedRevision != nil && *call.ExpectedRevision != current && !replay {
+		if err := k.confirm(ctx, e, call.Received); err != nil {
+			return Answer{}, false, false, err
+		}
+		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, current}
+	}
+	facts.WaitsAhead = t.queued()
+	switch d := semaphore.Decide(&call.Request, &facts); d.Outcome {
+	case semaphore.Refreshed:
+		a, again, err = k.replay(ctx, e, call, facts.Own)
+		return a, false, again, err
+	case semaphore.Granted:
+		return k.await(ctx, e, k.propose(e, key, k.grant(call, state, &facts)), call, t)
+	default:
+		if d.Reason == semaphore.NoFreePermit && t.waits {
+			return Answer{}, true, false, nil
+		}
+		if err := k.confirm(ctx, e, call.Received); err != nil {
+			return Answer{}, false, false, err
+		}
+		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, d)}, false, false, nil
+	}
+}
+
+func (k *Keeper) ended(state *fsm.State, key requestKey) *fsm.Remembered {
+	if key.requestID == "" {
+		return nil
+	}
+	return state.Request(key.semaphore, key.identity, key.requestID)
+}
+
+func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Facts) fsm.Grant {
+	return fsm.Grant{
+		Semaphore:         call.Semaphore,
+		Identity:          call.Identity,
+		Weight:            call.Weight,
+		Firing:            call.Firing,
+		RequestID:         call.RequestID,
+		Metadata:          call.Metadata,
+		DefinitionVersion: state.Definition(facts.Definition.Name).Version,
+		CordonRevision:    state.CordonRevision(),
+		ExpectedRevision:  call.ExpectedRevision,
+		At:                time.Now(),
+	}
+}
+
+// await waits for what becomes of a proposed grant and turns it into an answer.
+func (k *Keeper) await(
+	ctx context.Context, e *epoch, rec *pending, call *AcquireCall, t turn,
+) (a Answer, wait, again bool, err error) {
+	select {
+	case <-rec.done:
+	case <-ctx.Done():
+		k.detach(rec)
+		return Answer{}, false, false, ctx.Err()
+	}
+	k.answer(rec)
+	o := &rec.outcome
+	if o.Err != nil {
+		return Answer{}, false, false, k.failure(e, o.Err)
+	}
+	// A call that was received after the grant had been handed to Raft is a replay: its own send time proves nothing about
+	// this entry, so it is decided anew, under the rule for refreshes if the permit is there.
+	waiting, fresh := waited(call.Received, o)
+	if !fresh {
+		return Answer{}, false, true, nil
+	}
+	r, ok := o.Result.(fsm.GrantResult)
+	if !ok {
+		return Answer{}, false, false, invalid(o.Result)
+	}
+	switch r.Outcome {
+	case fsm.GrantGranted:
+		return Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting}, false, false, nil
+	case fsm.GrantDenied:
+		if r.Decision.Reason == semaphore.NoFreePermit && t.waits {
+			return Answer{}, true, false, nil
+		}
+		state := k.cfg.Machine.State()
+		facts := k.facts(state, &call.Request)
+		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, r.Decision)}, false, false, nil
+	case fsm.GrantRevisionChanged:
+		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision}
+	case fsm.GrantRequestEnded:
+		return Answer{}, false, false, &RequestEndedError{*r.Ended}
+	default: // held already, or changed meanwhile
+		return Answer{}, false, true, nil
+	}
+}
+
+// replay answers a call whose identity holds the permit already: a refresh in every respect.
+func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *semaphore.Permit) (a Answer, again bool, err error) {
+	refresh := []lessor.Refresh{{Token: own.Token}}
+	v := k.lessor.Renew(e.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)[0]
+	switch v.Status {
+	case lessor.NotLeading:
+		return Answer{}, false, k.notLeader()
+	case lessor.Marked:
+		// Its end is on its way: wait for what becomes of it, then decide again.
+		select {
+		case <-v.Resolved:
+			return Answer{}, true, nil
+		case <-e.done:
+			return Answer{}, false, k.notLeader()
+		case <-ctx.Done():
+			return Answer{}, false, ctx.Err()
+		}
+	case lessor.Ended, lessor.Refused:
+		return Answer{}, true, nil // the state has moved on
+	case lessor.Renewed:
+	}
+	if err := k.confirm(ctx, e, call.Received); err != nil {
+		return Answer{}, false, err
+	}
+	if k.lessor.Check(e.term, refresh, k.admit, nil)[0].Status != lessor.Renewed {
+		return Answer{}, true, nil
+	}
+	p := *v.Permit
+	p.Duration = v.Answer
+	return Answer{Outcome: semaphore.Refreshed, Permit: &p}, false, nil
+}
+
+// facts gathers what a decision looks at. WaitsAhead is left to the caller.
+func (k *Keeper) facts(state *fsm.State, req *semaphore.Request) semaphore.Facts {
+	facts := state.Facts(req)
+	facts.Admission = k.patterns.admission(state, state.Definition(req.Semaphore), req.Identity)
+	facts.OwnOverheld = facts.Own != nil && k.lessor.Overheld(facts.Own)
+	return facts
+}
+
+// admit is the lessor's question: does the rule still admit the holder of this permit?
+func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
+	sd := state.Definition(p.Semaphore)
+	facts := semaphore.Facts{Own: p, OwnOverheld: overheld, Admission: k.patterns.admission(state, sd, p.Identity)}
+	if sd != nil {
+		facts.Definition, facts.Pause = sd.Definition, sd.Pause
+	}
+	return semaphore.Admit(p, &facts)
+}
+
+// failure says what an error of the log means for a call.
+func (k *Keeper) failure(e *epoch, err error) error {
+	if errors.Is(err, consensus.ErrNotAppended) && e.over() {
+		return k.notLeader()
+	}
+	return err
+}

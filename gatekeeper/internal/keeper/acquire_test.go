@@ -1,0 +1,480 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestTryAcquire_Denied_WritesNothingAndSaysWhoHolds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		before := w.tape.entries()
+		d := w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		if w.tape.entries() != before {
+			t.Fatal("a denial wrote a log entry")
+		}
+		if d.HolderCount != 1 || d.Holders[0].Token != p.Token || d.RetryAfter <= 0 || d.Message == "" {
+			t.Fatalf("the denial is %+v", d)
+		}
+		w.denied(&AcquireCall{Request: semaphore.Request{
+			Semaphore: "none", Identity: semaphore.Identity{Group: "g", Acquirer: "a"}, Weight: 1,
+		}}, semaphore.NoSuchSemaphore)
+	})
+}
+
+func TestTryAcquire_SameIdentity_GetsItsOwnPermitBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", ""))
+		w.sleep(50 * time.Second)
+		a := w.try(ask("a", ""))
+		if a.Outcome != semaphore.Refreshed || a.Permit.Token != p.Token || a.Waited != 0 {
+			t.Fatalf("the answer is %+v", a)
+		}
+		w.sleep(50 * time.Second)
+		if !w.live(p.Token) {
+			t.Fatal("asking again did not refresh")
+		}
+		heavier := ask("a", "")
+		heavier.Weight = 2
+		w.denied(heavier, semaphore.AlreadyHeld)
+	})
+}
+
+func TestTryAcquire_ReplayAfterUnknownOutcome_IsARefreshOfTheSamePermit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		failed := make(chan error)
+		call := ask("a", "1")
+		go func() {
+			_, err := w.TryAcquire(context.Background(), call)
+			failed <- err
+		}()
+		synctest.Wait()
+		lost := w.tape.lose()
+		wantErr(t, <-failed, consensus.ErrUnknownOutcome)
+		w.tape.applyLater(lost) // it was in the log after all
+
+		a := w.try(ask("a", "1"))
+		if a.Outcome != semaphore.Refreshed || a.Waited != 0 {
+			t.Fatalf("the replay is %+v, want a refresh that counts from its own send", a)
+		}
+	})
+}
+
+func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		if _, err := w.Release(context.Background(), p.Token, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+		wantErr(t, err, ErrRequestEnded)
+		w.granted(ask("a", "2"))
+	})
+}
+
+// A leader that is paused between handing a grant to Raft and answering it may have been deposed meanwhile: the pause must
+// not move the client's base.
+func TestTryAcquire_LeaderPausedAfterHandingOver_PauseIsNotWaited(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		answers := make(chan Answer)
+		call := ask("a", "1")
+		go func() {
+			a, err := w.TryAcquire(context.Background(), call)
+			if err != nil {
+				t.Error(err)
+			}
+			answers <- a
+		}()
+		w.sleep(40 * time.Second)
+		w.tape.letGo()
+		a := <-answers
+		if a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
+			t.Fatalf("waited is %v, want the time before the hand-over only", a.Waited)
+		}
+		// What the client believes ends before anything here can end it.
+		w.sleep(59 * time.Second)
+		if !w.live(a.Permit.Token) {
+			t.Fatal("it ended early")
+		}
+	})
+}
+
+func TestTryAcquire_CallReceivedAfterTheHandOver_IsAnsweredAsARefresh(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		answers := make(chan Answer, 2)
+		go w.answerTo(ask("a", "1"), answers)
+		w.sleep(5 * time.Second)
+		go w.answerTo(ask("a", "1"), answers) // a retry attaches
+		w.sleep(time.Second)
+		w.tape.letGo()
+		first, second := <-answers, <-answers
+		if first.Outcome == semaphore.Refreshed {
+			first, second = second, first
+		}
+		if first.Outcome != semaphore.Granted || second.Outcome != semaphore.Refreshed || second.Waited != 0 ||
+			first.Permit.Token != second.Permit.Token {
+			t.Fatalf("the answers are %+v and %+v, want a grant and a refresh of it", first, second)
+		}
+	})
+}
+
+func (w *world) answerTo(call *AcquireCall, answers chan<- Answer) {
+	a, err := w.TryAcquire(context.Background(), call)
+	if err != nil {
+		w.t.Error(err)
+	}
+	answers <- a
+}
+
+func TestAbandon_AllCallsEnded_SlotIsFreedAndTheRequestRemembered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		failed := make(chan error)
+		call := ask("a", "1")
+		go func() {
+			_, err := w.TryAcquire(ctx, call)
+			failed <- err
+		}()
+		synctest.Wait()
+		cancel()
+		wantErr(t, <-failed, context.Canceled)
+		w.tape.letGo()
+		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+		wantErr(t, err, ErrRequestEnded)
+		w.granted(ask("b", "2"))
+	})
+}
+
+func TestAbandon_AnsweredElsewhere_IsNotAbandoned(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		failed, answers := make(chan error), make(chan Answer, 1)
+		call := ask("a", "1")
+		go func() {
+			_, err := w.TryAcquire(ctx, call)
+			failed <- err
+		}()
+		synctest.Wait()
+		go w.answerTo(ask("a", "1"), answers)
+		synctest.Wait()
+		cancel()
+		<-failed
+		w.tape.letGo()
+		a := <-answers
+		w.sleep(30 * time.Second)
+		if !w.live(a.Permit.Token) {
+			t.Fatal("a grant that another call was told of was abandoned")
+		}
+		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+	})
+}
+
+func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		failed := make(chan error)
+		call := ask("a", "1")
+		go func() {
+			_, err := w.TryAcquire(ctx, call)
+			failed <- err
+		}()
+		synctest.Wait()
+		// The grant is applied, and before its own call is told, another request of the identity is answered from the state.
+		held := w.tape.held
+		w.tape.mu.Lock()
+		w.tape.held, w.tape.holds = nil, false
+		w.tape.mu.Unlock()
+		results, err := w.machine.Apply(w.tape.next(), 1, held[0].entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := w.try(ask("a", "2"))
+		if a.Outcome != semaphore.Refreshed {
+			t.Fatalf("the other request is %+v", a)
+		}
+		cancel()
+		<-failed
+		held[0].end(consensus.Appended{Results: results})
+		w.sleep(time.Second)
+		if !w.live(a.Permit.Token) {
+			t.Fatal("the permit was abandoned though another request had been told of it")
+		}
+	})
+}
+
+func (t *tape) next() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.index++
+	return t.index
+}
+
+func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForItsFate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		call := ask("a", "1")
+		failed := make(chan error)
+		go func() {
+			_, err := w.TryAcquire(ctx, call)
+			failed <- err
+		}()
+		synctest.Wait()
+		cancel()
+		<-failed
+		// The grant is applied; its abandonment is held back.
+		w.tape.mu.Lock()
+		grant := w.tape.held
+		w.tape.held = nil
+		for _, h := range grant {
+			w.tape.apply(h)
+		}
+		w.tape.mu.Unlock()
+		synctest.Wait()
+		replay := make(chan error, 1)
+		go func() {
+			_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+			replay <- err
+		}()
+		synctest.Wait()
+		select {
+		case err := <-replay:
+			t.Fatalf("the replay was answered with %v while the end of its permit was in flight", err)
+		default:
+		}
+		w.tape.letGo()
+		wantErr(t, <-replay, ErrRequestEnded)
+	})
+}
+
+// "Already held" can be found at apply, when two calls of one identity without a request id both saw a free permit.
+func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		answers := make(chan Answer, 2)
+		go w.answerTo(ask("a", ""), answers)
+		go w.answerTo(ask("a", ""), answers)
+		synctest.Wait()
+		w.tape.letGo()
+		first, second := <-answers, <-answers
+		if first.Outcome == second.Outcome || first.Permit.Token != second.Permit.Token {
+			t.Fatalf("the answers are %+v and %+v, want one grant and one refresh of it", first, second)
+		}
+	})
+}
+
+func TestTryAcquire_HeldWhileItsExpiryIsInFlight_IsDecidedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", ""))
+		w.tape.hold()
+		w.sleep(61 * time.Second)
+		answers := make(chan Answer, 1)
+		go w.answerTo(ask("a", ""), answers)
+		synctest.Wait()
+		if len(answers) != 0 {
+			t.Fatal("it was answered while the end of its permit was in flight")
+		}
+		w.tape.letGo()
+		a := <-answers
+		if a.Outcome != semaphore.Granted || a.Permit.Token == p.Token {
+			t.Fatalf("the answer is %+v, want a new permit", a)
+		}
+	})
+}
+
+func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		edited, answers := make(chan struct{}), make(chan Answer, 1)
+		go func() {
+			defer close(edited)
+			if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "dr-site" }); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		go w.answerTo(ask("a", "1"), answers) // decides on what is still in force
+		synctest.Wait()
+		w.tape.letGo()
+		<-edited
+		if a := <-answers; a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.GroupMismatch {
+			t.Fatalf("the answer is %+v, want the edit to count", a)
+		}
+	})
+}
+
+func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		l := w.Listen()
+		defer l.Close()
+		if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}}); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(30 * time.Second)
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "no-run" })
+		if n := <-l.Notices(); n[0].Status != StatusStopping || n[0].Stop != semaphore.StopNoLongerAdmitted {
+			t.Fatalf("the notice is %+v", n)
+		}
+		w.wantStatus(p.Token, StatusStopping)
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr-site" })
+		dr := ask("b", "2")
+		dr.Identity.Group = "dr-site"
+		w.denied(dr, semaphore.NoFreePermit)
+		w.sleep(29 * time.Second)
+		w.denied(dr, semaphore.NoFreePermit)
+		w.sleep(2 * time.Second)
+		w.granted(dr)
+		if n := <-l.Notices(); n[len(n)-1].Status != StatusLost {
+			t.Fatalf("the last notice is %+v", n)
+		}
+	})
+}
+
+func TestDelete_WithLivePermits_TheyCountWhenTheNameComesBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.delete("job")
+		w.denied(ask("b", "2"), semaphore.NoSuchSemaphore)
+		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopNoLongerAdmitted {
+			t.Fatalf("the cause is %v", r.Stop)
+		}
+		w.define("job", nil)
+		w.denied(ask("b", "3"), semaphore.NoFreePermit)
+		w.wantStatus(p.Token, StatusRefreshed)
+	})
+}
+
+func TestTryAcquire_ExpectedRevisionChanged_IsRefused(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		seen := w.machine.State().PermitRevision("job")
+		w.granted(ask("a", "1"))
+		call := ask("b", "2")
+		call.ExpectedRevision = &seen
+		_, err := w.TryAcquire(context.Background(), call)
+		wantErr(t, err, ErrRevisionChanged)
+		now := w.machine.State().PermitRevision("job")
+		call = ask("b", "3")
+		call.ExpectedRevision = &now
+		w.granted(call)
+	})
+}
+
+func TestCancel_LiveGrant_IsGivenBackAndNeverGrantsAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		r, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1")
+		if err != nil || r.GaveBack == nil {
+			t.Fatal(r, err)
+		}
+		_, err = w.TryAcquire(context.Background(), ask("a", "1"))
+		wantErr(t, err, ErrRequestEnded)
+		w.granted(ask("b", "2"))
+	})
+}
+
+func TestCancel_BeforeTheRequestArrives_ItNeverGrants(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		if _, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+		wantErr(t, err, ErrRequestEnded)
+	})
+}
+
+func TestRevoke_IsCooperative(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		l := w.Listen()
+		defer l.Close()
+		if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Revoke(context.Background(), p.Token, "op", "disk is full"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := <-l.Notices(); n[0].Stop != semaphore.StopRevoked || n[0].Message != "disk is full" {
+			t.Fatalf("the notice is %+v", n)
+		}
+		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		w.denied(ask("a", "3"), semaphore.Stopping)
+		if r, err := w.Release(context.Background(), p.Token, false); err != nil || !r.Released {
+			t.Fatal(r, err)
+		}
+		w.granted(ask("b", "4"))
+		_, err := w.Revoke(context.Background(), p.Token, "op", "")
+		wantErr(t, err, ErrNoSuchPermit)
+	})
+}
+
+func TestFiring_ShortJobOnSkewedClocks_RunsOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		due := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
+		first := ask("a", "1")
+		first.Firing = &semaphore.Firing{Name: "nightly", Due: due}
+		p := w.granted(first)
+		if _, err := w.Release(context.Background(), p.Token, false); err != nil {
+			t.Fatal(err)
+		}
+		second := ask("b", "2")
+		second.Firing = &semaphore.Firing{Name: "nightly", Due: due}
+		if d := w.denied(second, semaphore.FiringDone); d.Decision.Claim.Winner.Acquirer != "a" {
+			t.Fatalf("the winner is %+v", d.Decision.Claim)
+		}
+		second.Firing = &semaphore.Firing{Name: "nightly", Due: due.Add(24 * time.Hour)}
+		w.granted(second)
+	})
+}
+
+func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.demote()
+		var not *consensus.NotLeaderError
+		for name, call := range map[string]func() error{
+			"TryAcquire": func() error { _, err := w.TryAcquire(context.Background(), ask("a", "1")); return err },
+			"Acquire":    func() error { _, err := w.Acquire(context.Background(), ask("a", "1"), nil); return err },
+			"Refresh":    func() error { _, err := w.Refresh(context.Background(), time.Now(), nil); return err },
+			"Release":    func() error { _, err := w.Release(context.Background(), 1, false); return err },
+			"Read":       func() error { _, err := w.Read(context.Background()); return err },
+		} {
+			if err := call(); !asError(err, &not) || not.Leader.ID != "gk2" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		w.promote(2)
+	})
+}

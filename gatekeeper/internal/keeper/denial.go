@@ -1,0 +1,52 @@
+package keeper
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// denial says why not, who has it, and when it can help to ask again.
+func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Facts, d semaphore.Decision) *Denial {
+	n := &Denial{
+		Decision:       d,
+		Message:        d.Sentence(&call.Request, facts),
+		HolderCount:    state.HolderCount(call.Semaphore),
+		QueueLength:    k.queue.Len(call.Semaphore),
+		RetryAfter:     -1,
+		Pause:          facts.Pause,
+		PermitRevision: state.PermitRevision(call.Semaphore),
+	}
+	for p := range state.Holders(call.Semaphore) {
+		if len(n.Holders) == MaxHolders {
+			break
+		}
+		n.Holders = append(n.Holders, p)
+	}
+	if timeHelps(d.Reason) {
+		n.RetryAfter = k.soonest(n.Holders)
+	}
+	return n
+}
+
+// timeHelps tells whether the same request can be granted later though nobody edits anything.
+func timeHelps(r semaphore.Reason) bool {
+	switch r {
+	case semaphore.NoFreePermit, semaphore.Stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// soonest is when the first of these permits ends unless it is refreshed; negative when none of them does.
+func (k *Keeper) soonest(holders []*semaphore.Permit) time.Duration {
+	soonest := time.Duration(-1)
+	for _, p := range holders {
+		if d, ok := k.lessor.Remaining(p); ok && (soonest < 0 || d < soonest) {
+			soonest = d
+		}
+	}
+	return soonest
+}

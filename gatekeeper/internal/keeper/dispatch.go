@@ -1,0 +1,205 @@
+package keeper
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// tellPlaces is how often waiting calls are told that their place has changed.
+const tellPlaces = time.Second
+
+// inbox holds what the dispatcher has still to look at. Adding to it never blocks.
+type inbox struct {
+	ready chan struct{}
+
+	mu      sync.Mutex // guards both
+	events  []fsm.Event
+	touched map[string]struct{}
+}
+
+func newInbox() *inbox {
+	return &inbox{ready: make(chan struct{}, 1), touched: make(map[string]struct{})}
+}
+
+func (in *inbox) add(a fsm.Applied) {
+	if len(a.Events) == 0 {
+		return
+	}
+	in.mu.Lock()
+	in.events = append(in.events, a.Events...)
+	in.mu.Unlock()
+	in.wake()
+}
+
+// touch asks to offer permits to the waiters of a semaphore.
+func (in *inbox) touch(sem string) {
+	in.mu.Lock()
+	in.touched[sem] = struct{}{}
+	in.mu.Unlock()
+	in.wake()
+}
+
+func (in *inbox) wake() {
+	select {
+	case in.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	events, touched := in.events, in.touched
+	in.events, in.touched = nil, make(map[string]struct{})
+	return events, touched
+}
+
+// dispatch tells waiters and streams what applied entries mean for them, off the applying goroutine.
+func (k *Keeper) dispatch() {
+	defer k.runs.Done()
+	tick := time.NewTicker(tellPlaces)
+	defer tick.Stop()
+	gather := time.NewTimer(0)
+	defer gather.Stop()
+	var gathering *epoch               // whose waiters are still coming back
+	moved := make(map[string]struct{}) // queues whose places have changed since they were told
+	for {
+		select {
+		case <-k.closed:
+			return
+		case <-k.news.ready:
+		case <-gather.C:
+		case <-tick.C:
+			for _, w := range k.queue.Expire(time.Now()) {
+				k.news.touch(w.Semaphore)
+			}
+			k.tell(moved)
+		}
+		events, touched := k.news.take()
+		e := k.epoch.Load()
+		if e == nil {
+			clear(moved)
+			continue
+		}
+		for i := range events {
+			k.hear(&events[i], touched)
+		}
+		if !k.gathered(e) {
+			gather.Reset(time.Until(e.gathered))
+			gathering = e
+			continue
+		}
+		if gathering == e {
+			gathering = nil
+			for _, sem := range k.queue.Semaphores() {
+				touched[sem] = struct{}{}
+			}
+		}
+		for sem := range touched {
+			if k.queue.Len(sem) > 0 {
+				k.offer(sem)
+				moved[sem] = struct{}{}
+			}
+		}
+	}
+}
+
+// hear does what one event asks for, and adds the semaphore whose queue it may move to touched.
+func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
+	switch e.Kind {
+	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared:
+		k.notices.lost(e.Permit)
+		touched[e.Semaphore] = struct{}{}
+	case fsm.HeldEvent, fsm.CoolingEvent:
+		k.notices.lost(e.Permit)
+	case fsm.CoolingEnded:
+		touched[e.Semaphore] = struct{}{}
+	case fsm.StoppingEvent:
+		k.notices.stopping(e.Permit, e.Permit.Stop, e.Permit.StopReason)
+	case fsm.Created, fsm.Replaced, fsm.Deleted, fsm.PausedEvent, fsm.ResumedEvent:
+		k.reconsider(e.Semaphore)
+		touched[e.Semaphore] = struct{}{}
+	case fsm.CordonedEvent, fsm.UncordonedEvent:
+		k.reconsiderAll(touched)
+	}
+}
+
+// offer lets as many waiters of a semaphore have their turn as fit into what is free.
+func (k *Keeper) offer(sem string) {
+	state := k.cfg.Machine.State()
+	sd := state.Definition(sem)
+	if sd == nil {
+		return
+	}
+	used, permits := state.Used(sem), uint64(sd.Definition.Permits)
+	if used >= permits {
+		return
+	}
+	for _, w := range k.queue.Offer(sem, permits-used) {
+		if call := k.queue.Call(w); call != nil {
+			call.poke()
+		} else {
+			k.queue.Return(w)
+		}
+	}
+}
+
+// reconsider lets the rule decide again about the waiters and the followed holders of an edited semaphore.
+func (k *Keeper) reconsider(sem string) {
+	for _, w := range k.queue.Waiting(sem) {
+		if call := k.queue.Call(w); call != nil {
+			call.decide.Store(true)
+			call.poke()
+		}
+	}
+	if !k.notices.any() {
+		return
+	}
+	state := k.cfg.Machine.State()
+	for p := range state.Holders(sem) {
+		k.judge(state, p)
+	}
+}
+
+func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
+	for _, sem := range k.queue.Semaphores() {
+		touched[sem] = struct{}{}
+		k.reconsider(sem)
+	}
+	state := k.cfg.Machine.State()
+	for _, token := range k.notices.tokens() {
+		if p := state.Permit(token); p != nil {
+			k.judge(state, p)
+		}
+	}
+}
+
+// judge tells the holder of a live permit to stop if the rule no longer admits it.
+func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
+	if p.State != semaphore.Live {
+		return
+	}
+	if d := k.admit(state, p, false); d.Outcome == semaphore.Denied {
+		k.notices.stopping(p, d.Stop, p.StopReason)
+	}
+}
+
+// overheld is told by the lessor of a permit that was held for longer than max_hold.
+func (k *Keeper) overheld(p *semaphore.Permit) {
+	k.notices.stopping(p, semaphore.StopHeldTooLong, "")
+}
+
+// tell pokes the calls of queues that have moved, so that they report their place.
+func (k *Keeper) tell(moved map[string]struct{}) {
+	for sem := range moved {
+		for _, w := range k.queue.Waiting(sem) {
+			if call := k.queue.Call(w); call != nil {
+				call.poke()
+			}
+		}
+	}
+	clear(moved)
+}

@@ -1,0 +1,58 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Edit applies a batch of edits: all of them, or none. The rules of each definition are checked here, patterns included,
+// because only the leader compiles patterns: an *EditFieldError names the first that breaks one. A *ConflictError names the
+// first whose expected version is not the current one.
+func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult, error) {
+	longest := k.cfg.Machine.State().Settings().MaxDuration
+	for i := range batch.Changes {
+		if err := validate(&batch.Changes[i], longest); err != nil {
+			var field *semaphore.FieldError
+			if errors.As(err, &field) {
+				return fsm.EditResult{}, &EditFieldError{Index: i, Name: batch.Changes[i].Name, Err: field}
+			}
+			return fsm.EditResult{}, err
+		}
+	}
+	batch.At = time.Now()
+	r, err := do[fsm.EditResult](ctx, k, batch)
+	if err == nil && r.Conflict != nil {
+		return r, &ConflictError{*r.Conflict}
+	}
+	return r, err
+}
+
+func validate(c *fsm.Change, longest time.Duration) error {
+	if c.Definition == nil {
+		return nil
+	}
+	if err := c.Definition.Validate(longest); err != nil {
+		return err
+	}
+	_, err := semaphore.CompilePatterns(c.Definition.GroupPattern, c.Definition.AcquirerPattern)
+	return err
+}
+
+// Explain replays the decision for a request, changes nothing, and returns each step, what was decided, one sentence for
+// a person, and the revision as of which it holds.
+func (k *Keeper) Explain(
+	ctx context.Context, req *semaphore.Request,
+) (steps []semaphore.Step, d semaphore.Decision, summary string, revision uint64, err error) {
+	state, err := k.Read(ctx)
+	if err != nil {
+		return nil, semaphore.Decision{}, "", 0, err
+	}
+	facts := k.facts(state, req)
+	facts.WaitsAhead = k.queue.Ahead(req.Semaphore, nil)
+	d = semaphore.Decide(req, &facts)
+	return semaphore.Explain(req, &facts), d, d.Sentence(req, &facts), state.Revision(), nil
+}

@@ -1,0 +1,274 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestExpiry_NotRefreshed_EndsAfterDurationAndGrace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.sleep(time.Minute + semaphore.Grace(time.Minute) - time.Millisecond)
+		if !w.live(p.Token) {
+			t.Fatal("it ended before its duration and the grace were over")
+		}
+		w.sleep(2 * time.Millisecond)
+		if w.live(p.Token) {
+			t.Fatal("it outlived its duration and the grace")
+		}
+		w.granted(ask("b", "2"))
+	})
+}
+
+func TestExpiry_Refreshed_LivesOn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		before := w.tape.entries()
+		for range 100 {
+			w.sleep(20 * time.Second)
+			w.wantStatus(p.Token, StatusRefreshed)
+		}
+		if n := w.tape.entries() - before; n != 0 {
+			t.Fatalf("refreshes wrote %d log entries, want none", n)
+		}
+	})
+}
+
+func TestRefresh_ExpiryInFlight_IsRetryAndThenLost(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.tape.hold()
+		w.sleep(61 * time.Second)
+		w.wantStatus(p.Token, StatusRetry)
+		w.tape.letGo()
+		w.wantStatus(p.Token, StatusLost)
+	})
+}
+
+func TestRefresh_ExpiryNeverAppended_MarkIsLifted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.tape.refuseAll(consensus.ErrNotAppended)
+		w.sleep(60*time.Second + 600*time.Millisecond + time.Millisecond)
+		w.wantStatus(p.Token, StatusRefreshed)
+		w.tape.refuseAll(nil)
+		w.sleep(30 * time.Second)
+		if !w.live(p.Token) {
+			t.Fatal("a permit that was refreshed in time was expired")
+		}
+	})
+}
+
+func TestRefresh_ExpiryOutcomeUnknown_MarkStaysForTheEpoch(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.tape.hold()
+		w.sleep(61 * time.Second)
+		w.tape.lose()
+		w.sleep(10 * time.Minute)
+		w.wantStatus(p.Token, StatusRetry)
+
+		// The next epoch knows nothing of the mark: the permit starts again in full.
+		w.demote()
+		w.promote(2)
+		w.wantStatus(p.Token, StatusRefreshed)
+	})
+}
+
+func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.tape.hold()
+		w.sleep(61 * time.Second)
+		expire := w.tape.lose()
+		w.demote()
+		w.promote(3)
+		w.wantStatus(p.Token, StatusRefreshed)
+		w.tape.applyLater(expire)
+		if !w.live(p.Token) {
+			t.Fatal("an expiry of term 1 that was appended in term 3 ended a permit which term 3 had refreshed")
+		}
+	})
+}
+
+func TestPromotion_EveryPermitStartsAgainInFull(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.sleep(50 * time.Second)
+		w.demote()
+		w.promote(2)
+		w.sleep(59 * time.Second)
+		if !w.live(p.Token) {
+			t.Fatal("the new leader took time off that only the old one had counted")
+		}
+		w.sleep(3 * time.Second)
+		if w.live(p.Token) {
+			t.Fatal("the new leader keeps a permit whose holder never came")
+		}
+	})
+}
+
+func TestExpiry_WhileNotLeading_NothingEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.demote()
+		w.sleep(time.Hour)
+		if !w.live(p.Token) {
+			t.Fatal("a server that does not lead expired a permit")
+		}
+		w.promote(2)
+	})
+}
+
+func TestRefresh_FrameReceivedBeforeTheDeadline_IsProcessedBeforeTheExpiry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.sleep(59 * time.Second)
+		processed := w.lessor.Receive() // a frame has come in, and its handler is slow
+		w.sleep(10 * time.Second)
+		if !w.live(p.Token) {
+			t.Fatal("the expiry did not wait for a frame that had been received")
+		}
+		refreshed := make(chan TokenResult)
+		go func() {
+			// The handler gets on: it moves the deadline before the intake is closed.
+			w.renewForTest(p.Token)
+			processed()
+			refreshed <- TokenResult{}
+		}()
+		<-refreshed
+		synctest.Wait()
+		if !w.live(p.Token) {
+			t.Fatal("a permit whose refresh had been received in time was expired")
+		}
+	})
+}
+
+func TestOnExpiryHold_StaysTakenUntilCleared(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+		p := w.granted(ask("a", "1"))
+		w.sleep(2 * time.Minute)
+		w.denied(ask("a", "2"), semaphore.HeldForOperator)
+		w.denied(ask("b", "3"), semaphore.NoFreePermit)
+		w.sleep(24 * time.Hour)
+		w.denied(ask("b", "4"), semaphore.NoFreePermit)
+		if _, err := w.Clear(context.Background(), p.Token, "op", "checked by hand"); err != nil {
+			t.Fatal(err)
+		}
+		w.granted(ask("b", "5"))
+		_, err := w.Clear(context.Background(), p.Token, "op", "again")
+		wantErr(t, err, ErrNoSuchPermit)
+	})
+}
+
+func TestMinHold_ReleasedEarly_SlotStaysTaken(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
+		p := w.granted(ask("a", "1"))
+		w.sleep(10 * time.Second)
+		if r, err := w.Release(context.Background(), p.Token, false); err != nil || !r.Released {
+			t.Fatal(r, err)
+		}
+		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		w.sleep(19 * time.Second)
+		w.denied(ask("b", "3"), semaphore.NoFreePermit)
+		w.sleep(2 * time.Second)
+		w.granted(ask("b", "4"))
+	})
+}
+
+func TestLossDelay_AfterExpiry_SlotCools(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.LossDelay = 10 * time.Second })
+		w.granted(ask("a", "1"))
+		w.sleep(61 * time.Second)
+		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		w.sleep(11 * time.Second)
+		w.granted(ask("b", "3"))
+	})
+}
+
+func TestMaxHold_RefreshingForTooLong_IsToldAndRefused(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.MaxHold = 5 * time.Minute })
+		p := w.granted(ask("a", "1"))
+		l := w.Listen()
+		defer l.Close()
+		for range 14 {
+			w.sleep(20 * time.Second)
+			if r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}}); err != nil || r[0].Status != StatusRefreshed {
+				t.Fatal(r, err)
+			}
+		}
+		w.sleep(21 * time.Second)
+		select {
+		case n := <-l.Notices():
+			if n[0].Stop != semaphore.StopHeldTooLong {
+				t.Fatalf("the notice is %+v", n)
+			}
+		default:
+			t.Fatal("the holder was not told")
+		}
+		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopHeldTooLong {
+			t.Fatalf("the cause is %v", r.Stop)
+		}
+		w.sleep(62 * time.Second)
+		if w.live(p.Token) {
+			t.Fatal("it outlived its deadline though its refreshes are refused")
+		}
+	})
+}
+
+func TestConfirm_Failing_NothingIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.lead.fail()
+		_, err := w.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}})
+		wantErr(t, err, consensus.ErrNotConfirmed)
+		_, err = w.TryAcquire(context.Background(), ask("b", "2"))
+		wantErr(t, err, consensus.ErrNotConfirmed)
+		_, err = w.TryAcquire(context.Background(), ask("a", "1")) // a replay
+		wantErr(t, err, consensus.ErrNotConfirmed)
+		_, err = w.Read(context.Background())
+		wantErr(t, err, consensus.ErrNotConfirmed)
+		_, _, _, _, err = w.Explain(context.Background(), &ask("b", "3").Request)
+		wantErr(t, err, consensus.ErrNotConfirmed)
+	})
+}
+
+func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.lead.set(func(context.Context, uint64, time.Time) error {
+			w.lead.set(nil)
+			close(w.done)
+			w.Demote(1)
+			w.term, w.done = 2, make(chan struct{})
+			w.tape.setTerm(2)
+			w.Promote(2, w.done)
+			return nil
+		})
+		_, err := w.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}})
+		var not *consensus.NotLeaderError
+		if !asError(err, &not) {
+			t.Fatalf("the error is %v", err)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package keeper
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Machine is the replicated state machine, as the keeper sees it.
+type Machine interface {
+	State() *fsm.State
+	Subscribe(fn func(fsm.Applied)) (cancel func())
+	Sync(fn func(*fsm.State))
+}
+
+// Leadership answers who leads, and confirms that this server still does.
+type Leadership interface {
+	// Confirm returns nil only if this server was still the leader of that term at or after t.
+	Confirm(ctx context.Context, term uint64, t time.Time) error
+	Leader() consensus.Leader
+}
+
+// Proposer hands commands to the log.
+type Proposer interface {
+	Go(cmd fsm.Command, done func(batcher.Outcome))
+	Do(ctx context.Context, cmd fsm.Command) batcher.Outcome
+}
+
+// Metrics hears of what the keeper decides.
+type Metrics interface {
+	Decided(outcome semaphore.Outcome, reason semaphore.Reason)
+	Refreshed(status Status)
+}
+
+// Config is what a Keeper needs.
+type Config struct {
+	Machine    Machine
+	Leadership Leadership
+	Proposer   Proposer
+	Metrics    Metrics
+	Logger     *slog.Logger
+	// MaxWait is how long one waiting call lasts before it is to be repeated.
+	MaxWait time.Duration
+	// Gather is how long after a promotion waiters may come back before any of them is offered a permit.
+	Gather time.Duration
+}
+
+// Defaults of Config.
+const (
+	DefaultMaxWait = time.Minute
+	DefaultGather  = 300 * time.Millisecond
+)
+
+// Keeper answers permit calls while this server leads. It is safe for concurrent use. Every call returns a
+// *consensus.NotLeaderError while this server does not lead, and consensus.ErrNotConfirmed when it cannot tell.
+type Keeper struct {
+	cfg      Config
+	lessor   *lessor.Lessor
+	queue    *queue.Queue[*waiting]
+	patterns *matcher
+	pending  pendings
+	notices  notices
+	news     *inbox
+	streams  atomic.Uint64
+	epoch    atomic.Pointer[epoch]
+	// cancel ends the subscription to the machine.
+	cancel func()
+	close  sync.Once
+	closed chan struct{}
+	runs   sync.WaitGroup
+}
+
+// epoch is one leadership of this server, from the promotion on.
+type epoch struct {
+	term uint64
+	// done is closed when the leadership is over, as far as this server knows.
+	done <-chan struct{}
+	// gathered is when waiters are offered permits again.
+	gathered time.Time
+}
+
+// New returns a keeper that does not lead yet: Promote makes it answer.
+func New(cfg Config) *Keeper {
+	if cfg.MaxWait == 0 {
+		cfg.MaxWait = DefaultMaxWait
+	}
+	if cfg.Gather == 0 {
+		cfg.Gather = DefaultGather
+	}
+	k := &Keeper{
+		cfg:      cfg,
+		queue:    queue.New[*waiting](),
+		patterns: newMatcher(),
+		news:     newInbox(),
+		closed:   make(chan struct{}),
+	}
+	k.lessor = lessor.New(lessor.Config{
+		State:    cfg.Machine.State,
+		Propose:  cfg.Proposer.Go,
+		Overheld: k.overheld,
+	})
+	k.cancel = cfg.Machine.Subscribe(k.applied)
+	k.runs.Add(2)
+	go k.dispatch()
+	go k.housekeep()
+	return k
+}
+
+// Promote begins to lead in that term; it implements consensus.Leading. Subscribing to what is applied and storing the
+// instant from which permits get their full duration are one step: no entry is applied between.
+func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
+	k.cfg.Machine.Sync(func(state *fsm.State) {
+		k.lessor.Promote(term, time.Now(), state)
+	})
+	k.queue.Clear()
+	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather)}
+	k.queue.Gather(e.gathered)
+	k.epoch.Store(e)
+	k.news.wake()
+}
+
+// Demote ends the leadership of that term; it implements consensus.Leading.
+func (k *Keeper) Demote(term uint64) {
+	if e := k.epoch.Load(); e != nil && e.term == term {
+		k.epoch.Store(nil)
+	}
+	k.lessor.Demote(term)
+	k.queue.Clear()
+	k.notices.closeAll()
+}
+
+// Close stops answering and waits until nothing of the keeper runs any more.
+func (k *Keeper) Close() {
+	k.close.Do(func() {
+		if e := k.epoch.Load(); e != nil {
+			k.Demote(e.term)
+		}
+		k.cancel()
+		close(k.closed)
+		k.lessor.Close()
+		k.runs.Wait()
+	})
+}
+
+// leading returns the current epoch, or says who leads instead.
+func (k *Keeper) leading() (*epoch, error) {
+	if e := k.epoch.Load(); e != nil && !e.over() {
+		return e, nil
+	}
+	return nil, k.notLeader()
+}
+
+func (k *Keeper) notLeader() error {
+	return &consensus.NotLeaderError{Leader: k.cfg.Leadership.Leader()}
+}
+
+func (e *epoch) over() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// confirm proves that this server led in the epoch at or after t, and that the epoch is still current.
+func (k *Keeper) confirm(ctx context.Context, e *epoch, t time.Time) error {
+	if err := k.cfg.Leadership.Confirm(ctx, e.term, t); err != nil {
+		return err
+	}
+	if k.epoch.Load() != e {
+		return k.notLeader()
+	}
+	return nil
+}
+
+// applied takes in every entry, on the applying goroutine: it must not block.
+func (k *Keeper) applied(a fsm.Applied) {
+	k.lessor.Applied(a)
+	k.news.add(a)
+}
+
+// Read returns a state that holds everything which any server had answered before the call.
+func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
+	t := time.Now()
+	e, err := k.leading()
+	if err != nil {
+		return nil, err
+	}
+	state := k.cfg.Machine.State()
+	return state, k.confirm(ctx, e, t)
+}
+
+// Remaining is how long a permit has until the leader ends it unless it is refreshed; false when this server does not
+// lead or the permit has no deadline.
+func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
+	p := k.cfg.Machine.State().Permit(token)
+	if p == nil {
+		return 0, false
+	}
+	return k.lessor.Remaining(p)
+}
+
+// Leases is how many deadlines the leader keeps, for metrics.
+func (k *Keeper) Leases() int { return k.lessor.Len() }

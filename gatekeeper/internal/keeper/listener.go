@@ -1,0 +1,208 @@
+package keeper
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Listener is one stream on which a client keeps permits alive: refreshes go up, results and notices come down. Its
+// methods may be called concurrently.
+type Listener struct {
+	k      *Keeper
+	stream uint64
+	ch     chan []TokenResult // one place: what has not been taken yet is merged
+
+	mu     sync.Mutex // guards both, and sending to ch
+	closed bool
+	tokens map[uint64]struct{}
+}
+
+// Listen opens a stream. The caller closes it.
+func (k *Keeper) Listen() *Listener {
+	l := &Listener{
+		k: k, stream: k.streams.Add(1),
+		ch:     make(chan []TokenResult, 1),
+		tokens: make(map[uint64]struct{}),
+	}
+	k.notices.open(l)
+	if k.epoch.Load() == nil {
+		l.end() // it may have missed the end of the leadership
+	}
+	return l
+}
+
+// Notices carries tokens to stop and tokens lost, without having been asked for. It is closed when the leadership ends,
+// or the listener is closed.
+func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
+
+// Refresh is Keeper.Refresh for one frame of the stream, received at that time. Frames are to be handed over in the order
+// in which they were received. The tokens are followed from here on: a stop or a loss is noticed on this stream.
+func (l *Listener) Refresh(ctx context.Context, received time.Time, tokens []TokenRefresh) ([]TokenResult, error) {
+	l.follow(tokens) // first, so that nothing between the answer and the following is missed
+	results, err := l.k.refresh(ctx, lessor.Frame{Received: received, Stream: l.stream}, tokens)
+	for i := range results {
+		if results[i].Status == StatusLost {
+			l.Forget(results[i].Token)
+		}
+	}
+	return results, err
+}
+
+func (l *Listener) follow(tokens []TokenRefresh) {
+	fresh := make([]uint64, 0, len(tokens))
+	l.mu.Lock()
+	for _, t := range tokens {
+		if _, ok := l.tokens[t.Token]; !ok && !l.closed {
+			l.tokens[t.Token] = struct{}{}
+			fresh = append(fresh, t.Token)
+		}
+	}
+	l.mu.Unlock()
+	l.k.notices.follow(l, fresh)
+}
+
+// Forget ends the notices for these tokens.
+func (l *Listener) Forget(tokens ...uint64) {
+	l.mu.Lock()
+	for _, t := range tokens {
+		delete(l.tokens, t)
+	}
+	l.mu.Unlock()
+	l.k.notices.forget(l, tokens)
+}
+
+// Close ends the stream.
+func (l *Listener) Close() {
+	l.end()
+	l.mu.Lock()
+	tokens := make([]uint64, 0, len(l.tokens))
+	for t := range l.tokens {
+		tokens = append(tokens, t)
+	}
+	l.tokens = nil
+	l.mu.Unlock()
+	l.k.notices.forget(l, tokens)
+	l.k.notices.close(l)
+}
+
+func (l *Listener) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.closed = true
+		close(l.ch)
+	}
+}
+
+// push hands a notice over. It never blocks: whoever pushes holds the lock, takes back what has not been taken yet, and
+// puts it in again with the new one at its end.
+func (l *Listener) push(n TokenResult) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	var batch []TokenResult
+	select {
+	case batch = <-l.ch:
+	default:
+	}
+	l.ch <- append(batch, n)
+}
+
+// notices knows which streams follow which tokens.
+type notices struct {
+	mu        sync.Mutex // guards both
+	followers map[uint64][]*Listener
+	listeners map[*Listener]struct{}
+}
+
+func (n *notices) open(l *Listener) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.listeners == nil {
+		n.listeners = make(map[*Listener]struct{})
+		n.followers = make(map[uint64][]*Listener)
+	}
+	n.listeners[l] = struct{}{}
+}
+
+func (n *notices) close(l *Listener) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.listeners, l)
+}
+
+// closeAll ends every stream: the leadership is over.
+func (n *notices) closeAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for l := range n.listeners {
+		l.end()
+	}
+}
+
+func (n *notices) follow(l *Listener, tokens []uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, t := range tokens {
+		n.followers[t] = append(n.followers[t], l)
+	}
+}
+
+func (n *notices) forget(l *Listener, tokens []uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, t := range tokens {
+		others := n.followers[t][:0]
+		for _, f := range n.followers[t] {
+			if f != l {
+				others = append(others, f)
+			}
+		}
+		if len(others) == 0 {
+			delete(n.followers, t)
+		} else {
+			n.followers[t] = others
+		}
+	}
+}
+
+func (n *notices) any() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.followers) > 0
+}
+
+func (n *notices) tokens() []uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	tokens := make([]uint64, 0, len(n.followers))
+	for t := range n.followers {
+		tokens = append(tokens, t)
+	}
+	return tokens
+}
+
+func (n *notices) push(r TokenResult) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, l := range n.followers[r.Token] {
+		l.push(r)
+	}
+}
+
+func (n *notices) lost(p *semaphore.Permit) {
+	n.push(TokenResult{Token: p.Token, Status: StatusLost, Message: "the permit has ended"})
+}
+
+func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, reason string) {
+	if reason == "" {
+		reason = "the permit must stop: " + cause.String()
+	}
+	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: reason})
+}

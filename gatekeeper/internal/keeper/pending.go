@@ -1,0 +1,129 @@
+package keeper
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// requestKey names one acquisition.
+type requestKey struct {
+	semaphore string
+	identity  semaphore.Identity
+	requestID string
+}
+
+// pendings are the grants that are being proposed, one record an acquisition.
+type pendings struct {
+	mu      sync.Mutex // guards records, and the fields of each that say so
+	records map[requestKey]*pending
+}
+
+// pending is a grant that is being proposed, or was and has been told to nobody yet.
+type pending struct {
+	key   requestKey
+	epoch *epoch
+	// done is closed when outcome is known.
+	done    chan struct{}
+	outcome batcher.Outcome
+	// calls is how many calls wait for the outcome; guarded by pendings.mu.
+	calls int
+	// answered: some call has been told of the grant; guarded by pendings.mu.
+	answered bool
+}
+
+// propose attaches to the grant that is being proposed under this key, or proposes cmd and records it. A request without
+// an id is its own record: nothing can attach to it.
+func (k *Keeper) propose(e *epoch, key requestKey, cmd fsm.Grant) *pending {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	if rec := k.pending.records[key]; rec != nil && key.requestID != "" {
+		rec.calls++
+		return rec
+	}
+	rec := &pending{key: key, epoch: e, done: make(chan struct{}), calls: 1}
+	if key.requestID != "" {
+		if k.pending.records == nil {
+			k.pending.records = make(map[requestKey]*pending)
+		}
+		k.pending.records[key] = rec
+	}
+	// Under the lock, so that no two grants of one acquisition are ever on their way at once.
+	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
+	return rec
+}
+
+// attach joins the grant that is being proposed under this key, if there is one.
+func (k *Keeper) attach(key requestKey) *pending {
+	if key.requestID == "" {
+		return nil
+	}
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	rec := k.pending.records[key]
+	if rec != nil {
+		rec.calls++
+	}
+	return rec
+}
+
+// resolved takes in what became of a proposed grant.
+func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
+	rec.outcome = o
+	close(rec.done)
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	if rec.calls == 0 {
+		k.abandon(rec)
+	}
+}
+
+// answer takes note that a call is told the outcome, which is known. From here on the grant is never abandoned.
+func (k *Keeper) answer(rec *pending) {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	rec.calls--
+	rec.answered = true
+	k.forget(rec)
+}
+
+// detach takes note that a call ended without being told. The last one abandons the grant.
+func (k *Keeper) detach(rec *pending) {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	rec.calls--
+	if rec.calls > 0 || rec.answered {
+		return
+	}
+	select {
+	case <-rec.done:
+		k.abandon(rec)
+	default: // resolved will see that nobody waits
+	}
+}
+
+// abandon gives back a grant of which nobody was told. The caller holds pendings.mu.
+func (k *Keeper) abandon(rec *pending) {
+	if rec.answered {
+		return
+	}
+	k.forget(rec)
+	if r, ok := rec.outcome.Result.(fsm.GrantResult); rec.outcome.Err == nil && ok && r.Outcome == fsm.GrantGranted {
+		k.lessor.Abandon(rec.epoch.term, r.Permit.Token)
+	}
+}
+
+func (k *Keeper) forget(rec *pending) {
+	if k.pending.records[rec.key] == rec {
+		delete(k.pending.records, rec.key)
+	}
+}
+
+// waited is how long a call had waited when its grant was handed to Raft; false for a call that came later: it is a replay.
+func waited(received time.Time, o *batcher.Outcome) (time.Duration, bool) {
+	d := o.Handed.Sub(received)
+	return d, d >= 0
+}

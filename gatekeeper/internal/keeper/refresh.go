@@ -1,0 +1,121 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
+// token, in order. An error says nothing about any of them.
+func (k *Keeper) Refresh(ctx context.Context, received time.Time, tokens []TokenRefresh) ([]TokenResult, error) {
+	return k.refresh(ctx, lessor.Frame{Received: received}, tokens)
+}
+
+func (k *Keeper) refresh(ctx context.Context, frame lessor.Frame, tokens []TokenRefresh) ([]TokenResult, error) {
+	processed := k.lessor.Receive()
+	e, err := k.leading()
+	if err != nil {
+		processed()
+		return nil, err
+	}
+	refreshes := make([]lessor.Refresh, len(tokens))
+	for i, t := range tokens {
+		refreshes[i] = lessor.Refresh{Token: t.Token, States: t.Duration}
+	}
+	before := k.lessor.Renew(e.term, frame, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	processed()
+
+	k.shorten(e, before)
+	k.lengthen(ctx, before)
+	if err := k.confirm(ctx, e, frame.Received); err != nil {
+		return nil, err
+	}
+	after := k.lessor.Check(e.term, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	results := make([]TokenResult, len(tokens))
+	for i := range tokens {
+		if after[i].Status == lessor.NotLeading || before[i].Status == lessor.NotLeading {
+			return nil, k.notLeader()
+		}
+		results[i] = k.result(tokens[i].Token, &before[i], &after[i])
+		k.cfg.Metrics.Refreshed(results[i].Status)
+	}
+	return results, nil
+}
+
+// result is the answer for one token: refreshed only if its deadline was moved out before Confirm, and it was still live,
+// admitted and not marked after it.
+func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult {
+	r := TokenResult{Token: token, Status: StatusRetry}
+	switch {
+	case after.Status == lessor.Refused:
+		r.Status, r.Stop, r.Message = StatusStopping, after.Decision.Stop, stopMessage(after)
+	case after.Status == lessor.Ended:
+		r.Status, r.Message = StatusLost, "there is no live permit with this token: it was released, has expired, or was never granted"
+	case after.Status == lessor.Renewed && before.Status == lessor.Renewed:
+		r.Status, r.Duration = StatusRefreshed, before.Answer
+	}
+	return r
+}
+
+func stopMessage(v *lessor.Verdict) string {
+	if v.Permit.Stop != semaphore.NotStopping && v.Permit.StopReason != "" {
+		return v.Permit.StopReason
+	}
+	return "the permit must stop: " + v.Decision.Stop.String()
+}
+
+// shorten commits the shorter durations that were claimed; nobody waits for it.
+func (k *Keeper) shorten(e *epoch, verdicts []lessor.Verdict) {
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Shorten == 0 {
+			continue
+		}
+		token := v.Permit.Token
+		k.cfg.Proposer.Go(fsm.Extend{Token: token, Duration: v.Shorten, Term: e.term}, func(o batcher.Outcome) {
+			if o.Err == nil || errors.Is(o.Err, consensus.ErrNotAppended) {
+				k.lessor.Shortened(e.term, token)
+			}
+		})
+	}
+}
+
+// lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed in
+// time is answered with the duration that was in force.
+func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
+	type committed struct{ i int }
+	var waiting int
+	done := make(chan committed, len(verdicts)) // never blocks the log
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Lengthen == 0 {
+			continue
+		}
+		waiting++
+		k.cfg.Proposer.Go(fsm.Extend{Token: v.Permit.Token, Duration: v.Lengthen}, func(o batcher.Outcome) {
+			r, ok := o.Result.(fsm.PermitResult)
+			if o.Err == nil && ok && r.Permit != nil && r.Permit.Duration >= v.Lengthen {
+				done <- committed{i}
+				return
+			}
+			done <- committed{-1}
+		})
+	}
+	for ; waiting > 0; waiting-- {
+		select {
+		case c := <-done:
+			if c.i >= 0 {
+				verdicts[c.i].Answer = verdicts[c.i].Lengthen
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}

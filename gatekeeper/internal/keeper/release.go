@@ -1,0 +1,88 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
+// notRun lets its firing be claimed again. What min_hold has left is added as cooling, by the time held in this epoch.
+func (k *Keeper) Release(ctx context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error) {
+	cmd := fsm.Release{Token: token, NotRun: notRun, At: time.Now()}
+	state := k.cfg.Machine.State()
+	if p := state.Permit(token); p != nil {
+		if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
+			cmd.Cooling = semaphore.ReleaseCooling(sd.Definition, k.lessor.Held(token))
+		}
+	}
+	return do[fsm.ReleaseResult](ctx, k, cmd)
+}
+
+// Revoke tells the holder of a live permit to stop; its refreshes are refused from here on. It frees nothing. A permit
+// that is being stopped already is left as it is, and returned.
+func (k *Keeper) Revoke(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
+	r, err := do[fsm.PermitResult](ctx, k, fsm.Revoke{Token: token, Author: author, Reason: reason, At: time.Now()})
+	if err == nil && !r.Applied && (r.Permit == nil || r.Permit.State != semaphore.Live) {
+		return r, &NoSuchPermitError{token, "there is no live permit with this token to revoke" + stateOf(r.Permit)}
+	}
+	return r, err
+}
+
+// Clear frees a permit that on_expiry holds for an operator.
+func (k *Keeper) Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
+	r, err := do[fsm.PermitResult](ctx, k, fsm.Clear{Token: token, Author: author, Reason: reason, At: time.Now()})
+	if err == nil && !r.Applied {
+		return r, &NoSuchPermitError{token, "there is no permit with this token that is held for an operator" + stateOf(r.Permit)}
+	}
+	return r, err
+}
+
+func stateOf(p *semaphore.Permit) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("; it is %s", p.State)
+}
+
+// Cancel ends an acquisition by its request id. It leaves the queue; a grant of it is given back, so the caller must have
+// stopped believing in it; and a repeat of the acquire never grants.
+func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
+	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
+		if call != nil {
+			call.cancelled.Store(true)
+			call.poke()
+		}
+		k.news.touch(sem)
+	}
+	return do[fsm.CancelResult](ctx, k, fsm.Cancel{Semaphore: sem, Identity: id, RequestID: requestID})
+}
+
+// cancelled is how a cancelled acquisition is remembered.
+func cancelled(call *AcquireCall) fsm.Remembered {
+	return fsm.Remembered{
+		Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID, Outcome: semaphore.EndCancelled,
+	}
+}
+
+// do proposes a command on a caller's behalf and returns its result.
+func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
+	var none R
+	e, err := k.leading()
+	if err != nil {
+		return none, err
+	}
+	o := k.cfg.Proposer.Do(ctx, cmd)
+	if o.Err != nil {
+		return none, k.failure(e, o.Err)
+	}
+	r, ok := o.Result.(R)
+	if !ok {
+		return none, invalid(o.Result)
+	}
+	return r, nil
+}

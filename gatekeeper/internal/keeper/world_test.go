@@ -1,0 +1,324 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is one leader under a virtual clock: the real state machine, batcher, lessor, queue and keeper, over a tape that
+// stands for the replicated log and a leadership that says what the test wants.
+type world struct {
+	*Keeper
+	t       *testing.T
+	machine *fsm.Machine
+	tape    *tape
+	lead    *leadership
+	batcher *batcher.Batcher
+	term    uint64
+	done    chan struct{}
+}
+
+// inWorld runs a test in a bubble of virtual time, with this server leading in term 1.
+func inWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		machine := fsm.New("test")
+		w := &world{t: t, machine: machine, tape: &tape{machine: machine}, lead: &leadership{}}
+		w.batcher = batcher.New(w.tape, func() uint32 { return 1 })
+		w.Keeper = New(Config{
+			Machine: machine, Leadership: w.lead, Proposer: w.batcher,
+			Metrics: silent{}, Logger: slog.New(slog.DiscardHandler), Gather: time.Nanosecond,
+		})
+		w.promote(1)
+		defer func() {
+			w.demote()
+			w.Close()
+			w.batcher.Close()
+		}()
+		test(w)
+	})
+}
+
+func (w *world) promote(term uint64) {
+	w.term, w.done = term, make(chan struct{})
+	w.tape.setTerm(term)
+	w.Promote(term, w.done)
+	time.Sleep(time.Millisecond) // virtual: the gather window passes
+	synctest.Wait()
+}
+
+func (w *world) demote() {
+	close(w.done)
+	w.Demote(w.term)
+	synctest.Wait()
+}
+
+// define creates or replaces a definition by what the test says of a complete default one, or of what it was.
+func (w *world) define(name string, set func(*semaphore.Definition)) {
+	w.t.Helper()
+	if err := w.replace(name, set); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (w *world) replace(name string, set func(*semaphore.Definition)) error {
+	d := &semaphore.Definition{
+		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
+		OnExpiry: semaphore.OnExpiryFree, FiringOnLoss: semaphore.FiringSpent,
+		FiringRetention: semaphore.DefaultFiringRetention, FiringLimit: semaphore.DefaultFiringLimit,
+	}
+	change := fsm.Change{Kind: fsm.Create, Name: name, Definition: d}
+	if sd := w.machine.State().Definition(name); sd != nil {
+		d = sd.Definition.Clone()
+		change = fsm.Change{Kind: fsm.Replace, Name: name, Definition: d, ExpectedVersion: sd.Version}
+	}
+	if set != nil {
+		set(d)
+	}
+	_, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{change}})
+	return err
+}
+
+func (w *world) delete(name string) {
+	w.t.Helper()
+	change := fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: w.machine.State().Definition(name).Version}
+	if _, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{change}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ask is a call for "job" by a host of the group "prod".
+func ask(host, requestID string) *AcquireCall {
+	return &AcquireCall{
+		Request: semaphore.Request{
+			Semaphore: "job", Identity: semaphore.Identity{Group: "prod", Acquirer: host}, Weight: 1,
+		},
+		RequestID: requestID,
+		Received:  time.Now(),
+	}
+}
+
+func (w *world) try(call *AcquireCall) Answer {
+	w.t.Helper()
+	call.Received = time.Now()
+	a, err := w.TryAcquire(context.Background(), call)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+func (w *world) granted(call *AcquireCall) *semaphore.Permit {
+	w.t.Helper()
+	a := w.try(call)
+	if a.Outcome != semaphore.Granted {
+		w.t.Fatalf("%s is %v, want granted: %+v", call.Identity.Acquirer, a.Outcome, a.Denial)
+	}
+	return a.Permit
+}
+
+func (w *world) denied(call *AcquireCall, want semaphore.Reason) *Denial {
+	w.t.Helper()
+	a := w.try(call)
+	if a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != want {
+		w.t.Fatalf("%s is %v %+v, want denied for %v", call.Identity.Acquirer, a.Outcome, a.Denial, want)
+	}
+	return a.Denial
+}
+
+func (w *world) refresh1(token uint64) TokenResult {
+	w.t.Helper()
+	results, err := w.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: token}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return results[0]
+}
+
+func (w *world) wantStatus(token uint64, want Status) TokenResult {
+	w.t.Helper()
+	r := w.refresh1(token)
+	if r.Status != want {
+		w.t.Fatalf("refresh of %d is %+v, want status %d", token, r, want)
+	}
+	return r
+}
+
+func (w *world) live(token uint64) bool {
+	p := w.machine.State().Permit(token)
+	return p != nil && p.State == semaphore.Live
+}
+
+// sleep lets virtual time pass, and everything happen that it makes happen.
+func (w *world) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// tape is a log of one server. Entries are applied at once, unless they are held back.
+type tape struct {
+	machine *fsm.Machine
+
+	mu     sync.Mutex // guards all below
+	term   uint64
+	index  uint64
+	holds  bool
+	held   []*heldEntry
+	refuse error
+	count  int
+}
+
+type heldEntry struct {
+	entry []byte
+	end   func(consensus.Appended)
+}
+
+func (t *tape) Append(entry []byte) *consensus.Pending {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, end := consensus.NewPending()
+	if t.refuse != nil {
+		end(consensus.Appended{Err: t.refuse})
+		return p
+	}
+	h := &heldEntry{entry: entry, end: end}
+	if t.holds {
+		t.held = append(t.held, h)
+		return p
+	}
+	t.apply(h)
+	return p
+}
+
+// apply is called with the lock held.
+func (t *tape) apply(h *heldEntry) {
+	t.index++
+	t.count++
+	results, err := t.machine.Apply(t.index, t.term, h.entry)
+	h.end(consensus.Appended{Results: results, Index: t.index, Err: err})
+}
+
+func (t *tape) setTerm(term uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.term = term
+}
+
+// hold keeps entries back from here on: they are handed to Raft, and nothing is known of them.
+func (t *tape) hold() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.holds = true
+}
+
+// letGo applies what was held back, in the term that is now.
+func (t *tape) letGo() {
+	t.mu.Lock()
+	held := t.held
+	t.held, t.holds = nil, false
+	for _, h := range held {
+		t.apply(h)
+	}
+	t.mu.Unlock()
+	synctest.Wait()
+}
+
+// lose ends what was held back as unknown and returns it, so that the test can apply it later, as another leader would.
+func (t *tape) lose() []*heldEntry {
+	t.mu.Lock()
+	held := t.held
+	t.held, t.holds = nil, false
+	t.mu.Unlock()
+	for _, h := range held {
+		h.end(consensus.Appended{Err: consensus.ErrUnknownOutcome})
+	}
+	synctest.Wait()
+	return held
+}
+
+func (t *tape) applyLater(held []*heldEntry) {
+	t.mu.Lock()
+	for _, h := range held {
+		t.apply(h)
+	}
+	t.mu.Unlock()
+	synctest.Wait()
+}
+
+func (t *tape) refuseAll(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refuse = err
+}
+
+func (t *tape) entries() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.count
+}
+
+// leadership confirms unless the test says otherwise.
+type leadership struct {
+	mu      sync.Mutex // guards both
+	confirm func(ctx context.Context, term uint64, t time.Time) error
+	asked   int
+}
+
+func (l *leadership) Confirm(ctx context.Context, term uint64, t time.Time) error {
+	l.mu.Lock()
+	confirm := l.confirm
+	l.asked++
+	l.mu.Unlock()
+	if confirm == nil {
+		return nil
+	}
+	return confirm(ctx, term, t)
+}
+
+func (l *leadership) Leader() consensus.Leader { return consensus.Leader{ID: "gk2", Term: 7} }
+
+func (l *leadership) set(confirm func(context.Context, uint64, time.Time) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.confirm = confirm
+}
+
+func (l *leadership) fail() {
+	l.set(func(context.Context, uint64, time.Time) error { return consensus.ErrNotConfirmed })
+}
+
+type silent struct{}
+
+func (silent) Decided(semaphore.Outcome, semaphore.Reason) {}
+func (silent) Refreshed(Status)                            {}
+
+func wantErr(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("the error is %v, want %v", err, want)
+	}
+}
+
+func asError[E error](err error, target *E) bool { return errors.As(err, target) }
+
+// renewForTest is the first half of a refresh, for tests that stand in its middle.
+func (w *world) renewForTest(token uint64) {
+	e := w.epoch.Load()
+	w.lessor.Renew(e.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)
+}

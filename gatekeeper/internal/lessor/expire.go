@@ -1,0 +1,190 @@
+package lessor
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+const (
+	// chunk is how many leases are handled under one hold of the lock, so that traffic gets its turns between.
+	chunk = 512
+	// retryAfter is how long an expiry that did not reach the log waits before it is proposed again.
+	retryAfter = 50 * time.Millisecond
+)
+
+// run ends what is due, until its epoch is over.
+func (l *Lessor) run(term uint64) {
+	defer l.runs.Done()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		due, over, next, leading := l.collect(term)
+		if !leading {
+			return
+		}
+		for _, p := range over {
+			l.cfg.Overheld(p)
+		}
+		if len(due) > 0 {
+			l.settle(term, due)
+		}
+		if len(due)+len(over) > 0 {
+			continue
+		}
+		timer.Reset(next)
+		select {
+		case <-timer.C:
+		case <-l.wake:
+		}
+	}
+}
+
+// collect takes at most a chunk of leases whose time has come off the schedule, and tells how long nothing else is due.
+func (l *Lessor) collect(term uint64) (due []uint64, over []*semaphore.Permit, next time.Duration, leading bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term != term {
+		return nil, nil, 0, false
+	}
+	now := time.Now()
+	state := l.cfg.State()
+	for len(l.due) > 0 && len(due)+len(over) < chunk {
+		if wait := l.due[0].at.Sub(now); wait > 0 {
+			return due, over, wait, true
+		}
+		le := l.due.pop()
+		if !le.overAt.IsZero() && !le.overAt.After(now) {
+			le.overAt = time.Time{}
+			if p := state.Permit(le.token); p != nil && p.State == semaphore.Live {
+				over = append(over, p)
+			}
+		}
+		if le.deadline.After(now) {
+			l.due.set(le, le.next())
+			continue
+		}
+		due = append(due, le.token)
+	}
+	return due, over, time.Hour, true
+}
+
+// settle marks the leases that are still due and proposes their end.
+func (l *Lessor) settle(term uint64, tokens []uint64) {
+	// The fence: whoever had received a frame by now gets to move its deadlines first.
+	l.intake.fence()
+
+	var ends []fsm.Command
+	l.mu.Lock()
+	if l.term != term {
+		l.mu.Unlock()
+		return
+	}
+	now := time.Now()
+	state := l.cfg.State()
+	for _, token := range tokens {
+		le := l.leases[token]
+		if le == nil || le.mark != nil {
+			continue
+		}
+		p := state.Permit(token)
+		if p == nil || p.State == semaphore.Held {
+			l.drop(token)
+			continue
+		}
+		if le.deadline.After(now) {
+			l.reschedule(le)
+			continue
+		}
+		le.mark = make(chan struct{})
+		ends = append(ends, end(state, p, term, now.Sub(le.since), now))
+	}
+	l.mu.Unlock()
+	for _, cmd := range ends {
+		l.propose(term, cmd)
+	}
+}
+
+// end is the command that ends a permit whose deadline has passed.
+func end(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration, now time.Time) fsm.Command {
+	if p.State == semaphore.Cooling {
+		return fsm.EndCooling{Token: p.Token, Term: term}
+	}
+	var def *semaphore.Definition
+	if sd := state.Definition(p.Semaphore); sd != nil {
+		def = sd.Definition
+	}
+	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: now}
+}
+
+// propose hands the end of a marked lease to the log, and lifts the mark if it certainly did not get there.
+func (l *Lessor) propose(term uint64, cmd fsm.Command) {
+	token := tokenOf(cmd)
+	l.cfg.Propose(cmd, func(o batcher.Outcome) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		le := l.leases[token]
+		if l.term != term || le == nil || le.mark == nil {
+			return
+		}
+		switch {
+		case o.Err == nil:
+			// Applied, and yet the lease is there: the command met a permit that was no longer what it was for. Look again.
+			le.resolve()
+			l.due.set(le, le.next())
+			l.poke()
+		case errors.Is(o.Err, consensus.ErrNotAppended):
+			le.resolve()
+			l.due.set(le, time.Now().Add(retryAfter))
+			l.poke()
+		default:
+			// Unknown: it may still be applied, so the mark stays for the rest of the epoch.
+		}
+	})
+}
+
+func tokenOf(cmd fsm.Command) uint64 {
+	switch c := cmd.(type) {
+	case fsm.Expire:
+		return c.Token
+	case fsm.EndCooling:
+		return c.Token
+	case fsm.Abandon:
+		return c.Token
+	default:
+		return 0
+	}
+}
+
+// adopt makes the leases of the permits that were there at the promotion, a chunk at a time. What ended meanwhile is
+// passed over: its event either came before, and the newest state lacks it, or comes after and drops the lease.
+func (l *Lessor) adopt(term uint64, state *fsm.State) {
+	defer l.runs.Done()
+	batch := make([]uint64, 0, chunk)
+	flush := func() (leading bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.term != term {
+			return false
+		}
+		now := l.cfg.State()
+		for _, token := range batch {
+			if p := now.Permit(token); p != nil && p.State != semaphore.Held {
+				l.lookup(p, now)
+			}
+		}
+		batch = batch[:0]
+		return true
+	}
+	for p := range state.Permits(0) {
+		batch = append(batch, p.Token)
+		if len(batch) == chunk && !flush() {
+			return
+		}
+	}
+	flush()
+}

@@ -1,0 +1,236 @@
+package lessor
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Config is what a Lessor needs.
+type Config struct {
+	// State is the newest applied state.
+	State func() *fsm.State
+	// Propose hands a command to the log and tells its outcome once. It must not block, nor may done.
+	Propose func(cmd fsm.Command, done func(batcher.Outcome))
+	// Overheld is told of a permit that has been held for longer than its definition's max_hold. It is called without locks.
+	Overheld func(*semaphore.Permit)
+}
+
+// Lessor keeps a deadline for every live and cooling permit of one epoch, and proposes their end. It is safe for
+// concurrent use. While this server does not lead it keeps nothing and ends nothing.
+type Lessor struct {
+	cfg Config
+
+	intake intake
+	wake   chan struct{}
+	runs   sync.WaitGroup
+
+	mu sync.Mutex // guards all below
+	// term is the epoch; 0 while this server does not lead.
+	term     uint64
+	promoted time.Time
+	leases   map[uint64]*lease
+	due      schedule
+}
+
+// lease is the deadline of one permit in this epoch.
+type lease struct {
+	token    uint64
+	deadline time.Time
+	// since is when the holding began, as far as this epoch knows: the grant, or the promotion.
+	since time.Time
+	// overAt is when max_hold runs out; zero without one, and once the holder has been told.
+	overAt time.Time
+	// renewed: somebody may have been told of this permit by a refresh or a replay, so it can no longer be abandoned.
+	renewed bool
+	// shortening is the shorter duration that is being committed, or zero. Until its outcome is known no answer says more.
+	shortening time.Duration
+	// stream and received are of the newest frame that renewed it; see durations.
+	stream   uint64
+	received time.Time
+	// mark is set while the permit's end is proposed, and closed when the proposal is resolved.
+	mark chan struct{}
+	// at and index are the schedule's: at is never later than the next thing to do.
+	at    time.Time
+	index int
+}
+
+// New returns a lessor that does not lead.
+func New(cfg Config) *Lessor {
+	return &Lessor{cfg: cfg, wake: make(chan struct{}, 1), intake: intake{now: newGeneration()}}
+}
+
+// Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
+// precedes the first event of the epoch. instant is from where permits get their full duration again.
+func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.term, l.promoted = term, instant
+	l.leases = make(map[uint64]*lease)
+	l.due = nil
+	l.runs.Add(2)
+	go l.run(term)
+	go l.adopt(term, state)
+}
+
+// Demote ends the epoch of that term: nothing is kept and nothing more is proposed.
+func (l *Lessor) Demote(term uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term != term {
+		return
+	}
+	l.term = 0
+	for _, le := range l.leases {
+		le.resolve()
+	}
+	l.leases, l.due = nil, nil
+	l.poke()
+}
+
+// Close ends the epoch, if any, and waits until nothing of the lessor runs any more.
+func (l *Lessor) Close() {
+	l.mu.Lock()
+	term := l.term
+	l.mu.Unlock()
+	if term != 0 {
+		l.Demote(term)
+	}
+	l.runs.Wait()
+}
+
+// Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
+func (l *Lessor) Applied(a fsm.Applied) {
+	if len(a.Events) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term == 0 {
+		return
+	}
+	now := time.Now()
+	for i := range a.Events {
+		l.take(&a.Events[i], a.State, now)
+	}
+}
+
+func (l *Lessor) take(e *fsm.Event, state *fsm.State, now time.Time) {
+	switch e.Kind {
+	case fsm.Granted:
+		le := l.put(e.Permit, now)
+		le.overAt = overAt(state, e.Permit, now)
+		l.reschedule(le)
+	case fsm.DurationChanged:
+		// A longer duration counts from here; a deadline never moves in.
+		if le := l.leases[e.Permit.Token]; le != nil {
+			le.extend(now.Add(lifetime(e.Permit)))
+			l.reschedule(le)
+		}
+	case fsm.CoolingEvent:
+		l.drop(e.Permit.Token)
+		l.put(e.Permit, now)
+	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEnded, fsm.Cleared, fsm.Abandoned:
+		l.drop(e.Permit.Token)
+	case fsm.Created, fsm.Replaced:
+		l.rearm(e.Semaphore, state)
+	}
+}
+
+// rearm computes anew when the holders of an edited semaphore will have held too long.
+func (l *Lessor) rearm(sem string, state *fsm.State) {
+	for p := range state.Holders(sem) {
+		le := l.leases[p.Token]
+		if le == nil || p.State != semaphore.Live {
+			continue
+		}
+		le.overAt = overAt(state, p, le.since)
+		l.reschedule(le)
+	}
+}
+
+// put makes the lease of a permit whose time begins now.
+func (l *Lessor) put(p *semaphore.Permit, now time.Time) *lease {
+	le := &lease{token: p.Token, since: now, deadline: now.Add(lifetime(p)), index: unscheduled}
+	l.leases[p.Token] = le
+	l.reschedule(le)
+	return le
+}
+
+// lookup returns the lease of a permit, making it if the epoch has none yet: its time began at the promotion.
+func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
+	le := l.leases[p.Token]
+	if le == nil {
+		le = l.put(p, l.promoted)
+		le.overAt = overAt(state, p, l.promoted)
+		l.reschedule(le)
+	}
+	return le
+}
+
+func (l *Lessor) drop(token uint64) {
+	le := l.leases[token]
+	if le == nil {
+		return
+	}
+	le.resolve()
+	l.due.remove(le)
+	delete(l.leases, token)
+}
+
+// reschedule makes sure that the lease is looked at no later than at the next thing to do. A deadline that moved out is
+// left where it is in the schedule and found later: that keeps a refresh from touching the schedule at all.
+func (l *Lessor) reschedule(le *lease) {
+	next := le.next()
+	if le.index != unscheduled && !next.Before(le.at) {
+		return
+	}
+	if l.due.set(le, next) {
+		l.poke()
+	}
+}
+
+func (l *Lessor) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (le *lease) next() time.Time {
+	if !le.overAt.IsZero() && le.overAt.Before(le.deadline) {
+		return le.overAt
+	}
+	return le.deadline
+}
+
+func (le *lease) extend(deadline time.Time) {
+	if deadline.After(le.deadline) {
+		le.deadline = deadline
+	}
+}
+
+func (le *lease) resolve() {
+	if le.mark != nil {
+		close(le.mark)
+		le.mark = nil
+	}
+}
+
+// lifetime is how long after the start of its time a permit is proposed to end, at the earliest.
+func lifetime(p *semaphore.Permit) time.Duration { return p.Duration + semaphore.Grace(p.Duration) }
+
+// overAt is when a permit held since then will have been held too long; zero when its definition sets no limit.
+func overAt(state *fsm.State, p *semaphore.Permit, since time.Time) time.Time {
+	if p.State != semaphore.Live {
+		return time.Time{}
+	}
+	sd := state.Definition(p.Semaphore)
+	if sd == nil || sd.Definition.MaxHold == 0 {
+		return time.Time{}
+	}
+	return since.Add(sd.Definition.MaxHold)
+}

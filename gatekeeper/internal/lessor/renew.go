@@ -1,0 +1,214 @@
+package lessor
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Status is what Renew and Check found.
+type Status uint8
+
+const (
+	// NotLeading: the epoch is not current; nothing is known.
+	NotLeading Status = iota
+	// Renewed: the permit is live and not marked, the rule admits it, and by Renew its deadline was moved out.
+	Renewed
+	// Refused: the permit is live and the rule no longer admits it; see Decision. Its deadline was not moved.
+	Refused
+	// Ended: there is no such live permit. By itself that is only what this server knows; confirm before telling it.
+	Ended
+	// Marked: its end is proposed and not yet resolved.
+	Marked
+)
+
+// Refresh asks to keep one permit alive.
+type Refresh struct {
+	Token uint64
+	// States is the duration that the client says it counts by, from this frame on; 0 when it does not say.
+	States time.Duration
+}
+
+// Frame is where a refresh came from.
+type Frame struct {
+	Received time.Time
+	// Stream numbers the stream that brought it, in the order in which streams were opened; 0 for a unary call.
+	Stream uint64
+}
+
+// Verdict is what Renew and Check found for one token.
+type Verdict struct {
+	Status   Status
+	Permit   *semaphore.Permit // nil when Ended or NotLeading
+	Decision semaphore.Decision
+	// Answer is the duration that an answer may name now.
+	Answer time.Duration
+	// Lengthen, when not 0, is the definition's longer duration: it may be answered instead once it has been committed.
+	Lengthen time.Duration
+	// Shorten, when not 0, is a shorter duration that this renewal has claimed to commit: see Shortened.
+	Shorten time.Duration
+	// Resolved is closed when the mark is resolved; only when Marked.
+	Resolved <-chan struct{}
+}
+
+// Admit applies steps 1 to 5 of the decision to a live permit of its own identity. overheld says that it has been held
+// for longer than max_hold. It is called under the lessor's lock: it must not block, nor call the lessor.
+type Admit func(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision
+
+// Receive opens the intake for a frame that was just received. The caller calls processed once the frame's deadlines have
+// been moved by Renew, before it waits for anything: an expiry waits for it.
+func (l *Lessor) Receive() (processed func()) {
+	return l.intake.enter()
+}
+
+// Renew moves deadlines out: it is the first half of a refresh, before Confirm. It appends one verdict a refresh, in order.
+func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	state := l.cfg.State()
+	for _, r := range refreshes {
+		v, le := l.judge(term, r.Token, state, admit, now)
+		if v.Status == Renewed {
+			le.extend(now.Add(lifetime(v.Permit)))
+			le.renewed = true
+			le.durations(&v, state, frame, r.States)
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}
+
+// Check is the second half of a refresh, after Confirm: it finds whether what Renew found still holds, and moves nothing.
+func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	state := l.cfg.State()
+	for _, r := range refreshes {
+		v, _ := l.judge(term, r.Token, state, admit, now)
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}
+
+func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now time.Time) (Verdict, *lease) {
+	if l.term == 0 || l.term != term {
+		return Verdict{Status: NotLeading}, nil
+	}
+	p := state.Permit(token)
+	if p == nil || p.State != semaphore.Live {
+		return Verdict{Status: Ended}, nil
+	}
+	le := l.lookup(p, state)
+	if le.mark != nil {
+		return Verdict{Status: Marked, Permit: p, Resolved: le.mark}, le
+	}
+	v := Verdict{Status: Renewed, Permit: p}
+	over := overAt(state, p, le.since)
+	v.Decision = admit(state, p, !over.IsZero() && !over.After(now))
+	if v.Decision.Outcome != semaphore.Refreshed {
+		v.Status = Refused
+	}
+	return v, le
+}
+
+// durations decides which duration the answer to a renewal names, and whether the replicated one is to follow.
+//
+// The replicated duration is the largest one that the holder may still count on, because a new leader starts from it. So
+// a longer one is committed before it is answered. A shorter one is answered at once, and committed only when the holder
+// has said that it counts by it, and nothing longer can have been answered since: on the stream that refreshed this permit
+// before, in no frame older than one that was answered already. From the claim until its outcome is known nothing longer is answered.
+//
+// A client keeps its side by letting no answer to an earlier frame count for more than what a later frame of it stated.
+func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states time.Duration) {
+	replicated := v.Permit.Duration
+	want := replicated
+	if sd := state.Definition(v.Permit.Semaphore); sd != nil {
+		want = sd.Definition.Duration
+	}
+	sameStream := frame.Stream != 0 && frame.Stream == le.stream
+	newest := !frame.Received.Before(le.received)
+	switch {
+	case le.shortening != 0:
+		v.Answer = min(want, le.shortening)
+	case want > replicated:
+		v.Answer, v.Lengthen = replicated, want
+	case want < replicated && states > 0 && states <= want && sameStream && newest:
+		le.shortening = want
+		v.Answer, v.Shorten = want, want
+	default:
+		v.Answer = want
+	}
+	if frame.Stream == 0 || frame.Stream > le.stream {
+		le.stream = frame.Stream
+	}
+	if newest {
+		le.received = frame.Received
+	}
+}
+
+// Shortened tells that the outcome of a claimed shortening is known. While it is unknown the claim stays: the command may
+// still be applied in this epoch.
+func (l *Lessor) Shortened(term, token uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if le := l.leases[token]; l.term == term && le != nil {
+		le.shortening = 0
+	}
+}
+
+// Abandon ends a permit of which nobody was told, unless somebody has renewed it since or its end is proposed already.
+func (l *Lessor) Abandon(term, token uint64) {
+	l.mu.Lock()
+	le := l.leases[token]
+	if l.term != term || l.term == 0 || le == nil || le.mark != nil || le.renewed {
+		l.mu.Unlock()
+		return
+	}
+	le.mark = make(chan struct{})
+	l.mu.Unlock()
+	l.propose(term, fsm.Abandon{Token: token, Term: term})
+}
+
+// Held is how long a permit has been held, as far as this epoch knows: since its grant, or since the promotion.
+func (l *Lessor) Held(token uint64) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term == 0 {
+		return 0
+	}
+	if le := l.leases[token]; le != nil {
+		return time.Since(le.since)
+	}
+	return time.Since(l.promoted)
+}
+
+// Overheld tells whether a permit has been held for longer than max_hold.
+func (l *Lessor) Overheld(p *semaphore.Permit) bool {
+	sd := l.cfg.State().Definition(p.Semaphore)
+	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p.Token) >= sd.Definition.MaxHold
+}
+
+// Remaining is how long a live or cooling permit has until its end is proposed, unless it is refreshed; false while this
+// server does not lead, and for permits that have no deadline.
+func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term == 0 || p.State == semaphore.Held {
+		return 0, false
+	}
+	deadline := l.promoted.Add(lifetime(p))
+	if le := l.leases[p.Token]; le != nil {
+		deadline = le.deadline
+	}
+	return max(0, time.Until(deadline)), true
+}
+
+// Len is how many leases there are, for metrics.
+func (l *Lessor) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.leases)
+}

@@ -19,7 +19,19 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 		return Answer{}, err
 	}
 	a, _, err := k.settle(ctx, e, call, keyOf(call), turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
+	k.count(a, err)
 	return a, err
+}
+
+// count tells the metrics what was answered.
+func (k *Keeper) count(a Answer, err error) {
+	switch {
+	case err != nil || a.Outcome == 0:
+	case a.Denial != nil:
+		k.cfg.Metrics.Decided(a.Outcome, a.Denial.Decision.Reason)
+	default:
+		k.cfg.Metrics.Decided(a.Outcome, semaphore.NoReason)
+	}
 }
 
 // turn is how a call stands to the queue.

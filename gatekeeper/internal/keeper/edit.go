@@ -15,12 +15,13 @@ import (
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult, error) {
 	longest := k.cfg.Machine.State().Settings().MaxDuration
 	for i := range batch.Changes {
-		if err := validate(&batch.Changes[i], longest); err != nil {
-			var field *semaphore.FieldError
-			if errors.As(err, &field) {
-				return fsm.EditResult{}, &EditFieldError{Index: i, Name: batch.Changes[i].Name, Err: field}
-			}
-			return fsm.EditResult{}, err
+		c := &batch.Changes[i]
+		if c.Definition == nil {
+			continue
+		}
+		var field *semaphore.FieldError
+		if err := c.Definition.Validate(longest); errors.As(err, &field) {
+			return fsm.EditResult{}, &EditFieldError{Index: i, Name: c.Name, Err: field}
 		}
 	}
 	batch.At = time.Now()
@@ -29,17 +30,6 @@ func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult,
 		return r, &ConflictError{*r.Conflict}
 	}
 	return r, err
-}
-
-func validate(c *fsm.Change, longest time.Duration) error {
-	if c.Definition == nil {
-		return nil
-	}
-	if err := c.Definition.Validate(longest); err != nil {
-		return err
-	}
-	_, err := semaphore.CompilePatterns(c.Definition.GroupPattern, c.Definition.AcquirerPattern)
-	return err
 }
 
 // Explain replays the decision for a request, changes nothing, and returns each step, what was decided, one sentence for

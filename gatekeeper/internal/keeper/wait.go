@@ -42,6 +42,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(e) }
 	a, wait, err := k.settle(ctx, e, call, key, turn{queued: queued, waits: true})
 	if !wait {
+		k.count(a, err)
 		return a, err
 	}
 
@@ -60,6 +61,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		k.queue.Return(w) // if it was being proposed
 	}
 	k.news.touch(call.Semaphore)
+	k.count(a, err)
 	return a, err
 }
 

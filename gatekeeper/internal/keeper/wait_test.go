@@ -1,0 +1,409 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// waiter is one waiting call of a test.
+type testWaiter struct {
+	answer chan Answer
+	err    chan error
+	places []Place
+	cancel context.CancelFunc
+}
+
+func (w *world) wait1(call *AcquireCall) *testWaiter {
+	ctx, cancel := context.WithCancel(context.Background())
+	tw := &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1), cancel: cancel}
+	call.Received = time.Now()
+	go func() {
+		a, err := w.Acquire(ctx, call, func(p Place) error {
+			tw.places = append(tw.places, p)
+			return nil
+		})
+		if err != nil {
+			tw.err <- err
+			return
+		}
+		tw.answer <- a
+	}()
+	synctest.Wait()
+	return tw
+}
+
+func (tw *testWaiter) waits() bool { return len(tw.answer) == 0 && len(tw.err) == 0 }
+
+func (w *world) release(token uint64) {
+	w.t.Helper()
+	if r, err := w.Release(context.Background(), token, false); err != nil || !r.Released {
+		w.t.Fatal(r, err)
+	}
+	synctest.Wait()
+}
+
+func TestAcquire_FirstComeFirstServed_OneCommitAfterTheRelease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		before := w.tape.entries()
+		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		if w.tape.entries() != before {
+			t.Fatal("waiting wrote a log entry")
+		}
+		if got := w.Waiters(func(string) bool { return true }, 10); len(got) != 2 || got[1].Place != 2 || got[1].Identity.Acquirer != "c" {
+			t.Fatalf("the waiters are %+v", got)
+		}
+		w.denied(ask("d", "4"), semaphore.NoFreePermit)
+		w.release(p.Token)
+		a := <-b.answer
+		if a.Outcome != semaphore.Granted || !c.waits() {
+			t.Fatalf("b is %+v, c waits: %v", a, c.waits())
+		}
+		if n := w.tape.entries() - before; n != 2 {
+			t.Fatalf("the release and the grant are %d entries, want 2", n)
+		}
+		w.release(a.Permit.Token)
+		if a := <-c.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("c is %+v", a)
+		}
+	})
+}
+
+func TestAcquire_Waited_EndsBeforeTheHandOver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		w.sleep(20 * time.Second)
+		w.release(p.Token)
+		if a := <-b.answer; a.Waited < 20*time.Second || a.Waited > 20*time.Second+time.Millisecond {
+			t.Fatalf("waited is %v, want 20s", a.Waited)
+		}
+	})
+}
+
+func TestAcquire_HolderExpires_WaiterIsGranted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		w.sleep(30 * time.Second)
+		b := w.wait1(ask("b", "2"))
+		w.sleep(31 * time.Second)
+		if b.waits() {
+			t.Fatal("the waiter still waits")
+		}
+	})
+}
+
+func TestAcquire_NobodySkips_TryAcquireNeither(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
+		p := w.granted(ask("a", "1"))
+		w.granted(ask("z", "9"))
+		heavy := ask("b", "2")
+		heavy.Weight = 2
+		b := w.wait1(heavy)
+		w.denied(ask("c", "3"), semaphore.NoFreePermit) // one is free, but somebody waits ahead
+		c := w.wait1(ask("c", "4"))
+		if !c.waits() {
+			t.Fatal("a light waiter overtook a heavy one")
+		}
+		w.release(p.Token)
+		if b.waits() || !c.waits() {
+			t.Fatal("the heavy waiter was not served first")
+		}
+		tooHeavy := ask("d", "5")
+		tooHeavy.Weight = 4
+		w.denied(tooHeavy, semaphore.WeightExceedsPermits)
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
+		if a := <-c.answer; a.Denial.Decision.Reason != semaphore.WeightExceedsPermits {
+			t.Fatalf("c is %+v", a)
+		}
+	})
+}
+
+func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "a" })
+		if a := <-b.answer; a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
+			t.Fatalf("b is %+v", a)
+		}
+	})
+}
+
+func TestAcquire_MorePermits_WaiterIsGranted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		if a := <-b.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("b is %+v", a)
+		}
+	})
+}
+
+func TestAcquire_CallsOver_PlaceIsKeptForARepeat(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		l := w.Listen()
+		defer l.Close()
+		b := w.wait1(ask("b", "2"))
+		c := w.wait1(ask("c", "3"))
+		for range 3 {
+			w.sleep(20 * time.Second)
+			w.wantStatus(p.Token, StatusRefreshed)
+		}
+		if a := <-b.answer; a.Repeat == nil || a.Repeat.Place != 1 {
+			t.Fatalf("b is %+v, want to be told to repeat", a)
+		}
+		<-c.answer
+		c = w.wait1(ask("c", "3"))
+		b = w.wait1(ask("b", "2"))
+		w.release(p.Token)
+		if b.waits() || !c.waits() {
+			t.Fatal("the place was not kept")
+		}
+		c.cancel()
+		<-c.err
+	})
+}
+
+func TestAcquire_AbsentWaiter_HoldsNobodyUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		b.cancel()
+		wantErr(t, <-b.err, context.Canceled)
+		w.release(p.Token)
+		if a := <-c.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("c is %+v", a)
+		}
+		w.sleep(10 * time.Second)
+		if n := w.WaiterCount(); n != 0 {
+			t.Fatalf("%d still wait", n)
+		}
+	})
+}
+
+func TestAcquire_Cancelled_LeavesTheQueue(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		if _, err := w.Cancel(context.Background(), "job", ask("b", "2").Identity, "2"); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, <-b.err, ErrRequestEnded)
+		if n := w.WaiterCount(); n != 0 {
+			t.Fatalf("%d still wait", n)
+		}
+	})
+}
+
+func TestAcquire_SecondCallOfTheSameRequest_TakesThePlace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		first := w.wait1(ask("b", "2"))
+		second := w.wait1(ask("b", "2"))
+		wantErr(t, <-first.err, ErrSuperseded)
+		w.release(p.Token)
+		if a := <-second.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("the second call is %+v", a)
+		}
+	})
+}
+
+func TestAcquire_LeadershipEnds_CallsEndAndQueueAgainByAge(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.Gather = 300 * time.Millisecond
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		w.demote()
+		var not *consensus.NotLeaderError
+		if err := <-b.err; !asError(err, &not) {
+			t.Fatal(err)
+		}
+		w.promote(2)
+		young, old := ask("c", "3"), ask("b", "2")
+		old.WaitedBefore = time.Minute
+		c, b := w.wait1(young), w.wait1(old)
+		w.release(p.Token)
+		w.sleep(time.Second)
+		if b.waits() || !c.waits() {
+			t.Fatal("the queue was not gathered by age")
+		}
+		c.cancel()
+		<-c.err
+	})
+}
+
+func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		w.release(p.Token) // b is granted: take that back by holding the next one
+		a := <-b.answer
+		w.tape.hold()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if _, err := w.Release(context.Background(), a.Permit.Token, false); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		// The release is applied; c's grant is handed over and held back; then c goes away.
+		w.tape.mu.Lock()
+		release := w.tape.held
+		w.tape.held = nil
+		for _, h := range release {
+			w.tape.apply(h)
+		}
+		w.tape.mu.Unlock()
+		<-done
+		synctest.Wait()
+		c.cancel()
+		<-c.err
+		w.tape.letGo()
+		w.granted(ask("d", "4"))
+	})
+}
+
+// --- durations ---
+
+func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Minute })
+		w.tape.hold()
+		answered := make(chan TokenResult, 1)
+		go func() { answered <- w.refresh1(p.Token) }()
+		synctest.Wait()
+		if len(answered) != 0 {
+			t.Fatal("the longer duration was answered before it was committed")
+		}
+		w.tape.letGo()
+		if r := <-answered; r.Duration != 10*time.Minute {
+			t.Fatalf("the answer is %+v", r)
+		}
+		w.demote()
+		w.promote(2)
+		w.sleep(9 * time.Minute)
+		if !w.live(p.Token) {
+			t.Fatal("the next leader did not know of the longer duration")
+		}
+	})
+}
+
+// The holder may still count on the old, longer duration until it has said that it does not: so does the next leader.
+func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
+		l := w.Listen()
+		defer l.Close()
+		frame := func(states time.Duration) TokenResult {
+			t.Helper()
+			r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.sleep(time.Millisecond)
+			return r[0]
+		}
+		replicated := func() time.Duration { return w.machine.State().Permit(p.Token).Duration }
+
+		if r := frame(time.Minute); r.Duration != 10*time.Second {
+			t.Fatalf("the answer is %+v, want the shorter duration", r)
+		}
+		if replicated() != time.Minute {
+			t.Fatal("the duration was shortened before the holder stated that it counts by it")
+		}
+		frame(10 * time.Second)
+		if replicated() != 10*time.Second {
+			t.Fatal("the duration was not shortened though the holder counts by it")
+		}
+		w.sleep(20 * time.Second)
+		if !w.live(p.Token) {
+			t.Fatal("a deadline moved in")
+		}
+	})
+}
+
+func TestPromotion_AfterAnUnstatedShortening_CountsTheLongerDuration(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Second })
+		w.wantStatus(p.Token, StatusRefreshed)
+		w.demote()
+		w.promote(2)
+		w.sleep(59 * time.Second)
+		if !w.live(p.Token) {
+			t.Fatal("the new leader ended a permit on which its holder could still count")
+		}
+	})
+}
+
+func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
+		l := w.Listen()
+		defer l.Close()
+		frame := func(states time.Duration) TokenResult {
+			t.Helper()
+			r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r[0]
+		}
+		frame(time.Minute)
+		w.tape.hold()
+		frame(10 * time.Second) // claims the shortening, which is held back
+		synctest.Wait()
+		shorten := w.tape.lose()
+		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Minute })
+		if r := frame(10 * time.Second); r.Duration != 10*time.Second {
+			t.Fatalf("the answer is %+v while a shortening may still be applied", r)
+		}
+		w.tape.applyLater(shorten)
+	})
+}
+
+func TestRefresh_Unary_NeverShortens(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
+		for range 3 {
+			r, err := w.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: 10 * time.Second}})
+			if err != nil || r[0].Duration != 10*time.Second {
+				t.Fatal(r, err)
+			}
+			w.sleep(time.Second)
+		}
+		if got := w.machine.State().Permit(p.Token).Duration; got != time.Minute {
+			t.Fatalf("the replicated duration is %v: unary calls have no order, so what they state proves nothing", got)
+		}
+	})
+}

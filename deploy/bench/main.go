@@ -92,7 +92,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 	for _, count := range counts {
 		c, err := b.measureCore(ctx, count)
 		if err != nil {
-			return fmt.Errorf("%d servers: %w", count, err)
+			return fmt.Errorf("cluster of %d: %w", count, err)
 		}
 		r.Clusters = append(r.Clusters, c)
 	}

@@ -37,6 +37,17 @@ type Cluster struct {
 // the log of the server at fault.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
+	// The servers run in folders of their own, where relative names would mean something else.
+	for _, path := range []*string{&opts.Binary, &opts.Dir, &opts.Definitions} {
+		if *path == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return nil, err
+		}
+		*path = abs
+	}
 	ports, err := FreePorts(3 * count)
 	if err != nil {
 		return nil, err

@@ -72,22 +72,25 @@ func is[T error](err error) bool {
 	return ok
 }
 
-// warnOfMembers tells when Members, which is only looked at while the cluster is founded, is not what the cluster has become.
-func (c *Config) warnOfMembers(now []consensus.Member) {
-	if len(c.Members) == 0 {
-		return
-	}
+// warnOfMembers tells when the cluster is not what this server is configured for. Its members are what the cluster decided, and
+// addresses are not taken from a configuration that says otherwise.
+func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	var configured, actual []string
+	for _, m := range now {
+		actual = append(actual, m.ID+"="+m.PeerAddress)
+		if m.ID == c.ID && m.PeerAddress != peerAddress {
+			c.Logger.Warn("the cluster knows this server at another address, where the other members will not reach it: "+
+				"start it there, or remove this member and let it join anew under a new id with an empty data folder",
+				slog.String("known", m.PeerAddress), slog.String("advertised", peerAddress))
+		}
+	}
 	for _, m := range c.Members {
 		configured = append(configured, m.ID+"="+m.PeerAddress)
 	}
-	for _, m := range now {
-		actual = append(actual, m.ID+"="+m.PeerAddress)
-	}
 	slices.Sort(configured)
 	slices.Sort(actual)
-	if !slices.Equal(configured, actual) {
-		c.Logger.Warn("the cluster has other members than Members says, which only founds a cluster: the cluster's own count",
+	if len(configured) > 0 && !slices.Equal(configured, actual) {
+		c.Logger.Warn("the cluster has other members than Members says, which only founds a cluster: what the cluster says counts",
 			slog.Any("configured", configured), slog.Any("cluster", actual))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
@@ -134,7 +136,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	s.serve(measures)
 
 	if members, err := s.node.Members(); err == nil {
-		cfg.warnOfMembers(members)
+		cfg.warnOfMembers(s.node.PeerAddress(), members)
 	}
 	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.DataDir),
 		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
@@ -148,7 +150,7 @@ func (s *Server) opens(close func(context.Context) error) { s.opened = append(s.
 func (s *Server) serve(measures *metrics.Metrics) {
 	s.grpc = s.api.NewServer()
 	s.running.Go(func() {
-		if err := s.grpc.Serve(s.listeners.API); err != nil {
+		if err := s.grpc.Serve(s.listeners.API); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 			s.fail(fmt.Errorf("gatekeeper: serve the API: %w", err))
 		}
 	})

@@ -7,11 +7,16 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// sameSignal is how long after the first signal another one is taken for the same.
+const sameSignal = 250 * time.Millisecond
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal stops gracefully. From then on signals do what they do to any process: a second one ends it at once.
-	context.AfterFunc(ctx, stop)
+	// The first signal stops gracefully. From then on signals do what they do to any process: a second one ends it at once. Not
+	// in the very same moment, though: timeout(1), for one, signals its child and then the child's group.
+	context.AfterFunc(ctx, func() { time.AfterFunc(sameSignal, stop) })
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }

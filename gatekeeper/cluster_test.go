@@ -1,0 +1,160 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
+	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
+	c, other := callerOf(t, followers[0]), callerOf(t, followers[1])
+	c.create(t, "job")
+	p := c.grant(t, "job", "app1")
+	if other.try(t, "job", "app2").GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+		t.Error("granted twice")
+	}
+	if r := other.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("refresh: %v", r)
+	}
+
+	waiting, err := other.Acquire(bounded(t), &gatekeeperv1.AcquireRequest{
+		Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "waits",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := waiting.Recv(); err != nil || a.GetPlace().GetPlace() != 1 {
+		t.Fatalf("first answer to a waiting call: %v, %v; want place 1", a, err)
+	}
+	c.release(t, p)
+	for {
+		a, err := waiting.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.GetGrant() != nil {
+			break
+		}
+	}
+}
+
+func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
+	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
+	c := callerOf(t, followers[0])
+	c.create(t, "job")
+	p := c.grant(t, "job", "app1")
+	closeServer(t, leader)
+	ready(t, followers...)
+
+	eventually(t, func() bool {
+		s, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+		return err == nil && s.GetLeaderId() != "" && s.GetLeaderId() != leader.cfg.ID
+	})
+	eventually(t, func() bool { // calls made while leadership changes may fail; the permit does not
+		a, err := c.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
+		if err != nil {
+			return false
+		}
+		status := a.GetResults()[0].GetStatus()
+		if status == gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
+			t.Fatal("the permit was lost with the leader")
+		}
+		return status == gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED
+	})
+	if d := c.try(t, "job", "app2").GetDenial(); d == nil {
+		t.Error("granted twice")
+	}
+}
+
+func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	_, followers := leaderOf(t, servers)
+	callerOf(t, servers[0]).create(t, "job")
+
+	cfg, log := configOf(t, "gk4")
+	cfg.Join = []string{"127.0.0.1:1", followers[0].APIAddress()} // nobody is at the first
+	s := open(t, cfg)
+	ready(t, s)
+	if s.ClusterID() != servers[0].ClusterID() {
+		t.Errorf("cluster id %s, want %s", s.ClusterID(), servers[0].ClusterID())
+	}
+	c := callerOf(t, s)
+	c.grant(t, "job", "app1")
+	eventually(t, func() bool {
+		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+		if err != nil {
+			return false
+		}
+		for _, m := range a.GetMembers() {
+			if m.GetId() == "gk4" && m.GetVoter() {
+				return true
+			}
+		}
+		return false
+	})
+	if !strings.Contains(log.String(), "cannot join yet") {
+		t.Error("no warning of the server that is not there")
+	}
+
+	cfg.PeerAddress = s.PeerAddress() // where the others know it
+	closeServer(t, s)
+	s = open(t, cfg) // asks nobody: the folder knows
+	ready(t, s)
+	if !strings.Contains(log.String(), "Join is not looked at") {
+		t.Error("a restart does not say that Join means nothing")
+	}
+}
+
+func TestCluster_JoinerWithATakenID_IsRefused(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	cfg, _ := configOf(t, "gk2")
+	cfg.Join = []string{servers[0].APIAddress()}
+	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) {
+		t.Errorf("Open = %v, want ErrJoinRefused", err)
+	}
+}
+
+func TestOpen_JoinWithoutACluster_TriesUntilTheContextEnds(t *testing.T) {
+	cfg, _ := configOf(t, "gk4")
+	cfg.Join = []string{"127.0.0.1:1"}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Open(ctx, cfg); !errors.Is(err, ErrJoin) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Open = %v, want ErrJoin and the end of the context", err)
+	}
+}
+
+func TestCluster_RestartedWithOtherMembers_WarnsAndKeepsItsOwn(t *testing.T) {
+	cfg, log := configOf(t, "gk1")
+	s := open(t, cfg)
+	ready(t, s)
+	address := s.PeerAddress()
+	closeServer(t, s)
+
+	cfg.PeerAddress = address
+	cfg.Members = []Member{{"gk1", address}, {"gk2", "127.0.0.1:1"}}
+	s = open(t, cfg)
+	ready(t, s) // alone, as it was
+	if !strings.Contains(log.String(), "the cluster has other members than Members says") {
+		t.Error("no warning")
+	}
+}
+
+func TestServer_RestartedAtAnotherAddress_Warns(t *testing.T) {
+	cfg, log := configOf(t, "gk1")
+	s := open(t, cfg)
+	ready(t, s)
+	closeServer(t, s)
+	if strings.Contains(log.String(), "knows this server at another address") {
+		t.Error("a warning at the first address")
+	}
+	ready(t, open(t, cfg)) // on another free port
+	if !strings.Contains(log.String(), "knows this server at another address") {
+		t.Error("no warning at another address")
+	}
+}

@@ -1,0 +1,209 @@
+package gatekeeper
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// within bounds every wait of these tests. It is long because machines that test are busy; nothing waits that long when all is well.
+const within = 60 * time.Second
+
+// bounded returns a context for the waits of a test.
+func bounded(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// logbook is a log to look into.
+type logbook struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// configOf is the configuration of a server on free ports, whose log is shown if the test fails.
+func configOf(t *testing.T, id string) (Config, *logbook) {
+	t.Helper()
+	log := &logbook{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", id, log)
+		}
+	})
+	return Config{
+		ID: id, DataDir: filepath.Join(t.TempDir(), "data"), Profile: ProfileFast,
+		APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0",
+		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}, log
+}
+
+// open opens a server and closes it after the test, at the latest.
+func open(t *testing.T, cfg Config) *Server {
+	t.Helper()
+	s, err := Open(bounded(t), cfg)
+	if err != nil {
+		t.Fatalf("Open(%s): %v", cfg.ID, err)
+	}
+	t.Cleanup(func() { closeServer(t, s) })
+	return s
+}
+
+func ready(t *testing.T, servers ...*Server) {
+	t.Helper()
+	for _, s := range servers {
+		if err := s.Ready(bounded(t)); err != nil {
+			t.Fatalf("%s: %v", s.cfg.ID, err)
+		}
+	}
+}
+
+func closeServer(t *testing.T, s *Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("Close(%s): %v", s.cfg.ID, err)
+	}
+}
+
+// cluster opens a named set of servers on ports that are known beforehand.
+func cluster(t *testing.T, ids ...string) []*Server {
+	t.Helper()
+	var members []Member
+	listeners := make([]net.Listener, len(ids))
+	for i, id := range ids {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners[i] = l
+		members = append(members, Member{ID: id, PeerAddress: l.Addr().String()})
+	}
+	servers := make([]*Server, len(ids))
+	for i, id := range ids {
+		cfg, _ := configOf(t, id)
+		cfg.Members, cfg.Listeners.Peer, cfg.PeerAddress = members, listeners[i], ""
+		servers[i] = open(t, cfg)
+	}
+	ready(t, servers...)
+	return servers
+}
+
+// leaderOf returns the server that leads, and the others.
+func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server) {
+	t.Helper()
+	status, err := callerOf(t, servers[0]).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		if s.cfg.ID == status.GetLeaderId() {
+			leader = s
+		} else {
+			others = append(others, s)
+		}
+	}
+	if leader == nil {
+		t.Fatalf("nobody leads: %v", status)
+	}
+	return leader, others
+}
+
+// caller is a client of one server.
+type caller struct {
+	gatekeeperv1.PermitServiceClient
+	gatekeeperv1.DefinitionServiceClient
+	gatekeeperv1.ClusterServiceClient
+	conn *grpc.ClientConn
+}
+
+func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
+	t.Helper()
+	if options == nil {
+		options = []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	}
+	conn, err := grpc.NewClient(s.APIAddress(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return caller{
+		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewClusterServiceClient(conn), conn,
+	}
+}
+
+// create creates a semaphore of one permit.
+func (c caller) create(t *testing.T, name string) {
+	t.Helper()
+	_, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: name}, Author: "test"})
+	if err != nil {
+		t.Fatalf("create %s: %v", name, err)
+	}
+}
+
+// try asks for a permit.
+func (c caller) try(t *testing.T, name, acquirer string) *gatekeeperv1.TryAcquireResponse {
+	t.Helper()
+	a, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+		Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, RequestId: acquirer + strconv.FormatInt(time.Now().UnixNano(), 36),
+	})
+	if err != nil {
+		t.Fatalf("%s asks for %s: %v", acquirer, name, err)
+	}
+	return a
+}
+
+// grant asks for a permit and must get it.
+func (c caller) grant(t *testing.T, name, acquirer string) *gatekeeperv1.Permit {
+	t.Helper()
+	a := c.try(t, name, acquirer)
+	if a.GetGrant() == nil {
+		t.Fatalf("%s asks for %s: %v, want a grant", acquirer, name, a.GetDenial())
+	}
+	return a.GetGrant().GetPermit()
+}
+
+func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.TokenResult {
+	t.Helper()
+	a, err := c.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
+	if err != nil || len(a.GetResults()) != 1 {
+		t.Fatalf("refresh: %v, %v", a, err)
+	}
+	return a.GetResults()[0]
+}
+
+func (c caller) release(t *testing.T, p *gatekeeperv1.Permit) {
+	t.Helper()
+	a, err := c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
+	if err != nil || !a.GetReleased() {
+		t.Fatalf("release: %v, %v", a, err)
+	}
+}

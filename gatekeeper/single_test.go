@@ -1,0 +1,292 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	p := c.grant(t, "job", "app1")
+	if p.GetToken() == 0 || p.GetDuration().AsDuration() != time.Minute {
+		t.Errorf("granted %v, want a token and a minute", p)
+	}
+	denial := c.try(t, "job", "app2").GetDenial()
+	if denial.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || denial.GetHolders()[0].GetToken() != p.GetToken() {
+		t.Errorf("app2: %v, want NO_FREE_PERMIT held by token %d", denial, p.GetToken())
+	}
+	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("refresh: %v", r)
+	}
+	c.release(t, p)
+	if next := c.grant(t, "job", "app2"); next.GetToken() <= p.GetToken() {
+		t.Errorf("token %d after %d: tokens must rise", next.GetToken(), p.GetToken())
+	}
+}
+
+func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
+	closeServer(t, s)
+
+	s = open(t, cfg)
+	ready(t, s)
+	c = callerOf(t, s)
+	if s.ClusterID() != clusterID {
+		t.Errorf("cluster id %s, was %s", s.ClusterID(), clusterID)
+	}
+	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("refresh after a restart: %v", r)
+	}
+	if c.try(t, "job", "app2").GetDenial() == nil {
+		t.Error("granted a second permit after a restart")
+	}
+}
+
+func TestServer_Definitions_AreDeclaredAndNeverOverwriteOrRevive(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	cfg.Definitions = []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(1)}, {Name: "b"}}
+	s := open(t, cfg)
+	c := callerOf(t, s)
+	created := waitFor(t, s, c, "a", 1)
+	if created.GetUpdatedBy() != "gatekeeperd" || created.GetReason() != "definitions file" {
+		t.Errorf("declared by %q because %q", created.GetUpdatedBy(), created.GetReason())
+	}
+	b := waitFor(t, s, c, "b", 1)
+	_, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Author: "ann", Edits: []*gatekeeperv1.Edit{
+		{Change: &gatekeeperv1.Edit_Replace{Replace: &gatekeeperv1.Definition{Name: "a", Permits: proto.Uint32(7)}}, ExpectedVersion: created.GetVersion()},
+		{Change: &gatekeeperv1.Edit_Delete{Delete: "b"}, ExpectedVersion: b.GetVersion()},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeServer(t, s)
+
+	cfg.Definitions = append(cfg.Definitions, &gatekeeperv1.Definition{Name: "new", Permits: proto.Uint32(2)})
+	s = open(t, cfg)
+	c = callerOf(t, s)
+	waitFor(t, s, c, "new", 2) // declared in one batch with the others
+	waitFor(t, s, c, "a", 7)
+	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "b"}); status.Code(err) != codes.NotFound {
+		t.Errorf("b, which was deleted: %v, want NotFound", err)
+	}
+}
+
+// waitFor waits for a definition, which must have that many permits.
+func waitFor(t *testing.T, s *Server, c caller, name string, permits uint32) *gatekeeperv1.DefinitionRecord {
+	t.Helper()
+	ready(t, s)
+	ctx := bounded(t)
+	watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{Names: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		a, err := c.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: name})
+		if err == nil {
+			if got := a.GetRecord().GetDefinition().GetPermits(); got != permits {
+				t.Fatalf("%s has %d permits, want %d", name, got, permits)
+			}
+			return a.GetRecord()
+		}
+		if status.Code(err) != codes.NotFound {
+			t.Fatal(err)
+		}
+		if _, err := watch.Recv(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestServer_Dumps_WriteTheState(t *testing.T) {
+	cfg, log := configOf(t, "")
+	cfg.DumpInterval = time.Second
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	c.grant(t, "job", "app1")
+	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
+	eventually(t, func() bool { return line.MatchString(log.String()) })
+	if !strings.Contains(log.String(), "role=leader leader=gk1") {
+		t.Errorf("no line about the whole state")
+	}
+}
+
+// eventually waits for something that tells of itself to nobody.
+func eventually(t *testing.T, ok func() bool) {
+	t.Helper()
+	ctx := bounded(t)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatal("it never happened")
+		case <-tick.C:
+		}
+	}
+}
+
+func TestServer_AdminPort_TellsMetricsAndHealth(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	cfg.AdminAddress = "127.0.0.1:0"
+	s := open(t, cfg)
+	ready(t, s)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for path, want := range map[string]string{"/metrics": "gatekeeper_", "/healthz": "", "/readyz": "", "/debug/pprof/goroutine?debug=1": "goroutine"} {
+		r, err := client.Get("http://" + s.AdminAddress() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("%s: %s, %v, want %q in it", path, r.Status, err, want)
+		}
+	}
+}
+
+func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	for what, set := range map[string]func(*Config, string){
+		"API": func(c *Config, a string) { c.APIAddress = a }, "peer": func(c *Config, a string) { c.PeerAddress = a },
+		"admin": func(c *Config, a string) { c.AdminAddress = a },
+	} {
+		cfg, _ := configOf(t, "")
+		set(&cfg, taken.Addr().String())
+		_, err := Open(bounded(t), cfg)
+		if !errors.Is(err, ErrListen) || !strings.Contains(err.Error(), what+" address "+taken.Addr().String()) {
+			t.Errorf("%s: %v, want ErrListen naming it", what, err)
+		}
+		if _, err := os.Stat(cfg.DataDir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the data folder was made", what)
+		}
+	}
+}
+
+func TestOpen_DataFolder_InUseForeignOrUnusable_IsTold(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
+		t.Errorf("in use: %v, want ErrDataDirLocked", err)
+	}
+	closeServer(t, s)
+
+	other := cfg
+	other.ID = "gk2"
+	if _, err := Open(bounded(t), other); !errors.Is(err, ErrForeignDataDir) {
+		t.Errorf("of another member: %v, want ErrForeignDataDir", err)
+	}
+	other = cfg
+	other.ClusterName = "another"
+	if _, err := Open(bounded(t), other); !errors.Is(err, ErrForeignDataDir) {
+		t.Errorf("of another cluster: %v, want ErrForeignDataDir", err)
+	}
+	other = cfg
+	other.DataDir = filepath.Join(cfg.DataDir, "LOCK", "below a file")
+	if _, err := Open(bounded(t), other); !errors.Is(err, ErrDataDir) {
+		t.Errorf("below a file: %v, want ErrDataDir", err)
+	}
+	ready(t, open(t, cfg)) // nothing of this did any harm
+}
+
+func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	cfg.TLS = TLS{Cert: "no-such-cert", Key: "no-such-key", CA: "no-such-ca"}
+	_, err := Open(bounded(t), cfg)
+	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "TLS" || !strings.Contains(err.Error(), "no-such-cert") {
+		t.Errorf("Open = %v, want a ConfigError naming the certificate", err)
+	}
+}
+
+func TestOpen_WithoutTLSBeyondLoopback_Warns(t *testing.T) {
+	cfg, log := configOf(t, "")
+	cfg.APIAddress, cfg.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
+	open(t, cfg)
+	if !strings.Contains(log.String(), `level=WARN msg="NO TLS on a port`) || !strings.Contains(log.String(), "port=API") {
+		t.Error("no warning")
+	}
+	if strings.Contains(log.String(), "port=peer") {
+		t.Error("a warning of the peer port, which is on loopback")
+	}
+}
+
+func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	closeServer(t, s)
+	closeServer(t, s)
+	select {
+	case <-s.Done():
+	default:
+		t.Error("Done is open after Close")
+	}
+	if err := s.Err(); err != nil {
+		t.Errorf("Err after a plain Close: %v", err)
+	}
+	if err := s.Ready(bounded(t)); !errors.Is(err, ErrClosed) {
+		t.Errorf("Ready after Close: %v, want ErrClosed", err)
+	}
+}
+
+func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	watch, err := c.Watch(bounded(t), &gatekeeperv1.WatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	health, err := grpc_health_v1.NewHealthClient(c.conn).Watch(bounded(t), &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := health.Recv(); err != nil {
+		t.Fatal(a, err)
+	}
+	closed := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), within)
+		defer cancel()
+		closed <- s.Close(ctx)
+	}()
+	for err = nil; err == nil; {
+		_, err = watch.Recv()
+	}
+	if status.Code(err) != codes.Unavailable {
+		t.Errorf("the watch ended with %v, want Unavailable", err)
+	}
+	if err := <-closed; err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}

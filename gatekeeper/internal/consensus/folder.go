@@ -186,6 +186,13 @@ func (f *Folder) meet(id, folder string) error {
 	return nil
 }
 
+func (f *Folder) hasMet(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.met[id]
+	return ok
+}
+
 func (f *Folder) read(name string, v any) error {
 	data, err := os.ReadFile(filepath.Join(f.dir, name))
 	if err != nil {

@@ -107,6 +107,7 @@ func Open(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.wg.Go(func() { n.acquaint(layer) })
 	return n, nil
 }
 

@@ -1,0 +1,305 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// These tests run whole members over loopback, on files.
+
+var quick = Timeouts{Heartbeat: 300 * time.Millisecond, Election: 300 * time.Millisecond}
+
+type server struct {
+	*Node
+	machine *fsm.Machine
+	dir     string
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// boot starts a member in dir that leads with a recorder.
+func boot(t *testing.T, cfg FolderConfig, listener net.Listener, adjust func(*Config)) *server {
+	t.Helper()
+	folder, err := PrepareFolder(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{machine: fsm.New(folder.ClusterID().String()), dir: cfg.Dir}
+	c := Config{
+		Folder: folder, Machine: s.machine, PeerListener: listener, Members: cfg.Members, Timeouts: quick,
+		APIAddress: cfg.MemberID + ".api:7420",
+	}
+	if adjust != nil {
+		adjust(&c)
+	}
+	if s.Node, err = Open(c); err != nil {
+		t.Fatal(err)
+	}
+	s.Lead(newRecorder())
+	t.Cleanup(func() { closeNode(t, s.Node) })
+	return s
+}
+
+func bootSet(t *testing.T, ids ...string) []*server {
+	t.Helper()
+	var set []Member
+	var listeners []net.Listener
+	for _, id := range ids {
+		l := listen(t)
+		listeners = append(listeners, l)
+		set = append(set, Member{ID: id, PeerAddress: l.Addr().String()})
+	}
+	var servers []*server
+	for i, id := range ids {
+		cfg := FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set}
+		servers = append(servers, boot(t, cfg, listeners[i], nil))
+	}
+	return servers
+}
+
+func leading(t *testing.T, servers []*server) *server {
+	t.Helper()
+	var leader *server
+	until(t, "a leader", func() bool {
+		for _, s := range servers {
+			if term, leads := s.leads(); leads && s.promoted.Load() == term {
+				leader = s
+				return true
+			}
+		}
+		return false
+	})
+	return leader
+}
+
+func without(servers []*server, not *server) []*server {
+	var left []*server
+	for _, s := range servers {
+		if s != not {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+func applied(t *testing.T, id string, servers ...*server) {
+	t.Helper()
+	for _, s := range servers {
+		until(t, s.ID()+" applies "+id, func() bool { return s.machine.State().Retired(id) })
+	}
+}
+
+func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
+	servers := bootSet(t, "gk1", "gk2", "gk3")
+	leader := leading(t, servers)
+	mustAppend(t, leader.Node, "one")
+	applied(t, "one", servers...)
+	if err := leader.Confirm(t.Context(), leader.Term(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		until(t, s.ID()+" is ready", func() bool { return s.Ready() == nil })
+		want := Leader{ID: leader.ID(), PeerAddress: leader.PeerAddress(), APIAddress: leader.ID() + ".api:7420", Term: leader.Term()}
+		if got := s.Leader(); got != want {
+			t.Errorf("%s: the leader is %+v, want %+v", s.ID(), got, want)
+		}
+	}
+
+	// One is lost.
+	closeNode(t, leader.Node)
+	lost := leader
+	servers = without(servers, leader)
+	leader = leading(t, servers)
+	mustAppend(t, leader.Node, "two")
+	if err := leader.Confirm(t.Context(), leader.Term(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+
+	// A fourth joins, first without a vote.
+	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk4", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), nil)
+	if err := joiner.Ready(); err == nil {
+		t.Error("a joiner that nobody knows is ready")
+	}
+	if err := leader.AddMember(t.Context(), "gk4", joiner.PeerAddress(), true); err != nil {
+		t.Fatal(err)
+	}
+	applied(t, "two", joiner)
+	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
+	if err := leader.Transfer(t.Context(), "gk4"); !errors.Is(err, ErrNotAVoter) {
+		t.Errorf("transfer to a non-voter: %v", err)
+	}
+	// Added again with a vote, it gets one.
+	if err := leader.AddMember(t.Context(), "gk4", joiner.PeerAddress(), false); err != nil {
+		t.Fatal(err)
+	}
+	member := func(s *server, id string) (found Member) {
+		members, err := s.Members()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range members {
+			if m.ID == id {
+				found = m
+			}
+		}
+		return found
+	}
+	until(t, "the joiner is a voter", func() bool { return member(leader, "gk4").Voter })
+	if got := member(leader, "gk4").APIAddress; got != "gk4.api:7420" {
+		t.Errorf("the joiner's API address is %q", got)
+	}
+	servers = append(servers, joiner)
+
+	// Refusals.
+	for _, tc := range []struct {
+		err, want error
+	}{
+		{leader.AddMember(t.Context(), "gk4", "127.0.0.1:1", false), ErrMemberExists},
+		{leader.AddMember(t.Context(), "gk9", joiner.PeerAddress(), false), ErrMemberExists},
+		{leader.AddMember(t.Context(), "gk9", "0.0.0.0:1", false), ErrInvalidMember},
+		{leader.AddMember(t.Context(), "gk|9", "127.0.0.1:1", false), ErrInvalidMember},
+		{leader.RemoveMember(t.Context(), "gk9"), ErrNoSuchMember},
+		{leader.Transfer(t.Context(), "gk9"), ErrNoSuchMember},
+	} {
+		if !errors.Is(tc.err, tc.want) {
+			t.Errorf("got %v, want %v", tc.err, tc.want)
+		}
+	}
+	var notLeader *NotLeaderError
+	if err := joiner.RemoveMember(t.Context(), "gk1"); !errors.As(err, &notLeader) || notLeader.Leader.ID != leader.ID() {
+		t.Errorf("remove on a follower: %v", err)
+	}
+
+	// The lost one is removed, the leadership handed over.
+	if err := leader.RemoveMember(t.Context(), lost.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if m := member(leader, lost.ID()); m.ID != "" {
+		t.Errorf("the removed member is still there: %+v", m)
+	}
+	if err := leader.Transfer(t.Context(), "gk4"); err != nil {
+		t.Fatal(err)
+	}
+	if got := leading(t, servers); got != joiner {
+		t.Fatalf("%s leads, want gk4", got.ID())
+	}
+	mustAppend(t, joiner.Node, "three")
+	applied(t, "three", servers...)
+
+	// A leader that is to remove itself hands over instead.
+	until(t, "gk4 hears from a follower", func() bool { return joiner.Confirm(t.Context(), joiner.Term(), time.Now()) == nil })
+	if err := joiner.RemoveMember(t.Context(), "gk4"); !errors.As(err, &notLeader) {
+		t.Errorf("the leader removes itself: %v", err)
+	}
+	leader = leading(t, without(servers, joiner))
+	if err := leader.RemoveMember(t.Context(), "gk4"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
+	dir, l := t.TempDir(), listen(t)
+	cfg := FolderConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
+	s := boot(t, cfg, l, nil)
+	leading(t, []*server{s})
+	mustAppend(t, s.Node, "one")
+	term := s.Term()
+	if err := s.RemoveMember(t.Context(), "gk1"); !errors.Is(err, ErrLastVoter) {
+		t.Errorf("remove the last voter: %v", err)
+	}
+	if err := s.Transfer(t.Context(), ""); err == nil {
+		t.Error("a single server transferred its leadership")
+	}
+	closeNode(t, s.Node)
+	if err := s.Close(context.Background()); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+
+	s = boot(t, cfg, listen(t), nil) // on another port
+	leading(t, []*server{s})
+	if !s.machine.State().Retired("one") || s.Term() <= term {
+		t.Errorf("after the restart: term %d, was %d", s.Term(), term)
+	}
+	until(t, "its address is corrected", func() bool {
+		members, err := s.Members()
+		return err == nil && len(members) == 1 && members[0].PeerAddress == s.PeerAddress()
+	})
+}
+
+func TestCluster_SnapshotAndTrim_RestoresAndCatchesUp(t *testing.T) {
+	dir := t.TempDir()
+	adjust := func(c *Config) {
+		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 5
+	}
+	cfg := FolderConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
+	s := boot(t, cfg, listen(t), adjust)
+	leading(t, []*server{s})
+	snapshots := func() int {
+		found, _ := filepath.Glob(filepath.Join(dir, "snapshots", "*-*-*"))
+		return len(found)
+	}
+	for i := 0; snapshots() == 0; i++ {
+		mustAppend(t, s.Node, "m"+strings.Repeat("x", i%50))
+	}
+	mustAppend(t, s.Node, "last")
+	closeNode(t, s.Node)
+	s = boot(t, cfg, listen(t), adjust)
+	leading(t, []*server{s})
+	applied(t, "last", s)
+	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: s.ClusterID()}, listen(t), adjust)
+	if err := s.AddMember(t.Context(), "gk2", joiner.PeerAddress(), false); err != nil {
+		t.Fatal(err)
+	}
+	applied(t, "last", joiner)
+	applied(t, "m", joiner)
+	until(t, "the joiner is a voter", func() bool {
+		members, err := s.Members()
+		return err == nil && len(members) == 2 && members[1].Voter
+	})
+}
+
+func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
+	servers := bootSet(t, "gk1", "gk2", "gk3")
+	leader := leading(t, servers)
+	mustAppend(t, leader.Node, "one")
+	applied(t, "one", servers...)
+	lost := without(servers, leader)[0]
+	for _, s := range without(servers, lost) {
+		until(t, s.ID()+" has met "+lost.ID(), func() bool { return s.cfg.Folder.hasMet(lost.ID()) })
+	}
+	closeNode(t, lost.Node)
+	if err := os.RemoveAll(lost.dir); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", lost.PeerAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members}, l, nil)
+	mustAppend(t, leader.Node, "two")
+	req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte(leader.ID()), Addr: []byte(leader.PeerAddress())}, Term: 1}
+	until(t, "the leader is refused", func() bool {
+		err = leader.transport.AppendEntries(again.id, again.address, req, &raft.AppendEntriesResponse{})
+		return err != nil && strings.Contains(err.Error(), "new data folder")
+	})
+	if again.machine.State().Retired("two") {
+		t.Error("the member that lost its data takes part")
+	}
+}

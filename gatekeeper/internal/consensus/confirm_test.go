@@ -1,0 +1,315 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// fakeRaft is what Confirm sees of Raft.
+type fakeRaft struct {
+	mu      sync.Mutex // guards what follows
+	term    uint64
+	state   raft.RaftState
+	servers []raft.Server
+	kicks   int
+}
+
+func (f *fakeRaft) CurrentTerm() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.term
+}
+
+func (f *fakeRaft) State() raft.RaftState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state
+}
+
+func (f *fakeRaft) GetConfiguration() raft.ConfigurationFuture {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fakeConfiguration{servers: f.servers}
+}
+
+func (f *fakeRaft) VerifyLeader() raft.Future {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.kicks++
+	return fakeConfiguration{}
+}
+
+func (f *fakeRaft) set(change func(*fakeRaft)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
+
+type fakeConfiguration struct{ servers []raft.Server }
+
+func (fakeConfiguration) Error() error  { return nil }
+func (fakeConfiguration) Index() uint64 { return 0 }
+func (f fakeConfiguration) Configuration() raft.Configuration {
+	return raft.Configuration{Servers: f.servers}
+}
+
+func voter(id raft.ServerID) raft.Server    { return raft.Server{ID: id} }
+func nonVoter(id raft.ServerID) raft.Server { return raft.Server{ID: id, Suffrage: raft.Nonvoter} }
+
+const lease = time.Second
+
+// confirming runs f in a bubble with a confirmer of server a in term 5.
+func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *confirmer)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &fakeRaft{term: 5, state: raft.Leader, servers: servers}
+		c := newConfirmer(r, "a", newAnswers(), lease, func() {})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { c.run(ctx) })
+		defer wg.Wait()
+		defer cancel()
+		pass(time.Hour) // so that times before now exist
+		f(r, c)
+	})
+}
+
+// pass lets d of the bubble's time pass.
+func pass(d time.Duration) { <-time.After(d) }
+
+// asked is a call of confirm under way.
+func asked(c *confirmer, term uint64, at time.Time) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- c.confirm(context.Background(), term, at) }()
+	synctest.Wait()
+	return done
+}
+
+func pendingCall(t *testing.T, call <-chan error) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-call:
+		t.Fatalf("Confirm returned %v, want it to wait", err)
+	default:
+	}
+}
+
+func confirmed(t *testing.T, call <-chan error) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-call:
+		if err != nil {
+			t.Fatalf("Confirm: %v", err)
+		}
+	default:
+		t.Fatal("Confirm waits, want it to return")
+	}
+}
+
+func refused(t *testing.T, call <-chan error, want error) {
+	t.Helper()
+	if err := <-call; !errors.Is(err, want) {
+		t.Fatalf("Confirm: %v, want %v", err, want)
+	}
+}
+
+func TestConfirm_SingleVoter_AnswersAtOnce(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), nonVoter("b")}, func(r *fakeRaft, c *confirmer) {
+		confirmed(t, asked(c, 5, time.Now()))
+		if r.kicks != 0 {
+			t.Errorf("%d rounds were started, want none", r.kicks)
+		}
+	})
+}
+
+func TestConfirm_AnswerToAnEarlierQuestion_DoesNotCount(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		before := time.Now()
+		pass(time.Millisecond)
+		call := asked(c, 5, time.Now())
+		c.answers.note("b", 5, before, 0)
+		c.answers.note("c", 5, before, 0)
+		pendingCall(t, call)
+		c.answers.note("c", 5, time.Now(), 0)
+		confirmed(t, call)
+	})
+}
+
+func TestConfirm_NonVotersAnswer_DoesNotCount(t *testing.T) {
+	servers := []raft.Server{voter("a"), voter("b"), voter("c"), nonVoter("d"), nonVoter("e")}
+	confirming(t, servers, func(r *fakeRaft, c *confirmer) {
+		call := asked(c, 5, time.Now())
+		c.answers.note("d", 5, time.Now(), 0)
+		c.answers.note("e", 5, time.Now(), 0)
+		c.answers.note("stranger", 5, time.Now(), 0)
+		pendingCall(t, call)
+		c.answers.note("b", 5, time.Now(), 0)
+		confirmed(t, call)
+	})
+}
+
+func TestConfirm_AnswerOfAnEarlierTerm_DoesNotCount(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		call := asked(c, 5, time.Now())
+		c.answers.note("b", 4, time.Now(), 0)
+		c.answers.note("c", 4, time.Now(), 0)
+		pendingCall(t, call)
+		c.answers.note("b", 5, time.Now(), 0)
+		c.answers.note("b", 4, time.Now(), 0) // late; it takes nothing back
+		confirmed(t, call)
+	})
+}
+
+func TestConfirm_SelfInALaterTerm_IsNotCounted(t *testing.T) {
+	confirming(t, []raft.Server{voter("a")}, func(r *fakeRaft, c *confirmer) {
+		r.set(func(r *fakeRaft) { r.term = 6 }) // nobody has told the epoch yet
+		refused(t, asked(c, 5, time.Now()), errTermOver)
+		r.set(func(r *fakeRaft) { r.term, r.state = 5, raft.Follower })
+		refused(t, asked(c, 5, time.Now()), errTermOver)
+	})
+}
+
+func TestConfirm_SelfNoVoter_IsNotCounted(t *testing.T) {
+	confirming(t, []raft.Server{nonVoter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		call := asked(c, 5, time.Now())
+		c.answers.note("b", 5, time.Now(), 0)
+		pendingCall(t, call)
+		c.answers.note("c", 5, time.Now(), 0)
+		confirmed(t, call)
+	})
+}
+
+func TestConfirm_EvenNumberOfVoters_NeedsMoreThanHalf(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c"), voter("d")}, func(r *fakeRaft, c *confirmer) {
+		call := asked(c, 5, time.Now())
+		c.answers.note("b", 5, time.Now(), 0)
+		pendingCall(t, call)
+		c.answers.note("d", 5, time.Now(), 0)
+		confirmed(t, call)
+	})
+}
+
+func TestConfirm_VotersChangeWhileWaiting_LatestConfigurationDecides(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		call := asked(c, 5, time.Now())
+		r.set(func(r *fakeRaft) { r.servers = append(r.servers, voter("d"), voter("e")) })
+		c.answers.note("b", 5, time.Now(), 0)
+		pendingCall(t, call)
+		c.answers.note("e", 5, time.Now(), 0)
+		confirmed(t, call)
+	})
+}
+
+func TestConfirm_LaterCaller_WaitsForAnswersToALaterQuestion(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		first := asked(c, 5, time.Now())
+		sent := time.Now()
+		pass(time.Millisecond)
+		second := asked(c, 5, time.Now())
+		if r.kicks != 1 {
+			t.Errorf("%d rounds, want the second caller to wait for the end of the first", r.kicks)
+		}
+		c.answers.note("b", 5, sent, 0)
+		confirmed(t, first)
+		pendingCall(t, second)
+		if r.kicks != 2 {
+			t.Errorf("%d rounds, want one for each", r.kicks)
+		}
+		c.answers.note("b", 5, time.Now(), 0)
+		confirmed(t, second)
+	})
+}
+
+func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		var calls []<-chan error
+		for range 1000 {
+			calls = append(calls, asked(c, 5, time.Now()))
+		}
+		c.answers.note("c", 5, time.Now(), 0)
+		for _, call := range calls {
+			confirmed(t, call)
+		}
+		if r.kicks > 2 {
+			t.Errorf("%d rounds for callers of the same moment", r.kicks)
+		}
+	})
+}
+
+func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		begun := time.Now()
+		refused(t, asked(c, 5, begun), errNoAnswer)
+		if took := time.Since(begun); took != 2*lease {
+			t.Errorf("it took %v, want %v", took, 2*lease)
+		}
+		if r.kicks < 10 {
+			t.Errorf("only %d rounds were tried", r.kicks)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if len(c.waiters) != 0 {
+			t.Errorf("%d waiters are left", len(c.waiters))
+		}
+	})
+}
+
+// yes is a transport whose peer says yes to everything.
+type yes struct{ innerTransport }
+
+func (yes) InstallSnapshot(_ raft.ServerID, _ raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, _ io.Reader) error {
+	*resp = raft.InstallSnapshotResponse{Term: req.Term, Success: true}
+	return nil
+}
+
+func (yes) AppendEntries(id raft.ServerID, _ raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	*resp = raft.AppendEntriesResponse{RPCHeader: raft.RPCHeader{ID: []byte("b")}, Term: req.Term, Success: req.Term != 4}
+	return nil
+}
+
+func TestTransport_Answers_NotedOnlyWhenTheyAnswerTheQuestion(t *testing.T) {
+	tr := &transport{
+		inner:     yes{},
+		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
+		answers:   newAnswers(),
+		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, follows: make(map[raft.ServerID]*snapshotsTo)},
+	}
+	_ = tr.InstallSnapshot("b", "b:1", &raft.InstallSnapshotRequest{Term: 5}, &raft.InstallSnapshotResponse{}, nil)
+	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // no success
+	_ = tr.AppendEntries("c", "c:1", &raft.AppendEntriesRequest{Term: 5}, &raft.AppendEntriesResponse{}) // b answered
+	if len(tr.answers.latest) != 0 {
+		t.Fatalf("noted %+v", tr.answers.latest)
+	}
+	before := time.Now()
+	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 5, PrevLogEntry: 7, Entries: make([]*raft.Log, 2)}, &raft.AppendEntriesResponse{})
+	if a := tr.answers.in(5, "b"); a.sent.Before(before) || a.sent.After(a.heard) || a.matched != 9 {
+		t.Errorf("noted %+v", a)
+	}
+}
+
+func TestTransport_Heartbeats_HaveNoPathBesideTheMainLoop(t *testing.T) {
+	inner := &handled{}
+	tr := &transport{inner: inner}
+	tr.SetHeartbeatHandler(func(raft.RPC) {})
+	if inner.handlers != 0 {
+		t.Error("the inner transport got a heartbeat handler: hashicorp/raft issue 695 is open")
+	}
+	if _, err := tr.AppendEntriesPipeline("b", "b:1"); err != raft.ErrPipelineReplicationNotSupported {
+		t.Errorf("pipeline: %v", err)
+	}
+}
+
+type handled struct {
+	innerTransport
+	handlers int
+}
+
+func (h *handled) SetHeartbeatHandler(func(raft.RPC)) { h.handlers++ }

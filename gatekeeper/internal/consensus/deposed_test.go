@@ -1,0 +1,147 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// patientLeader starts three members of which the first leads and would step down by its lease only after a long time, so
+// that it can be deposed without noticing.
+func patientLeader(t *testing.T) (leader *member, rest []*member) {
+	t.Helper()
+	members := memoryCluster(t, 3, func(i int, cfg *Config) {
+		if i == 0 {
+			cfg.Timeouts = Timeouts{Heartbeat: 10 * time.Second, Election: 10 * time.Second}
+		}
+	})
+	leader = leaderOf(t, members...)
+	if leader != members[0] {
+		until(t, "gk1 takes over", func() bool {
+			leader = leaderOf(t, members...)
+			return leader == members[0] || leader.Transfer(t.Context(), "gk1") == nil && leaderOf(t, members...) == members[0]
+		})
+		leader = members[0]
+	}
+	return leader, members[1:]
+}
+
+// cutOff lets nothing pass between m and the rest any more, save answers to what m asked before, which go through after.
+func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
+	m.wire.set(func(raft.ServerID, any) error { return errCut }, after)
+	for _, r := range rest {
+		r.wire.set(func(to raft.ServerID, _ any) error {
+			if to == m.id {
+				return errCut
+			}
+			return nil
+		}, nil)
+	}
+}
+
+func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old, rest := patientLeader(t)
+		term := old.Term()
+
+		// Answers to what the leader asks now are held back, and then it is cut off.
+		late := make(chan struct{})
+		arrive := sync.OnceFunc(func() { close(late) })
+		t.Cleanup(arrive)
+		old.wire.set(nil, func(raft.ServerID) { <-late })
+		pass(100 * time.Millisecond)
+		cutOff(old, rest, func(raft.ServerID) { <-late })
+		next := leaderOf(t, rest...)
+		mustAppend(t, next.Node, "committed-in-the-new-term")
+		if got, leads := old.leads(); !leads || got != term {
+			t.Fatalf("the old leader noticed: term %d, leads %v", got, leads)
+		}
+
+		asked := time.Now()
+		verify := old.raft.VerifyLeader()
+		confirm := make(chan error, 1)
+		go func() { confirm <- old.Confirm(t.Context(), term, asked) }()
+		synctest.Wait()
+		arrive() // now, the old answers
+
+		if err := verify.Error(); err != nil {
+			// The fault that Confirm is for. Should a later Raft answer right, Confirm may become simpler.
+			t.Errorf("VerifyLeader on a deposed leader: %v; it was satisfied by answers to earlier questions in v1.8.0", err)
+		}
+		if err := <-confirm; !errors.Is(err, ErrNotConfirmed) {
+			t.Errorf("Confirm on a deposed leader: %v, want %v", err, ErrNotConfirmed)
+		}
+	})
+}
+
+func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		old := leaderOf(t, members...)
+		term := old.Term()
+		if err := old.Confirm(t.Context(), term, time.Now()); err != nil {
+			t.Fatalf("Confirm on the leader: %v", err)
+		}
+		cutOff(old, others(members, old), nil)
+		pass(time.Millisecond)
+		begun := time.Now()
+		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
+			t.Errorf("Confirm on the deposed leader: %v, want %v", err, ErrNotConfirmed)
+		}
+		if took := time.Since(begun); took > 2*old.cfg.Timeouts.Heartbeat {
+			t.Errorf("it took %v", took)
+		}
+		next := leaderOf(t, others(members, old)...)
+		if err := next.Confirm(t.Context(), next.Term(), time.Now()); err != nil {
+			t.Errorf("Confirm on the new leader: %v", err)
+		}
+		if err := next.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
+			t.Errorf("Confirm of an earlier term: %v, want %v", err, ErrNotConfirmed)
+		}
+		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
+			t.Errorf("Confirm after the leadership: %v, want %v", err, ErrNotConfirmed)
+		}
+	})
+}
+
+func TestConfirm_ContextEnds_ReturnsItsError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		cutOff(leader, others(members, leader), nil)
+		pass(time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		err := leader.Confirm(ctx, leader.Term(), time.Now())
+		if !errors.Is(err, ErrNotConfirmed) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Confirm: %v", err)
+		}
+	})
+}
+
+func TestAppend_LeaderCutOff_EndsAsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		old := leaderOf(t, members...)
+		mustAppend(t, old.Node, "first")
+		cutOff(old, others(members, old), nil)
+		if a := old.Append(entry(t, "second")).Wait(); !errors.Is(a.Err, ErrUnknownOutcome) || a.Results != nil {
+			t.Errorf("append on a leader without a majority: %+v", a)
+		}
+		next := leaderOf(t, others(members, old)...)
+		for _, m := range members {
+			m.wire.set(nil, nil)
+		}
+		until(t, "the old leader knows the new one", func() bool { return old.Leader().ID == next.ID() })
+		a := old.Append(entry(t, "third")).Wait()
+		var notLeader *NotLeaderError
+		if !errors.Is(a.Err, ErrNotAppended) || !errors.As(a.Err, &notLeader) || notLeader.Leader.ID != next.ID() {
+			t.Errorf("append on a follower: %v", a.Err)
+		}
+	})
+}

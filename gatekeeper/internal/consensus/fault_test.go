@@ -1,0 +1,193 @@
+package consensus
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+// disk is a log store whose writes can be made to fail or hang.
+type disk struct {
+	*raft.InmemStore
+	write func() error
+}
+
+func (d *disk) StoreLogs(logs []*raft.Log) error {
+	if d.write != nil {
+		if err := d.write(); err != nil {
+			return err
+		}
+	}
+	return d.InmemStore.StoreLogs(logs)
+}
+
+func (d *disk) StoreLog(log *raft.Log) error { return d.StoreLogs([]*raft.Log{log}) }
+
+// withDisk starts one member on a disk.
+func withDisk(t *testing.T, write func() error) (*member, *disk) {
+	t.Helper()
+	members := memoryCluster(t, 1, nil)
+	first := members[0]
+	leaderOf(t, first)
+	closeNode(t, first.Node)
+
+	d := &disk{InmemStore: first.memory}
+	folder, err := PrepareFolder(FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := first.cfg
+	cfg.Folder = folder
+	m := &member{Node: newNode(cfg, first.PeerAddress()), leading: newRecorder(), machine: first.machine}
+	_, inner := raft.NewInmemTransport(first.address)
+	s := m.guardedMemory(first.memory)
+	s.log = store.NewLog(d, m.guard)
+	if err := m.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a }); err != nil {
+		t.Fatal(err)
+	}
+	m.Lead(m.leading)
+	t.Cleanup(func() { closeNode(t, m.Node) })
+	leaderOf(t, m)
+	d.write = write
+	return m, d
+}
+
+func TestFault_StoreError_EndsTheLeadershipAndAcknowledgesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := withDisk(t, func() error { return errors.New("no space left on device") })
+		term := m.Term()
+		a := m.Append(entry(t, "x")).Wait()
+		if !errors.Is(a.Err, ErrUnknownOutcome) {
+			t.Errorf("append: %v, want %v", a.Err, ErrUnknownOutcome)
+		}
+		if err := <-m.Fatal(); !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("Fatal: %v", err)
+		}
+		synctest.Wait()
+		if events := len(m.leading.events); events != 2 {
+			t.Errorf("Leading was told %d times, want promoted and demoted", events)
+		}
+		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
+			t.Errorf("append after the fault: %v", a.Err)
+		}
+		if err := m.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
+			t.Errorf("Confirm after the fault: %v", err)
+		}
+		if err := m.Ready(); err == nil {
+			t.Error("ready after the fault")
+		}
+		pass(time.Minute) // Raft panics when it cannot store a term: it must not come so far
+	})
+}
+
+func TestFault_HangingStore_IsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		back := make(chan struct{})
+		m, _ := withDisk(t, func() error { <-back; return nil })
+		begun := time.Now()
+		p := m.Append(entry(t, "x"))
+		if err := <-m.Fatal(); !strings.Contains(err.Error(), "hangs") {
+			t.Errorf("Fatal: %v", err)
+		}
+		if took := time.Since(begun); took != m.cfg.StoreTimeout {
+			t.Errorf("noticed after %v, want %v", took, m.cfg.StoreTimeout)
+		}
+		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
+			t.Errorf("append: %v", a.Err)
+		}
+		close(back)
+		pass(time.Second)
+		if m.machine.State().Retired("x") {
+			t.Error("an entry was applied after the fault")
+		}
+	})
+}
+
+func TestFault_LeaderWithAFault_IsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		old := leaderOf(t, members...)
+		old.guard.Fail(errors.New("the disk hangs"))
+		next := leaderOf(t, others(members, old)...)
+		mustAppend(t, next.Node, "x")
+	})
+}
+
+func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 1, func(_ int, cfg *Config) { cfg.Machine = faultyMachine{} })
+		m := leaderOf(t, members...)
+		if a := m.Append([]byte("x")).Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
+			t.Errorf("append: %v", a.Err)
+		}
+		if err := <-m.Fatal(); !strings.Contains(err.Error(), "unknown command") {
+			t.Errorf("Fatal: %v", err)
+		}
+	})
+}
+
+func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
+	folder := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "test"})
+	cfg := Config{Folder: folder, Machine: faultyMachine{}}
+	cfg.setDefaults()
+	n := newNode(cfg, "gk1.test:7421")
+	m := &member{Node: n}
+	s := m.guardedMemory(raft.NewInmemStore())
+	s.log = store.NewLog(&disk{InmemStore: raft.NewInmemStore(), write: func() error { return errors.New("no space left") }}, n.guard)
+	_, inner := raft.NewInmemTransport("gk1.test:7421")
+	err := n.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("open: %v", err)
+	}
+}
+
+func TestTransferWatch_RefusalsThatNoTransferExplains_AreAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed error
+		w := &transferWatch{limit: 8 * time.Second, refused: newMetrics().transferRefused, fail: func(err error) { failed = err }}
+		w.saw(raft.ErrLeadershipTransferInProgress)
+		pass(time.Hour)
+		w.started() // another one
+		w.saw(raft.ErrLeadershipTransferInProgress)
+		pass(8 * time.Second)
+		w.saw(raft.ErrLeadershipTransferInProgress)
+		w.saw(nil)
+		pass(time.Second)
+		w.saw(raft.ErrLeadershipTransferInProgress)
+		pass(9 * time.Second)
+		w.saw(raft.ErrEnqueueTimeout)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		w.saw(raft.ErrLeadershipTransferInProgress)
+		if failed == nil {
+			t.Error("refused for 9 s without a transfer, and no fault")
+		}
+	})
+}
+
+func TestSnapshotAlarm_SnapshotAfterSnapshot_RaisesIt(t *testing.T) {
+	m := newMetrics()
+	raised := 0
+	a := &snapshotAlarm{sent: m.snapshotsSent, alarms: m.snapshotAlarms, logger: countWarnings(&raised), follows: make(map[raft.ServerID]*snapshotsTo)}
+	for i := range uint64(2) {
+		a.sending("b", 100+i)
+		a.progress("b", 0)  // heartbeats
+		a.progress("b", 50) // old entries
+		a.sending("c", 100)
+		a.progress("c", 101) // it caught up
+	}
+	if raised != 0 {
+		t.Error("the alarm was raised too early")
+	}
+	a.sending("b", 102)
+	if raised != 1 {
+		t.Errorf("the alarm was raised %d times", raised)
+	}
+}

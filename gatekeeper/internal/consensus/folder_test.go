@@ -1,0 +1,205 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+var named = []Member{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
+
+func prepare(t *testing.T, dir string, cfg FolderConfig) *Folder {
+	t.Helper()
+	cfg.Dir = dir
+	f, err := PrepareFolder(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// refuse expects an error that says all of want.
+func refuse(t *testing.T, dir string, cfg FolderConfig, want ...string) {
+	t.Helper()
+	cfg.Dir = dir
+	f, err := PrepareFolder(cfg)
+	if err == nil {
+		f.Close()
+		t.Fatalf("the folder was opened, want an error saying %q", want)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("the error %q does not say %q", err, w)
+		}
+	}
+}
+
+func TestFolder_InUse_IsRefusedNamingTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	f := prepare(t, dir, cfg)
+	refuse(t, dir, cfg, "in use by process", fmt.Sprint(os.Getpid()), dir)
+	f.Close()
+	prepare(t, dir, cfg)
+}
+
+func TestFolder_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
+	dir := t.TempDir()
+	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	f := prepare(t, dir, cfg)
+	id := f.ClusterID()
+	if id.Incarnation != 1 || id.Seed == 0 || f.HasState() {
+		t.Errorf("new folder: id %v, state %v", id, f.HasState())
+	}
+	f.Close()
+	if again := prepare(t, dir, cfg); again.ClusterID() != id {
+		t.Errorf("the id became %v, was %v", again.ClusterID(), id)
+	}
+	if other := prepare(t, t.TempDir(), cfg); other.ClusterID() == id {
+		t.Error("two clusters drew the same id")
+	}
+}
+
+func TestFolder_NamedSet_AgreesOnAnID(t *testing.T) {
+	a := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
+	b := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk2", ClusterName: "main", Members: []Member{named[2], named[0], named[1]}})
+	if a.ClusterID() != b.ClusterID() {
+		t.Errorf("ids %v and %v", a.ClusterID(), b.ClusterID())
+	}
+	c := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "other", Members: named})
+	d := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:2]})
+	if a.ClusterID() == c.ClusterID() || a.ClusterID() == d.ClusterID() {
+		t.Error("another name or another set has the same id")
+	}
+	if got, want := a.ClusterID().String(), "66ba155977d60e9b.1"; got != want {
+		t.Errorf("the frozen hash is %s, want %s", got, want)
+	}
+}
+
+func TestFolder_OfSomebodyElse_IsRefusedNamingBoth(t *testing.T) {
+	dir := t.TempDir()
+	f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
+	id := f.ClusterID()
+	f.Close()
+	refuse(t, dir, FolderConfig{MemberID: "gk2", ClusterName: "main", Members: named}, `"gk1"`, `"gk2"`)
+	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "test", Members: named}, `"main"`, `"test"`)
+	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Join: true, ClusterID: ClusterID{Seed: 1, Incarnation: 2}},
+		id.String(), "0000000000000001.2")
+	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]}, id.String())
+
+	// Once it has state the members' list is history.
+	if err := os.WriteFile(filepath.Join(dir, store.RaftFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]}); f.ClusterID() != id {
+		t.Errorf("id %v, want %v", f.ClusterID(), id)
+	}
+}
+
+func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
+	dir := t.TempDir()
+	join := FolderConfig{MemberID: "gk4", ClusterName: "main", Join: true}
+	join.Dir = dir
+	if _, err := PrepareFolder(join); !errors.Is(err, ErrClusterIDNeeded) {
+		t.Fatalf("a joiner without the cluster's id: %v", err)
+	}
+	join.ClusterID = ClusterID{Seed: 7, Incarnation: 3}
+	prepare(t, dir, join).Close()
+	join.ClusterID = ClusterID{}
+	if f := prepare(t, dir, join); f.ClusterID() != (ClusterID{Seed: 7, Incarnation: 3}) {
+		t.Errorf("id %v", f.ClusterID())
+	} else {
+		f.Close()
+	}
+	if f := prepare(t, dir, FolderConfig{MemberID: "gk4", ClusterName: "main"}); !f.file.Joiner {
+		t.Error("without Join the joiner would start a cluster of its own under the cluster's id")
+	}
+}
+
+func TestFolder_Damaged_IsRefused(t *testing.T) {
+	dir := t.TempDir()
+	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	for content, want := range map[string]string{
+		"{":             "damaged",
+		`{"format":2}`:  "format is 2",
+		`{"format":1}`:  "not a cluster id",
+		`{"format":"x"`: "damaged",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, clusterFileName), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refuse(t, dir, cfg, want)
+	}
+	lost := t.TempDir()
+	if err := os.WriteFile(filepath.Join(lost, store.RaftFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, lost, cfg, clusterFileName)
+}
+
+func TestFolder_PeerReturnsWithANewFolder_IsRefused(t *testing.T) {
+	dir := t.TempDir()
+	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	f := prepare(t, dir, cfg)
+	if err := errors.Join(f.meet("gk2", "one"), f.meet("gk3", "two"), f.meet("gk2", "one")); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	f = prepare(t, dir, cfg)
+	if err := f.meet("gk2", "three"); err == nil || !strings.Contains(err.Error(), "new id") {
+		t.Errorf("a peer that lost its data: %v", err)
+	}
+	if err := f.meet("gk2", "one"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClusterID_ParseReadsWhatStringWrote(t *testing.T) {
+	for _, id := range []ClusterID{{}, {Seed: 1, Incarnation: 1}, {Seed: 1<<64 - 1, Incarnation: 1<<64 - 1}} {
+		if got, err := ParseClusterID(id.String()); err != nil || got != id {
+			t.Errorf("ParseClusterID(%q) = %v, %v", id, got, err)
+		}
+	}
+	for _, s := range []string{"", ".", "1.1", "0000000000000001", "0000000000000001.", "0000000000000001.01",
+		"000000000000000G.1", "000000000000000A.1", "0000000000000001.1.1", "+000000000000001.1"} {
+		if id, err := ParseClusterID(s); err == nil {
+			t.Errorf("ParseClusterID(%q) = %v, want an error", s, id)
+		}
+	}
+}
+
+func TestConfig_Advertise(t *testing.T) {
+	listen := addr("[::]:7421")
+	for _, tc := range []struct {
+		cfg  Config
+		addr addr
+		want string // or a part of the error
+		fail bool
+	}{
+		{Config{}, "127.0.0.1:7421", "127.0.0.1:7421", false},
+		{Config{}, listen, "names no host", true},
+		{Config{}, "0.0.0.0:7421", "names no host", true},
+		{Config{AdvertisePeer: "gk1.example:7421"}, listen, "gk1.example:7421", false},
+		{Config{AdvertisePeer: ":7421"}, listen, "names no host", true},
+		{Config{AdvertisePeer: "gk1.example:0"}, listen, "names no port", true},
+		{Config{AdvertisePeer: "gk1.example"}, listen, "missing port", true},
+		{Config{Members: []Member{{ID: "gk1", PeerAddress: "a:1"}}}, listen, "a:1", false},
+		{Config{AdvertisePeer: "b:1", Members: []Member{{ID: "gk1", PeerAddress: "a:1"}}}, listen, "advertises b:1", true},
+	} {
+		got, err := tc.cfg.advertise("gk1", tc.addr)
+		if tc.fail && (err == nil || !strings.Contains(err.Error(), tc.want)) || !tc.fail && (err != nil || got != tc.want) {
+			t.Errorf("advertise with %+v on %s: %q, %v, want %q", tc.cfg, tc.addr, got, err, tc.want)
+		}
+	}
+}
+
+type addr string
+
+func (addr) Network() string  { return "tcp" }
+func (a addr) String() string { return string(a) }

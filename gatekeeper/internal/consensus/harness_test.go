@@ -1,0 +1,247 @@
+package consensus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wire is Raft's in-memory transport with a place to interfere.
+type wire struct {
+	*raft.InmemTransport
+
+	mu sync.Mutex // guards the hooks
+	// before runs before a question is sent; an error is its answer.
+	before func(to raft.ServerID, question any) error
+	// after runs when an answer to AppendEntries has come, before its asker gets it.
+	after func(to raft.ServerID)
+}
+
+var errCut = errors.New("cut off")
+
+func (w *wire) hooks() (func(raft.ServerID, any) error, func(raft.ServerID)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, after := w.before, w.after
+	if before == nil {
+		before = func(raft.ServerID, any) error { return nil }
+	}
+	if after == nil {
+		after = func(raft.ServerID) {}
+	}
+	return before, after
+}
+
+func (w *wire) set(before func(raft.ServerID, any) error, after func(raft.ServerID)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.before, w.after = before, after
+}
+
+func (w *wire) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	before, after := w.hooks()
+	if err := before(id, req); err != nil {
+		return err
+	}
+	err := w.InmemTransport.AppendEntries(id, to, req, resp)
+	after(id)
+	return err
+}
+
+func (w *wire) RequestVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+	before, _ := w.hooks()
+	if err := before(id, req); err != nil {
+		return err
+	}
+	return w.InmemTransport.RequestVote(id, to, req, resp)
+}
+
+func (w *wire) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	before, _ := w.hooks()
+	if err := before(id, req); err != nil {
+		return err
+	}
+	return w.InmemTransport.RequestPreVote(id, to, req, resp)
+}
+
+func (w *wire) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
+	before, _ := w.hooks()
+	if err := before(id, req); err != nil {
+		return err
+	}
+	return w.InmemTransport.TimeoutNow(id, to, req, resp)
+}
+
+// recorder is a Leading that tells what it was told.
+type recorder struct {
+	events  chan string
+	promote func(term uint64, done <-chan struct{})
+}
+
+func newRecorder() *recorder { return &recorder{events: make(chan string, 100)} }
+
+func (r *recorder) Promote(term uint64, done <-chan struct{}) {
+	r.events <- fmt.Sprintf("promote %d", term)
+	if r.promote != nil {
+		r.promote(term, done)
+	}
+}
+func (r *recorder) Demote(term uint64) { r.events <- fmt.Sprintf("demote %d", term) }
+
+// member is one server of a cluster in memory.
+type member struct {
+	*Node
+	wire    *wire
+	leading *recorder
+	memory  *raft.InmemStore
+	machine *fsm.Machine
+}
+
+// memoryCluster starts a named set over wires in memory, the stores in memory too. adjust may change each member's config.
+func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*member {
+	t.Helper()
+	var set []Member
+	for i := range size {
+		set = append(set, Member{ID: fmt.Sprintf("gk%d", i+1), PeerAddress: fmt.Sprintf("gk%d.test:7421", i+1)})
+	}
+	var members []*member
+	for i, m := range set {
+		folder, err := PrepareFolder(FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		member := &member{leading: newRecorder(), memory: raft.NewInmemStore(), machine: fsm.New(folder.ClusterID().String())}
+		cfg := Config{Folder: folder, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
+		cfg.setDefaults()
+		if adjust != nil {
+			adjust(i, &cfg)
+		}
+		_, inner := raft.NewInmemTransportWithTimeout(raft.ServerAddress(m.PeerAddress), transportTimeout)
+		member.wire = &wire{InmemTransport: inner}
+		member.Node = newNode(cfg, m.PeerAddress)
+		members = append(members, member)
+	}
+	for _, a := range members {
+		for _, b := range members {
+			a.wire.Connect(raft.ServerAddress(b.PeerAddress()), b.wire.InmemTransport)
+		}
+	}
+	for _, m := range members {
+		s := m.guardedMemory(m.memory)
+		err := m.start(s, m.wire, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Lead(m.leading)
+		t.Cleanup(func() { closeNode(t, m.Node) })
+	}
+	return members
+}
+
+func closeNode(t *testing.T, n *Node) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := n.Close(ctx); err != nil {
+		t.Errorf("close %s: %v", n.ID(), err)
+	}
+}
+
+// until waits until cond holds. It polls, in test time when in a bubble.
+func until(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(30 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// leaderOf waits for a promoted leader among members.
+func leaderOf(t *testing.T, members ...*member) *member {
+	t.Helper()
+	var leader *member
+	until(t, "a leader", func() bool {
+		for _, m := range members {
+			if term, leads := m.leads(); leads && m.promoted.Load() == term {
+				leader = m
+				return true
+			}
+		}
+		return false
+	})
+	return leader
+}
+
+func others(members []*member, not *member) []*member {
+	var left []*member
+	for _, m := range members {
+		if m != not {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// entry is a log entry that the state machine accepts.
+func entry(t *testing.T, id string) []byte {
+	t.Helper()
+	b, err := fsm.Encode(1, []fsm.Command{fsm.RetireMember{ID: id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustAppend(t *testing.T, n *Node, id string) Appended {
+	t.Helper()
+	a := n.Append(entry(t, id)).Wait()
+	if a.Err != nil {
+		t.Fatalf("append on %s: %v", n.ID(), a.Err)
+	}
+	return a
+}
+
+// faultyMachine is a machine that cannot apply.
+type faultyMachine struct{ *fsm.Machine }
+
+func (faultyMachine) Apply(uint64, uint64, []byte) ([]fsm.Result, error) {
+	return nil, errors.New("unknown command")
+}
+
+// guardedMemory is what store.Open gives, on stores in memory.
+func (m *member) guardedMemory(s *raft.InmemStore) stores {
+	return stores{
+		log:       store.NewLog(s, m.guard),
+		stable:    store.NewStable(s, m.guard),
+		snapshots: store.NewSnapshots(raft.NewInmemSnapshotStore(), m.guard),
+		close:     func() error { return nil },
+	}
+}
+
+// countWarnings is a logger that counts what is worth a warning.
+func countWarnings(n *int) *slog.Logger { return slog.New(counter{n}) }
+
+type counter struct{ n *int }
+
+func (c counter) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (c counter) Handle(context.Context, slog.Record) error    { *c.n++; return nil }
+func (c counter) WithAttrs([]slog.Attr) slog.Handler           { return c }
+func (c counter) WithGroup(string) slog.Handler                { return c }

@@ -1,0 +1,268 @@
+package peer
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// host is a layer under test with what it reported.
+type host struct {
+	*Layer
+	addr     string
+	rejected chan struct{}
+
+	mu  sync.Mutex // guards met
+	met map[string]string
+	log bytes.Buffer
+}
+
+func open(t *testing.T, id string, adjust func(*Config)) *host {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{addr: listener.Addr().String(), rejected: make(chan struct{}, 1000), met: make(map[string]string)}
+	cfg := Config{
+		Cluster: "c1", ID: id, APIAddress: id + ":7420", Folder: "folder-" + id,
+		Advertise: h.addr, Listener: listener,
+		Logger:   slog.New(slog.NewTextHandler(lockedWriter{h}, nil)),
+		Rejected: func() { h.rejected <- struct{}{} },
+		Meet: func(id, api, folder string) error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.met[id] = api + " " + folder
+			return nil
+		},
+	}
+	if adjust != nil {
+		adjust(&cfg)
+	}
+	h.Layer = New(cfg)
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+type lockedWriter struct{ h *host }
+
+func (w lockedWriter) Write(p []byte) (int, error) {
+	w.h.mu.Lock()
+	defer w.h.mu.Unlock()
+	return w.h.log.Write(p)
+}
+
+func (h *host) metAs(id string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.met[id]
+}
+
+func (h *host) logged() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.log.String()
+}
+
+func dial(h *host, id string, to *host) (net.Conn, error) {
+	return h.Dial(Target(raft.ServerID(id), raft.ServerAddress(to.addr)), 5*time.Second)
+}
+
+// talk dials, accepts, and sends a word in each direction.
+func talk(t *testing.T, from, to *host, toID string) {
+	t.Helper()
+	client, err := dial(from, toID, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := to.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+		word := make([]byte, 5)
+		if _, err := way[0].Write([]byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(way[1], word); err != nil || string(word) != "hello" {
+			t.Fatalf("read %q, %v", word, err)
+		}
+	}
+}
+
+func TestDial_BothSidesLearnOfEachOther(t *testing.T) {
+	a, b := open(t, "a", nil), open(t, "b", nil)
+	talk(t, a, b, "b")
+	if got := b.metAs("a"); got != "a:7420 folder-a" {
+		t.Errorf("b met a as %q", got)
+	}
+	if got := a.metAs("b"); got != "b:7420 folder-b" {
+		t.Errorf("a met b as %q", got)
+	}
+	if got := a.Addr().String(); got != a.addr {
+		t.Errorf("Addr %q, want the advertised %q", got, a.addr)
+	}
+}
+
+func TestDial_OtherCluster_BothSidesSayWhy(t *testing.T) {
+	a := open(t, "a", func(c *Config) { c.Cluster = "c2" })
+	b := open(t, "b", nil)
+	_, err := dial(a, "b", b)
+	var refused *RefusedError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "c2") {
+		t.Errorf("dial: %v", err)
+	}
+	<-b.rejected
+	if !strings.Contains(b.logged(), "of cluster c1") || !strings.Contains(a.logged(), "of cluster c1") {
+		t.Errorf("logged %q and %q", a.logged(), b.logged())
+	}
+	before := len(b.logged())
+	_, _ = dial(a, "b", b)
+	<-b.rejected
+	if len(b.logged()) != before {
+		t.Error("the same complaint was logged twice within a minute")
+	}
+}
+
+func TestDial_OtherMember_IsRefused(t *testing.T) {
+	a, b := open(t, "a", nil), open(t, "b", nil)
+	if _, err := dial(a, "c", b); err == nil || !strings.Contains(err.Error(), "this is b, not c") {
+		t.Errorf("dial: %v", err)
+	}
+	<-b.rejected
+}
+
+// A server that does not check whom the dialing side means is refused by that side.
+func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
+	a := open(t, "a", nil)
+	for answer, want := range map[hello]string{
+		{Cluster: "c1", From: "b", To: "a"}: `member "b" answered`,
+		{Cluster: "c2", From: "c", To: "a"}: "of cluster c2",
+		{Cluster: "c1", From: "c", To: "x"}: "this is a, not x",
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			_, _ = readHello(conn)
+			_ = writeHello(conn, answer)
+			_, _ = io.Copy(io.Discard, conn)
+		})
+		_, err = a.Dial(Target("c", raft.ServerAddress(listener.Addr().String())), time.Second)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("dial: %v, want %q", err, want)
+		}
+		listener.Close()
+		wg.Wait()
+	}
+}
+
+func TestDial_MeetObjects_IsRefused(t *testing.T) {
+	a := open(t, "a", nil)
+	b := open(t, "b", func(c *Config) {
+		c.Meet = func(string, string, string) error { return errors.New("its folder is new") }
+	})
+	if _, err := dial(a, "b", b); err == nil || !strings.Contains(err.Error(), "its folder is new") {
+		t.Errorf("dial: %v", err)
+	}
+}
+
+func TestAccept_Garbage_HurtsNobody(t *testing.T) {
+	a := open(t, "a", nil)
+	b := open(t, "b", func(c *Config) { c.Timeout = 300 * time.Millisecond; c.MaxIntroductions = 8 })
+	long := "gkpeer\x00\x01\x00\xff\xff" + strings.Repeat("x", 70000)
+	for _, garbage := range []string{"", "GET / HTTP/1.1\r\n\r\n", "gkpeer\x00\x02\x00\x00\x00", long,
+		"gkpeer\x00\x01\x00\x00\x02\xff\xff", "gkpeer\x00\x01\x07\x00\x00", strings.Repeat("\x00", 5000)} {
+		conn, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write([]byte(garbage))
+		if garbage == "" {
+			conn.Close()
+		} else {
+			defer conn.Close() // the layer must close it
+		}
+		<-b.rejected
+	}
+	// More silent connections than there is room for, all of them open.
+	for range 20 {
+		conn, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	talk(t, a, b, "b")
+	for range 20 {
+		<-b.rejected
+	}
+	talk(t, a, b, "b")
+}
+
+func TestClose_ClosesWhatItHandedOut(t *testing.T) {
+	a, b := open(t, "a", nil), open(t, "b", nil)
+	client, err := dial(a, "b", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := b.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Read(make([]byte, 1)); err == nil {
+		t.Error("an accepted connection is open after Close")
+	}
+	if _, err := b.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Accept after Close: %v", err)
+	}
+	if _, err := dial(b, "a", a); err == nil {
+		t.Error("Dial after Close succeeded")
+	}
+}
+
+func FuzzReadHello(f *testing.F) {
+	var b bytes.Buffer
+	_ = writeHello(&b, hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f"})
+	f.Add(b.Bytes())
+	_ = writeRefusal(&b, "no")
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, err := readHello(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := writeHello(&again, h); err != nil || !bytes.HasPrefix(data, again.Bytes()) {
+			t.Errorf("%+v is written as %q, was read from %q (%v)", h, again.Bytes(), data, err)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package peer
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// authority signs certificates.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	file string
+}
+
+func newAuthority(t *testing.T) *authority {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{cert: cert, key: key, file: writePEM(t, "CERTIFICATE", der)}
+}
+
+// issue returns files whose certificate is for ip.
+func (a *authority) issue(t *testing.T, ip string) Files {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "peer"}, IPAddresses: []net.IP{net.ParseIP(ip)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Files{Cert: writePEM(t, "CERTIFICATE", der), Key: writePEM(t, "PRIVATE KEY", keyDER), CA: a.file}
+}
+
+func writePEM(t *testing.T, kind string, der []byte) string {
+	path := filepath.Join(t.TempDir(), "file.pem")
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func withTLS(f Files) func(*Config) { return func(c *Config) { c.TLS = f } }
+
+func TestTLS_SameAuthority_Talks(t *testing.T) {
+	ca := newAuthority(t)
+	a, b := open(t, "a", withTLS(ca.issue(t, "127.0.0.1"))), open(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
+	talk(t, a, b, "b")
+}
+
+func TestTLS_IsMutualAndWhole(t *testing.T) {
+	ca, other := newAuthority(t), newAuthority(t)
+	good := ca.issue(t, "127.0.0.1")
+	b := open(t, "b", withTLS(good))
+	stranger := other.issue(t, "127.0.0.1")
+	stranger.CA = ca.file // it trusts b, b need not trust it
+	for name, files := range map[string]Files{
+		"no TLS":                        {},
+		"a client of another authority": stranger,
+	} {
+		if _, err := dial(open(t, "a", withTLS(files)), "b", b); err == nil {
+			t.Errorf("%s was welcomed", name)
+		}
+		<-b.rejected
+	}
+	wrongName := open(t, "c", withTLS(ca.issue(t, "127.0.0.2")))
+	a := open(t, "a", withTLS(good))
+	if _, err := dial(a, "c", wrongName); err == nil {
+		t.Error("a server with a certificate for another name was accepted")
+	}
+	plain := open(t, "d", nil)
+	if _, err := dial(a, "d", plain); err == nil {
+		t.Error("a server without TLS was accepted")
+	}
+
+	// No certificate at all, and an old protocol version.
+	for name, cfg := range map[string]*tls.Config{
+		"no certificate": {InsecureSkipVerify: true},
+		"TLS 1.2":        {InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, Certificates: certificates(t, good)},
+	} {
+		conn, err := tls.Dial("tcp", b.addr, cfg)
+		if err == nil {
+			_ = writeHello(conn, hello{Cluster: "c1", From: "a", To: "b"})
+			if _, err = readHello(conn); err == nil {
+				t.Errorf("%s was welcomed", name)
+			}
+			conn.Close()
+		}
+		<-b.rejected
+	}
+}
+
+func certificates(t *testing.T, f Files) []tls.Certificate {
+	cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []tls.Certificate{cert}
+}
+
+func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
+	first, second := newAuthority(t), newAuthority(t)
+	files := first.issue(t, "127.0.0.1")
+	a, b := open(t, "a", withTLS(files)), open(t, "b", withTLS(files))
+	talk(t, a, b, "b")
+	renewed := second.issue(t, "127.0.0.1")
+	for from, to := range map[string]string{renewed.Cert: files.Cert, renewed.Key: files.Key, renewed.CA: files.CA} {
+		data, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	talk(t, a, b, "b")
+	c := open(t, "c", withTLS(renewed))
+	talk(t, c, b, "b")
+}

@@ -1,0 +1,241 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newGuard(t *testing.T) (*Guard, chan error) {
+	faults := make(chan error, 10)
+	g := NewGuard(GuardConfig{Timeout: 10 * time.Second, Slow: time.Second, Fault: func(err error) { faults <- err }})
+	t.Cleanup(g.Release)
+	return g, faults
+}
+
+// onARaftGoroutine runs f as Raft would and returns a channel that is closed when the goroutine has ended, and whether f returned.
+func onARaftGoroutine(f func()) (ended chan struct{}, returned *bool) {
+	ended, returned = make(chan struct{}), new(bool)
+	go func() {
+		defer close(ended)
+		f()
+		*returned = true
+	}()
+	return ended, returned
+}
+
+// brokenLog is a log store that fails or hangs.
+type brokenLog struct {
+	*raft.InmemStore
+	store func() error
+}
+
+func (b *brokenLog) StoreLogs([]*raft.Log) error { return b.store() }
+
+func TestGuard_FailedCall_IsReportedAndNeverReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, faults := newGuard(t)
+		log := NewLog(&brokenLog{store: func() error { return errors.New("no space left") }}, g)
+		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
+		if err := <-faults; !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("fault %v", err)
+		}
+		<-g.Failed()
+		other, otherReturned := onARaftGoroutine(func() { _, _ = log.LastIndex() })
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Error("the goroutine ended before Release")
+		case <-other:
+			t.Error("another call ended before Release")
+		default:
+		}
+		g.Release()
+		<-ended
+		<-other
+		if *returned || *otherReturned {
+			t.Error("a call returned after the fault")
+		}
+		if len(faults) != 0 {
+			t.Error("a second fault was reported")
+		}
+	})
+}
+
+func TestGuard_HangingCall_IsAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, faults := newGuard(t)
+		disk := make(chan struct{})
+		log := NewLog(&brokenLog{store: func() error { <-disk; return nil }}, g)
+		begun := time.Now()
+		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
+		if err := <-faults; !strings.Contains(err.Error(), "hangs") || time.Since(begun) != 10*time.Second {
+			t.Errorf("fault %v after %v", err, time.Since(begun))
+		}
+		close(disk) // it comes back, too late
+		g.Release()
+		<-ended
+		if *returned {
+			t.Error("a call that hung returned to Raft")
+		}
+	})
+}
+
+func TestLog_AbsentEntry_IsNoFault(t *testing.T) {
+	g, _ := newGuard(t)
+	log := NewLog(raft.NewInmemStore(), g)
+	if err := log.GetLog(7, &raft.Log{}); err != raft.ErrLogNotFound {
+		t.Errorf("GetLog: %v", err)
+	}
+	if g.Err() != nil {
+		t.Error(g.Err())
+	}
+}
+
+type monotonic struct{ *raft.InmemStore }
+
+func (monotonic) IsMonotonic() bool { return true }
+
+func TestLog_IsMonotonic_IsForwarded(t *testing.T) {
+	g, _ := newGuard(t)
+	if NewLog(raft.NewInmemStore(), g).IsMonotonic() || !NewLog(monotonic{}, g).IsMonotonic() {
+		t.Error("IsMonotonic is not what the inner store says")
+	}
+}
+
+// ranges records the ranges that are deleted.
+type ranges struct {
+	*raft.InmemStore
+	first   uint64
+	deleted []string
+}
+
+func (r *ranges) FirstIndex() (uint64, error) { return r.first, nil }
+func (r *ranges) DeleteRange(min, max uint64) error {
+	r.deleted = append(r.deleted, fmt.Sprint(min, "-", max))
+	return nil
+}
+
+func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
+	for _, tc := range []struct {
+		min, max uint64
+		want     string
+	}{
+		{10, 10, "[10-10]"},
+		{10, 1033, "[10-1033]"},
+		{10, 2500, "[10-1033 1034-2057 2058-2500]"}, // the front goes first
+		{500, 2500, "[1477-2500 500-1476]"},         // the back goes first
+	} {
+		g, _ := newGuard(t)
+		inner := &ranges{first: 10}
+		if err := NewLog(inner, g).DeleteRange(tc.min, tc.max); err != nil || fmt.Sprint(inner.deleted) != tc.want {
+			t.Errorf("DeleteRange(%d, %d): %v %v, want %s", tc.min, tc.max, err, inner.deleted, tc.want)
+		}
+	}
+}
+
+var (
+	voteTerm = []byte("LastVoteTerm")
+	voteCand = []byte("LastVoteCand")
+)
+
+func vote(t *testing.T, s raft.StableStore, term uint64, candidate string) {
+	t.Helper()
+	if err := errors.Join(s.SetUint64(voteTerm, term), s.Set(voteCand, []byte(candidate))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func voted(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
+	t.Helper()
+	term, errTerm := s.GetUint64(voteTerm)
+	cand, errCand := s.Get(voteCand)
+	if err := errors.Join(errTerm, errCand); err != nil {
+		t.Fatal(err)
+	}
+	return term, string(cand)
+}
+
+func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) {
+	path := filepath.Join(t.TempDir(), RaftFile)
+	open := func() *raftboltdb.BoltStore {
+		s, err := raftboltdb.NewBoltStore(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	g, _ := newGuard(t)
+	bolt := open()
+	s := NewStable(bolt, g)
+	vote(t, s, 4, "a")
+	if err := s.SetUint64(voteTerm, 5); err != nil {
+		t.Fatal(err)
+	}
+	bolt.Close() // the crash: the candidate of term 5 was never set
+
+	bolt = open()
+	defer bolt.Close()
+	s = NewStable(bolt, g)
+	if term, candidate := voted(t, s); term != 4 || candidate != "a" {
+		t.Errorf("after the crash the vote is for %q in %d; it would be repeated without comparing logs", candidate, term)
+	}
+	vote(t, s, 5, "b")
+	if term, candidate := voted(t, s); term != 5 || candidate != "b" {
+		t.Errorf("the vote is for %q in %d", candidate, term)
+	}
+}
+
+func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
+	g, _ := newGuard(t)
+	bolt, err := raftboltdb.NewBoltStore(filepath.Join(t.TempDir(), RaftFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bolt.Close()
+	s := NewStable(bolt, g)
+	for _, key := range []string{"LastVoteTerm", "CurrentTerm"} {
+		if _, err := s.GetUint64([]byte(key)); err == nil || err.Error() != "not found" {
+			t.Errorf("GetUint64(%s): %v", key, err)
+		}
+	}
+	for _, key := range []string{"LastVoteCand", "other"} {
+		if _, err := s.Get([]byte(key)); err == nil || err.Error() != "not found" {
+			t.Errorf("Get(%s): %v", key, err)
+		}
+	}
+	if g.Err() != nil {
+		t.Error(g.Err())
+	}
+}
+
+func TestOpen_EntriesSurvive(t *testing.T) {
+	dir := t.TempDir()
+	for round := range uint64(2) {
+		g, _ := newGuard(t)
+		f, err := Open(dir, g, hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last, err := f.Log.LastIndex(); err != nil || last != round {
+			t.Errorf("last index %d, %v, want %d", last, err, round)
+		}
+		if err := f.Log.StoreLogs([]*raft.Log{{Index: round + 1, Term: 1, Data: []byte("x")}}); err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package keeper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// TestBelief_UnderFaults_NeverExceedsPermits runs clients that believe by the client's rule, on clocks of slightly other
+// rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in the log
+// after all, and whose definition changes its duration. At no instant may more weight be believed than there are permits.
+//
+// GATEKEEPER_SEED repeats one run: workload, faults and virtual times, though not the order of goroutines.
+func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
+	seeds := make([]uint64, seedCount())
+	for i := range seeds {
+		seeds[i] = uint64(i) + 1
+	}
+	if s := os.Getenv("GATEKEEPER_SEED"); s != "" {
+		seed, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = []uint64{seed}
+	}
+	var total beliefs
+	for _, seed := range seeds {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				b := w.storm(seed)
+				b.check(t, 2)
+				total.granted += b.granted
+				total.refreshed += b.refreshed
+				total.replayed += b.replayed
+			})
+		})
+	}
+	t.Logf("%d grants, %d refreshes, %d replays believed", total.granted, total.refreshed, total.replayed)
+	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && total.replayed == 0 {
+		t.Fatal("the storm did not reach what it is for")
+	}
+}
+
+// seedCount is how many storms a run makes: GATEKEEPER_SEEDS, or few.
+func seedCount() int {
+	if n, err := strconv.Atoi(os.Getenv("GATEKEEPER_SEEDS")); err == nil && n > 0 {
+		return n
+	}
+	return 30
+}
+
+// belief is what one client took for granted: that it held weight from one instant until another.
+type belief struct {
+	token       uint64
+	weight      uint32
+	from, until time.Time
+}
+
+type beliefs struct {
+	mu                           sync.Mutex
+	all                          []belief
+	granted, refreshed, replayed int
+}
+
+func (b *beliefs) add(x belief) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, x)
+}
+
+func (b *beliefs) count(n *int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*n++
+}
+
+// check sweeps over the beliefs: an end before a start at the same instant.
+func (b *beliefs) check(t *testing.T, permits uint32) {
+	t.Helper()
+	type edge struct {
+		at     time.Time
+		weight int64
+		token  uint64
+	}
+	var edges []edge
+	for _, x := range b.all {
+		if x.until.After(x.from) {
+			edges = append(edges, edge{x.from, int64(x.weight), x.token}, edge{x.until, -int64(x.weight), x.token})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.weight, b.weight)) })
+	sum := int64(0)
+	for _, e := range edges {
+		if sum += e.weight; sum > int64(permits) {
+			t.Fatalf("at %v weight %d is believed, with token %d the last; there are %d permits", e.at, sum, e.token, permits)
+		}
+	}
+}
+
+// storm runs clients and faults for some minutes of virtual time.
+func (w *world) storm(seed uint64) *beliefs {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
+	b := &beliefs{}
+	ctx, stop := context.WithCancel(context.Background())
+	var clients sync.WaitGroup
+	for i := range 6 {
+		c := &client{
+			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)),
+			name: "host" + strconv.Itoa(i), rate: 0.99 + 0.004*float64(i),
+		}
+		clients.Go(func() { c.run(ctx) })
+	}
+	for range 60 {
+		time.Sleep(time.Duration(rng.Int64N(int64(8 * time.Second))))
+		w.fault(rng)
+	}
+	stop()
+	w.lead.set(nil)
+	w.tape.letGo()
+	clients.Wait()
+	return b
+}
+
+// fault is one thing that goes wrong.
+func (w *world) fault(rng *rand.Rand) {
+	pause := func() { time.Sleep(time.Duration(rng.Int64N(int64(12 * time.Second)))) }
+	switch rng.IntN(6) {
+	case 0: // entries are slow
+		w.tape.hold()
+		pause()
+		w.tape.letGo()
+	case 1: // a leader is deposed with entries in flight, which the next one has or has not
+		w.tape.hold()
+		pause()
+		lost := w.tape.lose()
+		w.demote()
+		pause()
+		if rng.IntN(2) == 0 {
+			w.tape.applyLater(lost)
+		}
+		w.promote(w.term + 1)
+	case 2: // deposed and elected again at once
+		w.demote()
+		w.promote(w.term + 1)
+	case 3: // cut off: it still thinks that it leads, and cannot confirm it
+		w.lead.fail()
+		pause()
+		w.lead.set(nil)
+	case 4: // Raft refuses
+		w.tape.refuseAll(consensus.ErrNotAppended)
+		pause()
+		w.tape.refuseAll(nil)
+	case 5:
+		d := time.Duration(1+rng.IntN(4)) * 5 * time.Second
+		_ = w.replace("job", func(def *semaphore.Definition) { def.Duration = d })
+	}
+	synctest.Wait()
+}
+
+// client believes by the rules of safety.md: from the send of the attempt whose answer it uses, plus waited, for the
+// duration, less a margin of twice the allowed difference of clock rates.
+type client struct {
+	w        *world
+	b        *beliefs
+	rng      *rand.Rand
+	name     string
+	rate     float64 // of its clock
+	requests int
+}
+
+func (c *client) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		c.acquire(ctx)
+		time.Sleep(time.Duration(c.rng.Int64N(int64(3 * time.Second))))
+	}
+}
+
+// deadline is where belief ends, in true time.
+func (c *client) deadline(base time.Time, waited, duration time.Duration) time.Time {
+	local := float64(waited+duration) * 0.98
+	return base.Add(time.Duration(local / c.rate))
+}
+
+func (c *client) acquire(ctx context.Context) {
+	c.requests++
+	call := ask(c.name, strconv.Itoa(c.requests))
+	call.Identity.HolderID = call.RequestID
+	call.Weight = 1 + uint32(c.rng.IntN(2))
+	waits := c.rng.IntN(2) == 0
+	for range 5 { // retries carry the same request id
+		attempt, cancel := context.WithTimeout(ctx, time.Duration(1+c.rng.IntN(15))*time.Second)
+		again := *call
+		base := time.Now()
+		again.Received = base.Add(time.Duration(c.rng.Int64N(int64(time.Second))))
+		time.Sleep(time.Until(again.Received)) // the network
+		var a Answer
+		var err error
+		if waits {
+			a, err = c.w.Acquire(attempt, &again, func(Place) error { return nil })
+		} else {
+			a, err = c.w.TryAcquire(attempt, &again)
+		}
+		cancel()
+		switch {
+		case err == nil && a.Permit != nil:
+			if a.Outcome == semaphore.Refreshed {
+				c.b.count(&c.b.replayed)
+			}
+			c.b.count(&c.b.granted)
+			time.Sleep(time.Duration(c.rng.Int64N(int64(time.Second)))) // the network again
+			c.hold(a.Permit, base, a.Waited)
+			return
+		case err == nil && a.Denial != nil, ctx.Err() != nil:
+			return
+		}
+	}
+}
+
+func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration) {
+	x := belief{token: p.Token, weight: p.Weight, from: time.Now(), until: c.deadline(base, waited, p.Duration)}
+	defer func() { c.b.add(x) }()
+	counts := p.Duration
+	l := c.w.Listen()
+	defer func() { l.Close() }()
+	for n := c.rng.IntN(12); n > 0; n-- {
+		time.Sleep(counts/3 + time.Duration(c.rng.Int64N(int64(time.Second))))
+		if !time.Now().Before(x.until) {
+			return // lost; a permit lost never comes back
+		}
+		if c.rng.IntN(8) == 0 { // another stream
+			l.Close()
+			l = c.w.Listen()
+		}
+		send := time.Now()
+		refresh := []TokenRefresh{{Token: p.Token, Duration: counts}}
+		// It believes as long as it may: what it has stated ends an older, longer belief, and nothing else does.
+		x.until = earlier(x.until, c.deadline(send, 0, counts))
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		var r []TokenResult
+		var err error
+		if c.rng.IntN(5) == 0 {
+			r, err = c.w.Refresh(ctx, time.Now(), refresh)
+		} else {
+			r, err = l.Refresh(ctx, time.Now(), refresh)
+		}
+		cancel()
+		if !time.Now().Before(x.until) {
+			return
+		}
+		switch {
+		case err != nil || r[0].Status == StatusRetry:
+		case r[0].Status == StatusRefreshed:
+			c.b.count(&c.b.refreshed)
+			counts = r[0].Duration
+			x.until = later(x.until, c.deadline(send, 0, counts))
+		case r[0].Status == StatusLost:
+			x.until = time.Now()
+			return
+		default:
+			return
+		}
+	}
+	if c.rng.IntN(3) > 0 {
+		if x.until.After(time.Now()) {
+			x.until = time.Now() // belief ends before the release is sent
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, _ = c.w.Release(ctx, p.Token, c.rng.IntN(2) == 0)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -42,13 +42,13 @@ func (s *Server) drain(ctx context.Context) error {
 	case <-ctx.Done():
 		s.grpc.Stop()
 		<-graceful
-		return errors.Join(errors.New("gatekeeper: calls under way were cut off"), context.Cause(ctx))
+		return errors.Join(errors.New("calls under way were cut off"), context.Cause(ctx))
 	}
 }
 
-// transfer hands leadership over when this server leads others.
+// transfer hands leadership over when this server leads others. After a fault it does not: who knows what it would hand over.
 func (s *Server) transfer(ctx context.Context) {
-	if s.node.Leader().ID != s.cfg.ID {
+	if s.Err() != nil || s.node.Leader().ID != s.cfg.ID {
 		return
 	}
 	members, err := s.node.Members()

@@ -10,19 +10,19 @@ import (
 // Errors of Open, for errors.Is. Bad configurations are a *ConfigError or a *DefinitionError instead.
 var (
 	// ErrListen: an address cannot be listened on, for example because another process does.
-	ErrListen = errors.New("gatekeeper: cannot listen")
+	ErrListen = errors.New("cannot listen")
 	// ErrDataDir: the data folder cannot be made, read or written.
-	ErrDataDir = errors.New("gatekeeper: cannot use the data folder")
+	ErrDataDir = errors.New("cannot use the data folder")
 	// ErrDataDirLocked: another server is using the data folder.
-	ErrDataDirLocked = errors.New("gatekeeper: the data folder is in use")
+	ErrDataDirLocked = errors.New("the data folder is in use")
 	// ErrForeignDataDir: the data folder belongs to another member than the configured one, or to another cluster, or is damaged.
-	ErrForeignDataDir = errors.New("gatekeeper: the data folder belongs to another member or cluster")
+	ErrForeignDataDir = errors.New("the data folder belongs to another member or cluster")
 	// ErrJoin: no server of the cluster took this one in before the context ended.
-	ErrJoin = errors.New("gatekeeper: cannot join")
+	ErrJoin = errors.New("cannot join")
 	// ErrJoinRefused: the cluster will not take this member in, however often it is asked.
-	ErrJoinRefused = errors.New("gatekeeper: the cluster refuses this member")
+	ErrJoinRefused = errors.New("the cluster refuses this member")
 	// ErrClosed: the server is closing or closed.
-	ErrClosed = errors.New("gatekeeper: closed")
+	ErrClosed = errors.New("closed")
 )
 
 // DefinitionError says which of Config.Definitions breaks which rule.

@@ -74,7 +74,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	s.machine.Subscribe(hub.Applied) // before anything is applied
 	measures, err := metrics.New(cfg.Registerer)
 	if err != nil {
-		return fmt.Errorf("gatekeeper: metrics: %w", err)
+		return fmt.Errorf("metrics: %w", err)
 	}
 	s.opens(func(context.Context) error { measures.Close(); return nil })
 	s.machine.Subscribe(measures.Applied)
@@ -130,7 +130,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Logger:    s.log,
 	})
 	if err != nil {
-		return fmt.Errorf("gatekeeper: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	s.opens(func(context.Context) error { s.api.Close(); return nil })
 	s.serve(measures)
@@ -151,14 +151,14 @@ func (s *Server) serve(measures *metrics.Metrics) {
 	s.grpc = s.api.NewServer()
 	s.running.Go(func() {
 		if err := s.grpc.Serve(s.listeners.API); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
-			s.fail(fmt.Errorf("gatekeeper: serve the API: %w", err))
+			s.fail(fmt.Errorf("serve the API: %w", err))
 		}
 	})
 	if s.listeners.Admin != nil {
 		s.admin = s.adminServer(measures)
 		s.running.Go(func() {
 			if err := s.admin.Serve(s.listeners.Admin); !errors.Is(err, http.ErrServerClosed) {
-				s.fail(fmt.Errorf("gatekeeper: serve the admin port: %w", err))
+				s.fail(fmt.Errorf("serve the admin port: %w", err))
 			}
 		})
 	}

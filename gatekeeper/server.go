@@ -52,12 +52,12 @@ func (s *Server) Ready(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		err := s.node.Ready()
-		if err == nil {
+		if err == nil && s.Err() == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("gatekeeper: not ready: %w: %w", context.Cause(ctx), err)
+			return fmt.Errorf("not ready: %w: %w", context.Cause(ctx), err)
 		case <-s.Done():
 			return errors.Join(ErrClosed, s.Err())
 		case <-ticker.C:

@@ -97,6 +97,11 @@ func closeServer(t *testing.T, s *Server) {
 // cluster opens a named set of servers on ports that are known beforehand.
 func cluster(t *testing.T, ids ...string) []*Server {
 	t.Helper()
+	return clusterWith(t, func(*Config) {}, ids...)
+}
+
+func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
+	t.Helper()
 	var members []Member
 	listeners := make([]net.Listener, len(ids))
 	for i, id := range ids {
@@ -111,6 +116,7 @@ func cluster(t *testing.T, ids ...string) []*Server {
 	for i, id := range ids {
 		cfg, _ := configOf(t, id)
 		cfg.Members, cfg.Listeners.Peer, cfg.PeerAddress = members, listeners[i], ""
+		change(&cfg)
 		servers[i] = open(t, cfg)
 	}
 	ready(t, servers...)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,18 +92,29 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	}
 	select {
 	case <-ctx.Done():
-		log.Info("stopping; a second signal ends at once", slog.Duration("timeout", o.shutdownTimeout))
+		log.Info("stopping; a second signal ends at once", slog.String("timeout", o.shutdownTimeout.String()))
 	case <-server.Done():
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.shutdownTimeout)
+	o.close(context.WithoutCancel(ctx), server, log)
+	return server.Err()
+}
+
+// lastWait is what closing may take beyond --shutdown-timeout before the process leaves without it.
+const lastWait = 10 * time.Second
+
+// close stops the server gracefully if it can. Whoever waits for this process, a supervisor above all, cares that it is gone:
+// what was in flight is unknown to its callers then, as after a crash.
+func (o *options) close(ctx context.Context, server *gatekeeper.Server, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, o.shutdownTimeout)
 	defer cancel()
-	closed := server.Close(closing)
-	if err := server.Err(); err != nil {
-		return err
+	closed := make(chan error, 1)
+	go func() { closed <- server.Close(ctx) }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			log.Warn("did not stop gracefully", slog.Any("error", err))
+		}
+	case <-time.After(o.shutdownTimeout + lastWait):
+		log.Error("does not stop, leaving all the same")
 	}
-	if closed != nil {
-		// Whoever waits for us cares that we are gone; what was in flight is unknown to its callers, as after a crash.
-		log.Warn("did not stop gracefully in time", slog.Any("error", closed))
-	}
-	return nil
 }

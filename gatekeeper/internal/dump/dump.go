@@ -137,7 +137,7 @@ func (d *dump) semaphore(s *fsm.State, name string, waiters int) {
 		slog.String("group_pattern", def.GroupPattern),
 		slog.String("acquirer_pattern", def.AcquirerPattern),
 		slog.Uint64("permits", uint64(def.Permits)),
-		slog.Duration("duration", def.Duration),
+		slog.String("duration", def.Duration.String()),
 		slog.Uint64("version", stored.Version),
 		slog.Bool("paused", stored.Pause != nil),
 	)
@@ -162,7 +162,7 @@ func (d *dump) permit(p *semaphore.Permit, remaining func(uint64) (time.Duration
 		attrs = append(attrs, slog.String("stop", p.Stop.String()))
 	}
 	if left, ok := remaining(p.Token); ok {
-		attrs = append(attrs, slog.Duration("expires_in", left.Round(time.Millisecond)))
+		attrs = append(attrs, slog.String("expires_in", left.Round(time.Millisecond).String()))
 	}
 	d.line(MsgPermit, attrs...)
 }

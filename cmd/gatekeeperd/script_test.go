@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gatekeeperd": main})
+}
+
+// TestScripts runs the stories of testdata/script against the real command. Each has free addresses in $API, $PEER and $ADMIN, one
+// that is taken in $TAKEN, and three commands:
+//
+//	exits CODE program args...   runs the program, which must end with that exit code
+//	serving ADDRESS              waits until somebody listens there
+//	terminate                    sends SIGTERM to the programs in the background
+func TestScripts(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":   exits,
+			"serving": serving,
+			"terminate": func(ts *testscript.TestScript, _ bool, _ []string) {
+				for _, cmd := range ts.BackgroundCmds() {
+					ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+				}
+			},
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TAKEN", taken.Addr().String())
+			for _, name := range []string{"API", "PEER", "ADMIN"} {
+				address, err := free()
+				if err != nil {
+					return err
+				}
+				env.Setenv(name, address)
+			}
+			return nil
+		},
+	})
+}
+
+// free returns an address that was free a moment ago.
+func free() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE program args...")
+	}
+	code, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != code {
+		ts.Fatalf("%s ended with %d, want %d", args[1], got, code)
+	}
+}
+
+func serving(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: serving ADDRESS")
+	}
+	const patience = 30 * time.Second
+	deadline := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := net.Dial("tcp", args[0])
+		if err == nil {
+			ts.Check(conn.Close())
+			return
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("nobody listens on %s: %s", args[0], fmt.Sprint(err))
+		case <-tick.C:
+		}
+	}
+}

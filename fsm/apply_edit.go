@@ -119,13 +119,6 @@ func (d *draft) edit(c EditBatch, change Change) {
 		after.CreatedRevision, after.Pause = before.CreatedRevision, before.Pause
 		kind = Replaced
 	}
-	d.setDefinition(name, after)
-	if change.Kind == Delete {
-		d.rememberDeletion(name)
-	} else {
-		d.forgetDeletion(name)
-	}
-	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
 	if before != nil {
 		entry.Before = before.Definition
@@ -133,5 +126,12 @@ func (d *draft) edit(c EditBatch, change Change) {
 	if after != nil {
 		entry.After = after.Definition
 	}
-	d.note(entry)
+	d.note(entry) // first: of a deleted name the journal may be all that is left
+	d.setDefinition(name, after)
+	if change.Kind == Delete {
+		d.rememberDeletion(name)
+	} else {
+		d.forgetDeletion(name)
+	}
+	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }

@@ -21,6 +21,8 @@ type ending struct {
 // afterwards, or as it last was.
 func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	revision := d.advance()
+	// Noted first: of a name whose definition is deleted, the journal may be all that is left after this.
+	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
 	after, kind := p, e.kind
 	if e.cooling > 0 {
@@ -33,7 +35,6 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	}
 	d.remember(Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: e.how, Token: p.Token})
 	d.emit(Event{Kind: kind, Semaphore: p.Semaphore, Permit: after, Author: e.author, Reason: e.reason, At: e.at})
-	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	return after, revision
 }
 

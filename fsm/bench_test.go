@@ -12,7 +12,7 @@ import (
 )
 
 // newFleet has that many semaphores of 1 000 000 permits each, named as a real fleet names them.
-func newFleet(tb testing.TB, semaphores int) (*log, []string) {
+func newFleet(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
 	batch := edits()

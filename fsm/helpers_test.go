@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"iter"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,9 +15,16 @@ import (
 
 const clusterID = "5eed.1"
 
+// tester is what helpers need of *testing.T, *testing.B and *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // log applies commands to a machine, as a cluster's log would.
 type log struct {
-	tb      testing.TB
+	tb      tester
 	m       *fsm.Machine
 	index   uint64
 	term    uint64
@@ -26,7 +32,7 @@ type log struct {
 	events  []fsm.Event // of the last entry
 }
 
-func newLog(tb testing.TB) *log {
+func newLog(tb tester) *log {
 	l := &log{tb: tb, m: fsm.New(clusterID), term: 3}
 	l.m.Subscribe(func(a fsm.Applied) { l.events = a.Events })
 	return l
@@ -149,7 +155,7 @@ func identity(holder string) semaphore.Identity {
 
 func at(second int) time.Time { return time.Unix(1_800_000_000+int64(second), 0).UTC() }
 
-func snapshot(tb testing.TB, s *fsm.State) []byte {
+func snapshot(tb tester, s *fsm.State) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	if err := s.Snapshot(&b); err != nil {
@@ -158,7 +164,7 @@ func snapshot(tb testing.TB, s *fsm.State) []byte {
 	return b.Bytes()
 }
 
-func hash(tb testing.TB, s *fsm.State) [32]byte {
+func hash(tb tester, s *fsm.State) [32]byte {
 	tb.Helper()
 	h, err := s.Hash()
 	if err != nil {
@@ -168,7 +174,7 @@ func hash(tb testing.TB, s *fsm.State) [32]byte {
 }
 
 // restored is a machine restored from the snapshot of s.
-func restored(tb testing.TB, s *fsm.State) *fsm.Machine {
+func restored(tb tester, s *fsm.State) *fsm.Machine {
 	tb.Helper()
 	m := fsm.New("")
 	if err := m.Restore(bytes.NewReader(snapshot(tb, s))); err != nil {
@@ -180,7 +186,7 @@ func restored(tb testing.TB, s *fsm.State) *fsm.Machine {
 func collect[T any](seq iter.Seq[T]) []T { return slices.Collect(seq) }
 
 // equal compares, with nil and empty taken as the same.
-func equal(tb testing.TB, what string, got, want any) {
+func equal(tb tester, what string, got, want any) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		tb.Fatalf("%s (-want +got):\n%s", what, diff)

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
-	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
@@ -16,7 +15,7 @@ import (
 )
 
 // readRecords takes a snapshot apart.
-func readRecords(tb testing.TB, snapshot []byte) []*logv1.Record {
+func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	tb.Helper()
 	r := bufio.NewReader(bytes.NewReader(snapshot))
 	var records []*logv1.Record
@@ -41,7 +40,7 @@ func readRecords(tb testing.TB, snapshot []byte) []*logv1.Record {
 }
 
 // writeRecords puts a snapshot together, with the trailer made anew.
-func writeRecords(tb testing.TB, records []*logv1.Record) []byte {
+func writeRecords(tb tester, records []*logv1.Record) []byte {
 	tb.Helper()
 	var b []byte
 	add := func(r *logv1.Record) {
@@ -64,7 +63,7 @@ func writeRecords(tb testing.TB, records []*logv1.Record) []byte {
 }
 
 // snapshotRecords is the state as readable lines, without the index and term at which it was reached.
-func snapshotRecords(tb testing.TB, s *fsm.State) []string {
+func snapshotRecords(tb tester, s *fsm.State) []string {
 	tb.Helper()
 	var lines []string
 	for _, r := range readRecords(tb, snapshot(tb, s)) {

@@ -1,0 +1,629 @@
+package fsm_test
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// model is the state machine once more, written to be read: slices that are searched from end to end, no index, nothing
+// shared with the real one but the types. The property test holds both against each other.
+type model struct {
+	term     uint64
+	revision uint64
+	token    uint64
+	cordoned uint64 // the revision of the set of cordons
+	settings fsm.Settings
+	largest  time.Duration
+
+	definitions []fsm.StoredDefinition // by name
+	permits     []semaphore.Permit     // by token
+	claims      []semaphore.Claim
+	requests    []fsm.Remembered // oldest first
+	deletions   []deletion       // oldest first, those of one batch by name
+	cordons     []fsm.Cordon
+	journal     []fsm.JournalEntry // oldest first
+	retired     []string
+	permitRev   map[string]uint64
+	lowWater    map[string]time.Time
+}
+
+type deletion struct {
+	revision uint64
+	name     string
+}
+
+func newModel() *model {
+	return &model{
+		settings: fsm.DefaultSettings(), largest: fsm.DefaultSettings().MaxDuration,
+		permitRev: map[string]uint64{}, lowWater: map[string]time.Time{},
+	}
+}
+
+// apply applies a command that stands in an entry of the current term, and returns the result to be expected.
+func (m *model) apply(cmd fsm.Command) fsm.Result {
+	r := m.do(cmd)
+	m.bound()
+	return r
+}
+
+func (m *model) do(cmd fsm.Command) fsm.Result {
+	switch c := cmd.(type) {
+	case fsm.Grant:
+		return m.grant(c)
+	case fsm.Extend:
+		if c.Duration < semaphore.MinDuration || c.Duration > m.largest {
+			return fsm.InvalidResult{}
+		}
+		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
+			return p.State == semaphore.Live && p.Duration != c.Duration
+		}, func(p *semaphore.Permit) { p.Duration = c.Duration })
+	case fsm.Revoke:
+		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
+			return p.State == semaphore.Live && p.Stop == semaphore.NotStopping
+		}, func(p *semaphore.Permit) {
+			p.Stop, p.StopReason, p.StopRevision = semaphore.StopRevoked, c.Reason, m.revision
+			stopped := *p
+			m.note(fsm.JournalEntry{Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: c.Author, Reason: c.Reason, At: c.At})
+		})
+	case fsm.Release:
+		return m.release(c)
+	case fsm.Expire:
+		return m.expire(c)
+	case fsm.Abandon:
+		p := m.permit(c.Token)
+		if p == nil || p.State != semaphore.Live || c.Term != m.term {
+			return fsm.PermitResult{Permit: p}
+		}
+		return m.ended(m.end(p, semaphore.EndAbandoned, true, 0, fsm.JournalEntry{Kind: fsm.Abandoned}))
+	case fsm.Clear:
+		p := m.permit(c.Token)
+		if p == nil || p.State != semaphore.Held {
+			return fsm.PermitResult{Permit: p}
+		}
+		return m.ended(m.end(p, semaphore.EndCleared, false, 0, fsm.JournalEntry{Kind: fsm.Cleared, Author: c.Author, Reason: c.Reason, At: c.At}))
+	case fsm.EndCooling:
+		p := m.permit(c.Token)
+		if p == nil || p.State != semaphore.Cooling || c.Term != m.term {
+			return fsm.PermitResult{Permit: p}
+		}
+		m.revision++
+		m.claims = slices.DeleteFunc(m.claims, func(c semaphore.Claim) bool { return c.Token == p.Token && c.State == semaphore.ClaimHeld })
+		m.dropPermit(p.Token)
+		return m.ended(p)
+	case fsm.Cancel:
+		return m.cancel(c)
+	case fsm.EditBatch:
+		return m.edit(c)
+	case fsm.Pause:
+		return m.pause(c)
+	case fsm.Resume:
+		return m.resume(c)
+	case fsm.SetCordon:
+		if c.ID == "" {
+			return fsm.InvalidResult{}
+		}
+		m.revision++
+		m.cordoned = m.revision
+		e := fsm.JournalEntry{Kind: fsm.CordonedEvent, Author: c.Author, Reason: c.Reason, At: c.At}
+		e.Before = m.dropCordon(c.ID)
+		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision}
+		m.cordons = append(m.cordons, now)
+		e.After = &semaphore.Definition{Name: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern}
+		m.note(e)
+		return m.changed()
+	case fsm.Uncordon:
+		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
+		if i < 0 || c.Term != 0 && c.Term != m.term || c.Revision != 0 && c.Revision != m.cordons[i].Revision {
+			return fsm.RevisionResult{}
+		}
+		m.revision++
+		m.cordoned = m.revision
+		m.note(fsm.JournalEntry{Kind: fsm.UncordonedEvent, Author: c.Author, Reason: c.Reason, At: c.At, Before: m.dropCordon(c.ID)})
+		return m.changed()
+	case fsm.Forget:
+		return m.forget(c)
+	case fsm.Configure:
+		if c.Settings.RememberedRequests == 0 || c.Settings.MaxDuration < semaphore.MinDuration {
+			return fsm.InvalidResult{}
+		}
+		if c.Settings == m.settings {
+			return fsm.RevisionResult{}
+		}
+		m.revision++
+		m.settings = c.Settings
+		m.largest = max(m.largest, c.Settings.MaxDuration)
+		m.bound()
+		m.note(fsm.JournalEntry{Kind: fsm.Configured, Author: c.Author, Reason: c.Reason, At: c.At})
+		return m.changed()
+	case fsm.RetireMember:
+		if c.ID == "" {
+			return fsm.InvalidResult{}
+		}
+		if slices.Contains(m.retired, c.ID) {
+			return fsm.RevisionResult{}
+		}
+		m.revision++
+		m.retired = append(m.retired, c.ID)
+		return m.changed()
+	case fsm.RaiseFeatureLevel:
+		return fsm.RevisionResult{}
+	}
+	panic("the model does not know this command")
+}
+
+func (m *model) changed() fsm.Result { return fsm.RevisionResult{Applied: true, Revision: m.revision} }
+
+func (m *model) ended(p *semaphore.Permit) fsm.Result {
+	return fsm.PermitResult{Applied: true, Permit: p, Revision: m.revision}
+}
+
+// permit returns a copy.
+func (m *model) permit(token uint64) *semaphore.Permit {
+	for _, p := range m.permits {
+		if p.Token == token {
+			return &p
+		}
+	}
+	return nil
+}
+
+func (m *model) own(sem string, id semaphore.Identity) *semaphore.Permit {
+	for _, p := range m.permits {
+		if p.Semaphore == sem && p.Identity == id && p.State != semaphore.Cooling {
+			return &p
+		}
+	}
+	return nil
+}
+
+func (m *model) definition(name string) *fsm.StoredDefinition {
+	for i := range m.definitions {
+		if m.definitions[i].Definition.Name == name {
+			return &m.definitions[i]
+		}
+	}
+	return nil
+}
+
+func (m *model) request(sem string, id semaphore.Identity, requestID string) *fsm.Remembered {
+	for _, r := range m.requests {
+		if requestID != "" && r.Semaphore == sem && r.Identity == id && r.RequestID == requestID {
+			return &r
+		}
+	}
+	return nil
+}
+
+func (m *model) endedPermit(token uint64) *fsm.Remembered {
+	for _, r := range m.requests {
+		if token != 0 && r.Token == token {
+			return &r
+		}
+	}
+	return nil
+}
+
+func (m *model) claim(sem string, f *semaphore.Firing) *semaphore.Claim {
+	for _, c := range m.claims {
+		if f != nil && c.Semaphore == sem && c.Firing == *f {
+			return &c
+		}
+	}
+	return nil
+}
+
+func (m *model) used(sem string) (weight uint64) {
+	for _, p := range m.permits {
+		if p.Semaphore == sem {
+			weight += uint64(p.Weight)
+		}
+	}
+	return weight
+}
+
+func (m *model) dropPermit(token uint64) {
+	p := m.permit(token)
+	m.permits = slices.DeleteFunc(m.permits, func(p semaphore.Permit) bool { return p.Token == token })
+	m.permitRev[p.Semaphore] = m.revision
+}
+
+func (m *model) dropCordon(id string) *semaphore.Definition {
+	for i, c := range m.cordons {
+		if c.ID == id {
+			m.cordons = slices.Delete(m.cordons, i, i+1)
+			return &semaphore.Definition{Name: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern}
+		}
+	}
+	return nil
+}
+
+func (m *model) grant(c fsm.Grant) fsm.Result {
+	if c.Weight == 0 {
+		return fsm.InvalidResult{}
+	}
+	r := fsm.GrantResult{PermitRevision: m.permitRev[c.Semaphore]}
+	deny := func(reason semaphore.Reason) fsm.Result {
+		r.Outcome, r.Decision = fsm.GrantDenied, semaphore.Decision{Outcome: semaphore.Denied, Reason: reason}
+		return r
+	}
+	if r.Ended = m.request(c.Semaphore, c.Identity, c.RequestID); r.Ended != nil {
+		r.Outcome = fsm.GrantRequestEnded
+		return r
+	}
+	own, def := m.own(c.Semaphore, c.Identity), m.definition(c.Semaphore)
+	if own == nil || c.RequestID == "" || own.RequestID != c.RequestID {
+		if c.ExpectedRevision != nil && *c.ExpectedRevision != m.permitRev[c.Semaphore] {
+			r.Outcome = fsm.GrantRevisionChanged
+			return r
+		}
+		if def != nil && (def.Version != c.DefinitionVersion || m.cordoned != c.CordonRevision) {
+			r.Outcome = fsm.GrantChanged
+			return r
+		}
+	}
+	r.Permit = own
+	stop := func(res fsm.Result, cause semaphore.StopCause) fsm.Result {
+		g := res.(fsm.GrantResult)
+		if own != nil && own.State == semaphore.Live {
+			g.Decision.Stop = cause
+		}
+		return g
+	}
+	sameFiring := own != nil && (own.Firing == nil) == (c.Firing == nil) && (c.Firing == nil || *own.Firing == *c.Firing)
+	switch {
+	case def == nil:
+		return stop(deny(semaphore.NoSuchSemaphore), semaphore.StopNoLongerAdmitted)
+	case def.Pause != nil && def.Pause.Stop:
+		return stop(deny(semaphore.Paused), semaphore.StopPaused)
+	case own != nil && own.State == semaphore.Held:
+		return deny(semaphore.HeldForOperator)
+	case own != nil && own.Stop != 0:
+		return stop(deny(semaphore.Stopping), own.Stop)
+	case own != nil && own.Weight == c.Weight && sameFiring:
+		r.Outcome, r.Decision = fsm.GrantHeld, semaphore.Decision{Outcome: semaphore.Refreshed}
+		return r
+	case own != nil:
+		return deny(semaphore.AlreadyHeld)
+	case def.Pause != nil:
+		return deny(semaphore.Paused)
+	case c.Weight > def.Definition.Permits:
+		return deny(semaphore.WeightExceedsPermits)
+	}
+	if claim := m.claim(c.Semaphore, c.Firing); claim != nil {
+		reason := semaphore.FiringClaimed
+		if claim.State == semaphore.ClaimDone {
+			reason = semaphore.FiringDone
+		}
+		g := deny(reason).(fsm.GrantResult)
+		g.Decision.Claim = claim
+		return g
+	}
+	if low := m.lowWater[c.Semaphore]; c.Firing != nil && !c.Firing.Due.IsZero() && !low.IsZero() && !c.Firing.Due.After(low) {
+		return deny(semaphore.FiringDone)
+	}
+	if m.used(c.Semaphore)+uint64(c.Weight) > uint64(def.Definition.Permits) {
+		return deny(semaphore.NoFreePermit)
+	}
+	m.revision++
+	m.token++
+	p := semaphore.Permit{
+		Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Token: m.token, Duration: def.Definition.Duration, Firing: c.Firing,
+		State: semaphore.Live, GrantedRevision: m.revision, GrantedAt: c.At, RequestID: c.RequestID, Metadata: c.Metadata,
+	}
+	m.permits = append(m.permits, p)
+	m.permitRev[c.Semaphore] = m.revision
+	if c.Firing != nil {
+		m.claims = append(m.claims, semaphore.Claim{
+			Semaphore: c.Semaphore, Firing: *c.Firing, Token: m.token, Winner: c.Identity, State: semaphore.ClaimHeld, Revision: m.revision,
+		})
+	}
+	return fsm.GrantResult{
+		Outcome: fsm.GrantGranted, Permit: &p, Decision: semaphore.Decision{Outcome: semaphore.Granted}, PermitRevision: m.revision,
+	}
+}
+
+// onPermit changes a permit that is as the command needs it.
+func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
+	for i := range m.permits {
+		if p := &m.permits[i]; p.Token == token && fits(p) {
+			m.revision++
+			change(p)
+			return m.ended(m.permit(token))
+		}
+	}
+	return fsm.PermitResult{Permit: m.permit(token)}
+}
+
+// end ends p and returns it as it is afterwards, or as it was.
+func (m *model) end(p *semaphore.Permit, how semaphore.End, notRun bool, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
+	m.revision++
+	def := m.definition(p.Semaphore)
+	loss := how == semaphore.EndExpired || how == semaphore.EndCleared
+	for i := len(m.claims) - 1; i >= 0; i-- {
+		c := &m.claims[i]
+		if c.Token != p.Token || c.State == semaphore.ClaimDone {
+			continue
+		}
+		switch {
+		case how == semaphore.EndReleased && !notRun:
+			c.State, c.Revision = semaphore.ClaimDone, m.revision
+		case loss && (def == nil || def.Definition.FiringOnLoss == semaphore.FiringSpent):
+			c.State, c.Revision = semaphore.ClaimSpent, m.revision
+		case loss && cooling > 0:
+		default:
+			m.claims = slices.Delete(m.claims, i, i+1)
+		}
+	}
+	after := *p
+	if cooling > 0 {
+		after.State, after.Duration, after.Ended = semaphore.Cooling, cooling, how
+		for i := range m.permits {
+			if m.permits[i].Token == p.Token {
+				m.permits[i] = after
+			}
+		}
+		m.permitRev[p.Semaphore] = m.revision
+	} else {
+		m.dropPermit(p.Token)
+	}
+	m.remember(fsm.Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: how, Token: p.Token})
+	e.Semaphore, e.Permit = p.Semaphore, p
+	m.note(e)
+	return &after
+}
+
+func (m *model) remember(r fsm.Remembered) {
+	r.Revision = m.revision
+	m.requests = slices.DeleteFunc(m.requests, func(o fsm.Remembered) bool {
+		return r.RequestID != "" && o.Semaphore == r.Semaphore && o.Identity == r.Identity && o.RequestID == r.RequestID
+	})
+	m.requests = append(m.requests, r)
+}
+
+func (m *model) note(e fsm.JournalEntry) {
+	e.Revision = m.revision
+	for _, o := range m.journal {
+		if o.Revision == e.Revision {
+			e.Ordinal = o.Ordinal + 1
+		}
+	}
+	m.journal = append(m.journal, e)
+	m.bound()
+}
+
+// bound forgets what is too old, and names of which nothing is left.
+func (m *model) bound() {
+	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
+		m.journal = nil
+	}
+	count := map[string]int{}
+	for i := len(m.journal) - 1; i >= 0; i-- {
+		if name := m.journal[i].Semaphore; count[name] == int(m.settings.JournalPerSemaphore) {
+			m.journal = slices.Delete(m.journal, i, i+1)
+		} else {
+			count[name]++
+		}
+	}
+	m.journal = newest(m.journal, m.settings.JournalTotal)
+	m.requests = newest(m.requests, m.settings.RememberedRequests)
+	slices.SortFunc(m.deletions, func(a, b deletion) int {
+		return cmp.Or(cmp.Compare(a.revision, b.revision), cmp.Compare(a.name, b.name))
+	})
+	m.deletions = newest(m.deletions, m.settings.RememberedDeletions)
+	for _, name := range modelNames {
+		left := m.definition(name) != nil ||
+			slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name }) ||
+			slices.ContainsFunc(m.claims, func(c semaphore.Claim) bool { return c.Semaphore == name }) ||
+			slices.ContainsFunc(m.journal, func(e fsm.JournalEntry) bool { return e.Semaphore == name })
+		if !left {
+			delete(m.permitRev, name)
+			delete(m.lowWater, name)
+		}
+	}
+}
+
+func newest[T any](list []T, most uint32) []T { return list[max(0, len(list)-int(most)):] }
+
+func (m *model) release(c fsm.Release) fsm.Result {
+	if c.Cooling < 0 || c.Cooling > m.largest {
+		return fsm.InvalidResult{}
+	}
+	p := m.permit(c.Token)
+	if p != nil && p.State == semaphore.Live {
+		after := m.end(p, semaphore.EndReleased, c.NotRun, c.Cooling, fsm.JournalEntry{Kind: fsm.Released, At: c.At})
+		return fsm.ReleaseResult{Released: true, Permit: after, Revision: m.revision}
+	}
+	r := fsm.ReleaseResult{Permit: p, Ended: m.endedPermit(c.Token)}
+	for i := range m.claims {
+		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && !c.NotRun {
+			m.revision++
+			claim.State, claim.Revision, r.Revision = semaphore.ClaimDone, m.revision, m.revision
+		}
+	}
+	return r
+}
+
+func (m *model) expire(c fsm.Expire) fsm.Result {
+	if c.Cooling < 0 || c.Cooling > m.largest {
+		return fsm.InvalidResult{}
+	}
+	p := m.permit(c.Token)
+	if p == nil || p.State != semaphore.Live || c.Term != m.term {
+		return fsm.PermitResult{Permit: p}
+	}
+	if def := m.definition(p.Semaphore); def == nil || def.Definition.OnExpiry != semaphore.OnExpiryHold {
+		return m.ended(m.end(p, semaphore.EndExpired, false, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
+	}
+	return m.onPermit(c.Token, func(*semaphore.Permit) bool { return true }, func(p *semaphore.Permit) {
+		p.State = semaphore.Held
+		held := *p
+		m.permitRev[p.Semaphore] = m.revision
+		m.note(fsm.JournalEntry{Kind: fsm.HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
+	})
+}
+
+func (m *model) cancel(c fsm.Cancel) fsm.Result {
+	if c.RequestID == "" {
+		return fsm.InvalidResult{}
+	}
+	if ended := m.request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
+		return fsm.CancelResult{Ended: ended}
+	}
+	if p := m.own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && p.RequestID == c.RequestID {
+		after := m.end(p, semaphore.EndCancelled, true, 0, fsm.JournalEntry{Kind: fsm.Abandoned})
+		return fsm.CancelResult{GaveBack: after, Revision: m.revision}
+	}
+	m.revision++
+	m.remember(fsm.Remembered{Semaphore: c.Semaphore, Identity: c.Identity, RequestID: c.RequestID, Outcome: semaphore.EndCancelled})
+	return fsm.CancelResult{Revision: m.revision}
+}
+
+func (m *model) edit(c fsm.EditBatch) fsm.Result {
+	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+		return fsm.EditResult{Revision: r.Revision, Skipped: r.Skipped, Repeated: true}
+	}
+	for i, change := range c.Changes {
+		for _, earlier := range c.Changes[:i] {
+			if earlier.Name == change.Name {
+				return fsm.InvalidResult{}
+			}
+		}
+		if change.Definition != nil && (change.Definition.Duration < semaphore.MinDuration || change.Definition.Duration > m.settings.MaxDuration) {
+			return fsm.InvalidResult{}
+		}
+	}
+	var do []fsm.Change
+	var skipped []string
+	for i, change := range c.Changes {
+		conflict := fsm.Conflict{Index: i, Name: change.Name}
+		if d := m.definition(change.Name); d != nil {
+			current := *d
+			conflict.Current = &current
+		}
+		there := conflict.Current != nil
+		if change.Kind == fsm.Declare && (there || m.wasDeleted(change.Name)) {
+			skipped = append(skipped, change.Name)
+			continue
+		}
+		do = append(do, change)
+		switch {
+		case change.Kind == fsm.Create && there:
+			conflict.Kind = fsm.ConflictExists
+		case (change.Kind == fsm.Replace || change.Kind == fsm.Delete) && !there:
+			conflict.Kind = fsm.ConflictAbsent
+		case (change.Kind == fsm.Replace || change.Kind == fsm.Delete) && conflict.Current.Version != change.ExpectedVersion:
+			conflict.Kind = fsm.ConflictStale
+		}
+		if conflict.Kind != 0 {
+			return fsm.EditResult{Conflict: &conflict}
+		}
+	}
+	if len(do) == 0 {
+		return fsm.EditResult{Skipped: skipped}
+	}
+	m.revision++
+	for _, change := range do {
+		e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
+		now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason}
+		if old := m.definition(change.Name); old != nil {
+			e.Kind, e.Before = fsm.Replaced, old.Definition
+			now.CreatedRevision, now.Pause = old.CreatedRevision, old.Pause
+		}
+		m.definitions = slices.DeleteFunc(m.definitions, func(d fsm.StoredDefinition) bool { return d.Definition.Name == change.Name })
+		m.deletions = slices.DeleteFunc(m.deletions, func(d deletion) bool { return d.name == change.Name })
+		if change.Kind == fsm.Delete {
+			e.Kind = fsm.Deleted
+			m.deletions = append(m.deletions, deletion{m.revision, change.Name})
+		} else {
+			e.After = change.Definition
+			m.definitions = append(m.definitions, now)
+		}
+		m.note(e)
+	}
+	if c.RequestID != "" {
+		m.remember(fsm.Remembered{RequestID: c.RequestID, Skipped: skipped})
+	}
+	return fsm.EditResult{Revision: m.revision, Skipped: skipped}
+}
+
+func (m *model) wasDeleted(name string) bool {
+	return slices.ContainsFunc(m.deletions, func(d deletion) bool { return d.name == name })
+}
+
+func (m *model) badNames(names []string) bool {
+	for i, name := range names {
+		if m.definition(name) == nil || slices.Contains(names[:i], name) {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+func (m *model) pause(c fsm.Pause) fsm.Result {
+	if m.badNames(c.Names) {
+		return fsm.InvalidResult{}
+	}
+	m.revision++
+	for _, name := range c.Names {
+		m.definition(name).Pause = &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author}
+		m.note(fsm.JournalEntry{Kind: fsm.PausedEvent, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At})
+	}
+	return m.changed()
+}
+
+func (m *model) resume(c fsm.Resume) fsm.Result {
+	if c.Term == 0 && m.badNames(c.Names) {
+		return fsm.InvalidResult{}
+	}
+	if c.Term != 0 && c.Term != m.term {
+		return fsm.RevisionResult{}
+	}
+	any := false
+	for _, name := range c.Names {
+		d := m.definition(name)
+		if d == nil || d.Pause == nil || c.Revision != 0 && c.Revision != d.Pause.Revision {
+			continue
+		}
+		if !any {
+			any = true
+			m.revision++
+		}
+		d.Pause = nil
+		m.note(fsm.JournalEntry{Kind: fsm.ResumedEvent, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At})
+	}
+	if !any {
+		return fsm.RevisionResult{}
+	}
+	return m.changed()
+}
+
+func (m *model) forget(c fsm.Forget) fsm.Result {
+	known := m.definition(c.Semaphore) != nil ||
+		slices.ContainsFunc(m.claims, func(claim semaphore.Claim) bool { return claim.Semaphore == c.Semaphore })
+	if c.Term != m.term || !known {
+		return fsm.RevisionResult{}
+	}
+	before := len(m.claims)
+	m.claims = slices.DeleteFunc(m.claims, func(claim semaphore.Claim) bool {
+		if claim.Semaphore != c.Semaphore || claim.State == semaphore.ClaimHeld {
+			return false
+		}
+		if claim.Firing.Due.IsZero() {
+			return slices.Contains(c.Names, claim.Firing.Name)
+		}
+		return !c.UpTo.IsZero() && !claim.Firing.Due.After(c.UpTo)
+	})
+	raises := c.UpTo.After(m.lowWater[c.Semaphore])
+	if len(m.claims) == before && !raises {
+		return fsm.RevisionResult{}
+	}
+	m.revision++
+	if raises {
+		m.lowWater[c.Semaphore] = c.UpTo
+	}
+	return m.changed()
+}

@@ -1,0 +1,403 @@
+package fsm_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// A small world, so that commands meet each other.
+var (
+	modelNames      = []string{"a", "b", "c", ""} // the last holds cordons and settings in the journal
+	modelSemaphores = modelNames[:3]
+	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}}
+	modelRequests   = []string{"", "r1", "r2", "r3"}
+	modelFirings    = []*semaphore.Firing{nil, nil, fire("f", 10), fire("f", 20), fire("f", 0), fire("g", 10)}
+	modelDurations  = []time.Duration{time.Minute, time.Second, 2 * time.Hour, 0}
+)
+
+// draw makes commands, most of them such as a leader would propose.
+type draw struct {
+	*rapid.T
+	m *model
+}
+
+func pick[T any](d draw, what string, from ...T) T { return rapid.SampledFrom(from).Draw(d.T, what) }
+
+func (d draw) likely(what string) bool { return rapid.IntRange(0, 7).Draw(d.T, what) > 0 }
+
+func (d draw) name() string { return pick(d, "name", modelSemaphores...) }
+
+func (d draw) text(what string) string { return pick(d, what, "", "ann", "bob") }
+
+func (d draw) at() time.Time { return at(rapid.IntRange(0, 30).Draw(d.T, "at")) }
+
+// token is that of some permit, or any.
+func (d draw) token() uint64 {
+	if n := len(d.m.permits); n > 0 && d.likely("a token that there is") {
+		return d.m.permits[rapid.IntRange(0, n-1).Draw(d.T, "permit")].Token
+	}
+	return rapid.Uint64Range(0, d.m.token+1).Draw(d.T, "token")
+}
+
+func (d draw) timer() uint64 {
+	if d.likely("timely") {
+		return d.m.term
+	}
+	return rapid.Uint64Range(0, d.m.term+1).Draw(d.T, "term")
+}
+
+func (d draw) version(name string) uint64 {
+	if def := d.m.definition(name); def != nil && d.likely("right version") {
+		return def.Version
+	}
+	return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "version")
+}
+
+func (d draw) definition(name string) *semaphore.Definition {
+	return definition(name, func(def *semaphore.Definition) {
+		def.Permits = uint32(rapid.IntRange(0, 4).Draw(d.T, "permits"))
+		def.OnExpiry = pick(d, "on expiry", semaphore.OnExpiryFree, semaphore.OnExpiryHold)
+		def.FiringOnLoss = pick(d, "firing on loss", semaphore.FiringSpent, semaphore.FiringFree)
+		if d.likely("valid") {
+			def.Duration = pick(d, "duration", time.Minute, time.Second)
+		} else {
+			def.Duration = pick(d, "duration", modelDurations...)
+		}
+	})
+}
+
+func (d draw) changes() []fsm.Change {
+	var out []fsm.Change
+	for range rapid.IntRange(1, 3).Draw(d.T, "changes") {
+		c := fsm.Change{Kind: pick(d, "kind", fsm.Create, fsm.Replace, fsm.Delete, fsm.Declare), Name: d.name()}
+		if d.likely("sensible") && (d.m.definition(c.Name) == nil) != (c.Kind == fsm.Create || c.Kind == fsm.Declare) {
+			if c.Kind = fsm.Create; d.m.definition(c.Name) != nil {
+				c.Kind = fsm.Replace
+			}
+		}
+		if c.Kind == fsm.Replace || c.Kind == fsm.Delete {
+			c.ExpectedVersion = d.version(c.Name)
+		}
+		if c.Kind != fsm.Delete {
+			c.Definition = d.definition(c.Name)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (d draw) command() fsm.Command {
+	switch pick(d, "command", "grant", "grant", "grant", "grant", "release", "release", "expire", "expire", "edit", "other", "other", "other") {
+	case "grant":
+		g := fsm.Grant{
+			Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), Weight: uint32(rapid.IntRange(1, 3).Draw(d.T, "weight")),
+			Firing: pick(d, "firing", modelFirings...), RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordoned, At: d.at(),
+		}
+		g.DefinitionVersion = d.version(g.Semaphore)
+		if !d.likely("no metadata") {
+			g.Metadata = map[string]string{"pid": "7", "a": "b"}
+		}
+		if !d.likely("cordon revision as it is") {
+			g.CordonRevision++
+		}
+		if !d.likely("any permit revision") {
+			revision := rapid.Uint64Range(0, d.m.revision).Draw(d.T, "expected revision")
+			if rapid.Bool().Draw(d.T, "right revision") {
+				revision = d.m.permitRev[g.Semaphore]
+			}
+			g.ExpectedRevision = &revision
+		}
+		return g
+	case "release":
+		return fsm.Release{
+			Token: d.token(), NotRun: rapid.Bool().Draw(d.T, "not run"), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour, -1), At: d.at(),
+		}
+	case "expire":
+		return fsm.Expire{Token: d.token(), Term: d.timer(), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour), At: d.at()}
+	case "edit":
+		return fsm.EditBatch{Changes: d.changes(), Author: d.text("author"), Reason: d.text("reason"), RequestID: pick(d, "request", modelRequests...), At: d.at()}
+	}
+	return d.otherCommand()
+}
+
+func (d draw) otherCommand() fsm.Command {
+	names := func() []string {
+		if d.likely("a name that there is") && len(d.m.definitions) > 0 {
+			return []string{d.m.definitions[rapid.IntRange(0, len(d.m.definitions)-1).Draw(d.T, "definition")].Definition.Name}
+		}
+		return rapid.SliceOfN(rapid.SampledFrom(modelSemaphores), 0, 3).Draw(d.T, "names")
+	}
+	operatorOrTimer := func() uint64 {
+		if rapid.Bool().Draw(d.T, "operator") {
+			return 0
+		}
+		return d.timer()
+	}
+	revision := func() uint64 {
+		if d.likely("any revision") {
+			return 0
+		}
+		return rapid.Uint64Range(1, d.m.revision+1).Draw(d.T, "revision")
+	}
+	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "cancel",
+		"cordon", "uncordon", "pause", "resume", "resume", "forget", "configure", "retire", "level") {
+	case "extend":
+		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...)}
+	case "abandon":
+		return fsm.Abandon{Token: d.token(), Term: d.timer()}
+	case "end cooling":
+		return fsm.EndCooling{Token: d.token(), Term: d.timer()}
+	case "clear":
+		return fsm.Clear{Token: d.token(), Author: d.text("author"), Reason: d.text("reason"), At: d.at()}
+	case "revoke":
+		return fsm.Revoke{Token: d.token(), Author: d.text("author"), Reason: d.text("reason"), At: d.at()}
+	case "cancel":
+		return fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
+	case "cordon":
+		return fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at()}
+	case "uncordon":
+		return fsm.Uncordon{ID: pick(d, "id", "k", "l"), Term: operatorOrTimer(), Revision: revision(), Reason: d.text("reason"), At: d.at()}
+	case "pause":
+		return fsm.Pause{Names: names(), Reason: d.text("reason"), Until: d.at(), Stop: rapid.Bool().Draw(d.T, "stop"), Author: d.text("author"), At: d.at()}
+	case "resume":
+		return fsm.Resume{Names: names(), Term: operatorOrTimer(), Revision: revision(), Author: d.text("author"), At: d.at()}
+	case "forget":
+		f := fsm.Forget{Semaphore: d.name(), Term: d.timer(), Names: rapid.SliceOfN(rapid.SampledFrom([]string{"f", "g"}), 0, 2).Draw(d.T, "firings")}
+		if rapid.Bool().Draw(d.T, "by due time") {
+			f.UpTo = d.at()
+		}
+		return f
+	case "configure":
+		return fsm.Configure{Settings: fsm.Settings{
+			MaxDuration: pick(d, "max duration", time.Hour, 3*time.Hour, time.Minute, 0), JournalPerSemaphore: uint32(rapid.IntRange(0, 4).Draw(d.T, "per semaphore")),
+			JournalTotal: uint32(rapid.IntRange(0, 6).Draw(d.T, "total")), RememberedRequests: uint32(rapid.IntRange(0, 6).Draw(d.T, "requests")),
+			RememberedDeletions: uint32(rapid.IntRange(0, 2).Draw(d.T, "deletions")),
+		}, Author: d.text("author"), At: d.at()}
+	case "retire":
+		return fsm.RetireMember{ID: pick(d, "id", "", "gk1", "gk2")}
+	}
+	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1))}
+}
+
+// The machine does what the model says, in every result and in every read; a machine restored in between from a snapshot of it
+// cannot be told from it; and the rules that need no model hold after every entry.
+func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, one := newModel(), fsm.New(clusterID)
+		m.term = 1
+		var two *fsm.Machine // restored at a random cut
+		var events []fsm.Event
+		one.Subscribe(func(a fsm.Applied) { events = a.Events })
+		d := draw{t, m}
+		for index := range uint64(rapid.IntRange(1, 40).Draw(t, "entries")) {
+			if !d.likely("same term") {
+				m.term++
+			}
+			var cmds []fsm.Command
+			var want []fsm.Result
+			before := one.State()
+			for range rapid.IntRange(1, 4).Draw(t, "commands") {
+				cmd := d.command()
+				cmds, want = append(cmds, cmd), append(want, m.apply(cmd))
+			}
+			entry, err := fsm.Encode(1, cmds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := one.Apply(index+1, m.term, entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "results", got, want)
+			checkState(t, one.State(), m)
+			checkInvariants(t, before, one.State(), events)
+
+			if two != nil {
+				if again, err := two.Apply(index+1, m.term, entry); err != nil {
+					t.Fatal(err)
+				} else {
+					same(t, "results of the restored machine", again, want)
+				}
+			}
+			if two == nil && rapid.IntRange(0, 9).Draw(t, "cut here") == 0 {
+				two = fsm.New("")
+				if err := two.Restore(bytes.NewReader(snapshot(t, one.State()))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if two != nil {
+				if !bytes.Equal(snapshot(t, one.State()), snapshot(t, two.State())) {
+					t.Fatal("the snapshots differ")
+				}
+				if hash(t, one.State()) != hash(t, two.State()) {
+					t.Fatal("the hashes differ")
+				}
+			}
+		}
+	})
+}
+
+func same(t *rapid.T, what string, got, want any) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(fsm.InvalidResult{}, "Why")); diff != "" {
+		t.Fatalf("%s (-model +machine):\n%s", what, diff)
+	}
+}
+
+// checkState reads everything that can be read, and compares it with the model.
+func checkState(t *rapid.T, s *fsm.State, m *model) {
+	t.Helper()
+	same(t, "numbers", []uint64{s.Revision(), s.LastToken(), s.CordonRevision(), s.Term()}, []uint64{m.revision, m.token, m.cordoned, m.term})
+	same(t, "settings", s.Settings(), m.settings)
+	same(t, "largest duration", s.LargestDuration(), m.largest)
+	same(t, "counts", []int{s.DefinitionCount(), s.PermitCount()}, []int{len(m.definitions), len(m.permits)})
+
+	var permits []semaphore.Permit
+	for p := range s.Permits(0) {
+		permits = append(permits, *p)
+		same(t, "permit", s.Permit(p.Token), p)
+	}
+	same(t, "permits", permits, m.permits)
+	var bySemaphore []semaphore.Permit
+	for p := range s.HoldersFrom("", 0) {
+		bySemaphore = append(bySemaphore, *p)
+	}
+	var wanted []semaphore.Permit
+	var journal []fsm.JournalEntry
+	for e := range s.Journal("", 0) {
+		journal = append(journal, *e)
+	}
+	same(t, "journal", journal, m.journal)
+	for _, name := range []string{"a", "b", "c"} {
+		same(t, "definition", s.Definition(name), m.definition(name))
+		same(t, "deleted", s.WasDeleted(name), m.wasDeleted(name))
+		same(t, "permit revision of "+name, s.PermitRevision(name), m.permitRev[name])
+		same(t, "low water of "+name, s.LowWater(name), m.lowWater[name])
+		same(t, "used", s.Used(name), m.used(name))
+		var holders []semaphore.Permit
+		for p := range s.Holders(name) {
+			holders = append(holders, *p)
+		}
+		var want []semaphore.Permit
+		for _, p := range m.permits {
+			if p.Semaphore == name {
+				want = append(want, p)
+			}
+		}
+		same(t, "holders", holders, want)
+		same(t, "holder count", s.HolderCount(name), len(want))
+		wanted = append(wanted, want...)
+		for _, id := range modelIdentities {
+			same(t, "own", s.Own(name, id), m.own(name, id))
+			for _, request := range modelRequests {
+				same(t, "request", s.Request(name, id, request), m.request(name, id, request))
+			}
+		}
+		claims := 0
+		for _, f := range modelFirings[2:] {
+			same(t, "claim", s.Claim(name, *f), m.claim(name, f))
+			if m.claim(name, f) != nil {
+				claims++
+			}
+		}
+		same(t, "claim count", []int{s.ClaimCount(name), len(collect(s.Claims(name)))}, []int{claims, claims})
+		var entries, wantEntries []fsm.JournalEntry
+		for e := range s.Journal(name, 0) {
+			entries = append(entries, *e)
+		}
+		for _, e := range m.journal {
+			if e.Semaphore == name {
+				wantEntries = append(wantEntries, e)
+			}
+		}
+		same(t, "journal of "+name, entries, wantEntries)
+	}
+	same(t, "permits by semaphore", bySemaphore, wanted)
+	for _, request := range modelRequests {
+		same(t, "edit request", s.EditRequest(request), m.request("", semaphore.Identity{}, request))
+	}
+	for token := range m.token + 2 {
+		same(t, "ended permit", s.EndedPermit(token), m.endedPermit(token))
+	}
+	for _, c := range s.Cordons() {
+		i := 0
+		for i < len(m.cordons) && m.cordons[i].ID != c.ID {
+			i++
+		}
+		if i == len(m.cordons) {
+			t.Fatalf("cordon %q", c.ID)
+		}
+		same(t, "cordon", *c, m.cordons[i])
+	}
+	same(t, "number of cordons", len(s.Cordons()), len(m.cordons))
+}
+
+// checkInvariants holds the promises that can be told from the states alone.
+func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
+	t.Helper()
+	if after.Revision() < before.Revision() || after.LastToken() < before.LastToken() {
+		t.Fatal("a revision or token went back")
+	}
+	revision := before.Revision()
+	token := before.LastToken()
+	for _, e := range events {
+		if e.Revision < revision || e.Revision > after.Revision() {
+			t.Fatalf("event of revision %d after %d, the state has %d", e.Revision, revision, after.Revision())
+		}
+		revision = e.Revision
+		if e.Kind == fsm.Granted {
+			if e.Permit.Token <= token {
+				t.Fatalf("token %d after %d", e.Permit.Token, token)
+			}
+			token = e.Permit.Token
+		}
+	}
+	type claim struct {
+		semaphore string
+		firing    semaphore.Firing
+	}
+	claimed := map[claim]uint64{}
+	held := map[string]map[semaphore.Identity]bool{}
+	used := map[string]uint64{}
+	for p := range after.Permits(0) {
+		used[p.Semaphore] += uint64(p.Weight)
+		if p.State == semaphore.Cooling {
+			continue
+		}
+		if held[p.Semaphore] == nil {
+			held[p.Semaphore] = map[semaphore.Identity]bool{}
+		}
+		if held[p.Semaphore][p.Identity] {
+			t.Fatalf("%+v holds two permits of %q", p.Identity, p.Semaphore)
+		}
+		held[p.Semaphore][p.Identity] = true
+		if p.Firing != nil && p.State == semaphore.Live {
+			key := claim{p.Semaphore, *p.Firing}
+			if claimed[key] != 0 {
+				t.Fatalf("permits %d and %d both run %+v", claimed[key], p.Token, p.Firing)
+			}
+			claimed[key] = p.Token
+			if c := after.Claim(p.Semaphore, *p.Firing); c == nil || c.Token != p.Token {
+				t.Fatalf("permit %d runs what is claimed by %+v", p.Token, c)
+			}
+		}
+	}
+	for _, name := range modelSemaphores {
+		if after.Used(name) != used[name] {
+			t.Fatalf("%q uses %d, the sum of its permits is %d", name, after.Used(name), used[name])
+		}
+		// More than the permits may be in use only if it was so before, or the definition changed.
+		now, was := after.Definition(name), before.Definition(name)
+		if now != nil && was != nil && now.Version == was.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
+			t.Fatalf("%q uses %d of %d permits, before %d", name, used[name], now.Definition.Permits, before.Used(name))
+		}
+	}
+}

@@ -99,7 +99,7 @@ func services() []*grpc.ServiceDesc {
 func (a *API) Register(r grpc.ServiceRegistrar) {
 	r.RegisterService(describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a})
 	r.RegisterService(describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a})
-	r.RegisterService(describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a})
+	r.RegisterService(describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, hashing: make(chan struct{}, 1)})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -18,10 +19,12 @@ import (
 type clusterService struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
 	*API
+	// hashing has one place: a hash reads the whole state, and may not take more than one processor.
+	hashing chan struct{}
 }
 
 // GetStatus describes the cluster as this server sees it.
-func (s *clusterService) GetStatus(_ context.Context, m *gatekeeperv1.GetStatusRequest) (*gatekeeperv1.GetStatusResponse, error) {
+func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatusRequest) (*gatekeeperv1.GetStatusResponse, error) {
 	members, err := s.members()
 	if err != nil {
 		return nil, err
@@ -49,13 +52,26 @@ func (s *clusterService) GetStatus(_ context.Context, m *gatekeeperv1.GetStatusR
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
 	if m.GetStateHash() {
-		hash, err := state.Hash()
-		if err != nil {
-			return nil, fmt.Errorf("hash of the state at index %d: %w", state.Index(), err)
+		if out.StateHash, err = s.hash(ctx, state); err != nil {
+			return nil, err
 		}
-		out.StateHash, out.StateHashIndex = hex.EncodeToString(hash[:]), state.Index()
+		out.StateHashIndex = state.Index()
 	}
 	return out, nil
+}
+
+func (s *clusterService) hash(ctx context.Context, state *fsm.State) (string, error) {
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	hash, err := state.Hash()
+	if err != nil {
+		return "", fmt.Errorf("hash of the state at index %d: %w", state.Index(), err)
+	}
+	return hex.EncodeToString(hash[:]), nil
 }
 
 // AddMember takes a server in.
@@ -105,7 +121,7 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 		}
 	}
 	if err := s.cfg.Consensus.Transfer(ctx, m.GetId()); err != nil {
-		return nil, err
+		return nil, &transferError{err}
 	}
 	leader := m.GetId()
 	if leader == "" {

@@ -2,7 +2,9 @@ package api
 
 import (
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -59,7 +61,7 @@ func toOptionalDuration(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// author is who says that he speaks.
+// authorFrom reads who says that they speak.
 func authorFrom(s string) (string, error) {
 	if s == "" {
 		return unknownAuthor, nil
@@ -70,6 +72,10 @@ func authorFrom(s string) (string, error) {
 func reasonFrom(s string) (string, error) {
 	if len(s) > maxReason {
 		return "", invalid("reason", s, "must be at most "+strconv.Itoa(maxReason)+" bytes, not "+strconv.Itoa(len(s)))
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		// It is printed on terminals, which obey control characters.
+		return "", invalid("reason", s, "must contain no control characters but line feeds and tabs")
 	}
 	return s, nil
 }

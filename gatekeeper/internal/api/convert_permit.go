@@ -213,15 +213,24 @@ func notRunFrom(o gatekeeperv1.ReleaseOutcome) (bool, error) {
 // nobody else can have done so.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision}
+	ended := semaphore.NotEnded
 	switch {
 	case r.Released:
-	case r.Ended == nil:
-		out.Message = "there is no such permit: it ended long ago, or was never granted"
-	case r.Ended.Outcome == semaphore.EndReleased:
-		out.Released, out.Revision = true, r.Ended.Revision
-		out.Message = "it had been released already"
+		return out
+	case r.Ended != nil:
+		ended, out.Revision = r.Ended.Outcome, max(r.Revision, r.Ended.Revision)
+	case r.Permit != nil:
+		ended = r.Permit.Ended
+	}
+	switch {
+	case ended == semaphore.EndReleased:
+		out.Released, out.Message = true, "it had been released already"
+	case r.Permit != nil && r.Permit.State == semaphore.Held:
+		out.Message = "it had expired, and is held for an operator to clear"
+	case ended != semaphore.NotEnded:
+		out.Message = "it had ended before: " + ended.String()
 	default:
-		out.Message = "it had ended before: " + r.Ended.Outcome.String()
+		out.Message = "there is no such permit: it ended long ago, or was never granted"
 	}
 	return out
 }

@@ -161,6 +161,9 @@ func editFrom(path string, m *gatekeeperv1.Edit) (edit, error) {
 }
 
 func definitionEdit(kind fsm.ChangeKind, field string, m *gatekeeperv1.Definition, version uint64) (edit, error) {
+	if m == nil {
+		return edit{}, invalid(field, "", "must be given")
+	}
 	d, err := DefinitionFrom(m)
 	if err != nil {
 		return edit{}, within(field, err)

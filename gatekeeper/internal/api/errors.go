@@ -46,6 +46,7 @@ const (
 	reasonHopLimit         = "HOP_LIMIT"
 	reasonSuperseded       = "SUPERSEDED"
 	reasonRefused          = "REFUSED"
+	reasonTransferFailed   = "TRANSFER_FAILED"
 	reasonTooLarge         = "TOO_LARGE"
 	reasonInternal         = "INTERNAL"
 )
@@ -98,11 +99,18 @@ func (e *brokenHopError) Error() string {
 
 func (e *brokenHopError) Unwrap() error { return e.err }
 
+// transferError says that leadership was not handed over. What the table knows of its cause comes first.
+type transferError struct{ err error }
+
+func (e *transferError) Error() string { return e.err.Error() }
+
+func (e *transferError) Unwrap() error { return e.err }
+
 // tooLargeError refuses a message above MaxMessage.
-type tooLargeError struct{ err error }
+type tooLargeError struct{ size int }
 
 func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("a message must be at most %d bytes: %v", MaxMessage, e.err)
+	return fmt.Sprintf("a message of %d bytes is too large: send at most %d, in several messages", e.size, MaxMessage)
 }
 
 // unreadableError refuses a message that is not one of the method's.
@@ -143,8 +151,8 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.unreadableError", codes.InvalidArgument, reasonInvalidField, as(func(*unreadableError) map[string]string {
 		return map[string]string{"field": "", "rule": "must be a message of this method"}
 	}), nil},
-	{"api.tooLargeError", codes.ResourceExhausted, reasonTooLarge, as(func(*tooLargeError) map[string]string {
-		return map[string]string{"rule": "must be at most " + strconv.Itoa(MaxMessage) + " bytes"}
+	{"api.tooLargeError", codes.ResourceExhausted, reasonTooLarge, as(func(e *tooLargeError) map[string]string {
+		return map[string]string{"size": strconv.Itoa(e.size), "limit": strconv.Itoa(MaxMessage)}
 	}), nil},
 
 	{"consensus.NotLeaderError", codes.Unavailable, reasonNotLeader, func(err error) (map[string]string, bool) {
@@ -190,6 +198,8 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 
 	{"context.Canceled", codes.Canceled, "", is(context.Canceled), nil},
 	{"context.DeadlineExceeded", codes.DeadlineExceeded, "", is(context.DeadlineExceeded), nil},
+
+	{"api.transferError", codes.Unavailable, reasonTransferFailed, as(func(*transferError) map[string]string { return nil }), nil},
 }
 
 // toStatus turns an error into the one that gRPC answers with. What is a status already stays as it is, above all what the

@@ -31,6 +31,10 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 		listener: listener,
 		frames:   make(chan frame),
 		results:  make(chan frameResult),
+		caught: func(call func() error) error {
+			_, err := s.caught(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, func() (any, error) { return nil, call() })
+			return err
+		},
 	}
 	defer listener.Close()
 	defer k.refreshes.Wait()
@@ -50,6 +54,7 @@ var errNoNotices = errors.New("no more notices")
 type keepAlive struct {
 	ctx      context.Context //nolint:containedctx // one stream lives as long as this
 	listener Listener
+	caught   func(call func() error) error // turns a panic into an error
 
 	frames    chan frame       // from the receiver; the last one has err
 	results   chan frameResult // from the refreshes
@@ -155,7 +160,10 @@ func (k *keepAlive) begin(f frame) error {
 func (k *keepAlive) refresh(number uint64, received time.Time, tokens []keeper.TokenRefresh) {
 	r := frameResult{number: number}
 	if len(tokens) > 0 {
-		r.results, r.err = k.listener.Refresh(k.ctx, received, tokens)
+		r.err = k.caught(func() (err error) {
+			r.results, err = k.listener.Refresh(k.ctx, received, tokens)
+			return err
+		})
 	}
 	select {
 	case k.results <- r:

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"math"
 	"time"
 
 	"google.golang.org/grpc"
@@ -14,6 +13,8 @@ const (
 	// MaxMessage is the most bytes of a message to the server: what gRPC's clients accept in the other direction unless told
 	// otherwise.
 	MaxMessage = 4 << 20
+	// maxReceived is where gRPC itself gives up, with a status that says less.
+	maxReceived = 2 * MaxMessage
 	// maxStreams is the most calls and streams at once on one connection. Another server that passes streams on has one
 	// connection for all of its clients, of whom there may be 10 000 with a stream that never ends, and calls beside it.
 	maxStreams = 1 << 15
@@ -33,8 +34,7 @@ const (
 // ServerOptions are those of a server on which the API can be registered.
 func (a *API) ServerOptions() []grpc.ServerOption {
 	options := []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(MaxMessage),
-		grpc.MaxSendMsgSize(math.MaxInt32),
+		grpc.MaxRecvMsgSize(maxReceived),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaders),
 		grpc.ConnectionTimeout(handshakeTimeout),

@@ -6,11 +6,9 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	encodingproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -35,25 +33,21 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
-	if err := c.CodecV2.Unmarshal(data, in.message); err != nil {
+	if size := data.Len(); size > MaxMessage {
+		in.err = &tooLargeError{size}
+	} else if err := c.CodecV2.Unmarshal(data, in.message); err != nil {
 		in.err = explainBytes(data.Materialize(), in.message, err)
 	}
 	return nil
 }
 
-// receive receives a message by the given function of gRPC.
+// receive receives a message by the given function of gRPC. What gRPC itself finds wrong it has answered already.
 func receive(recv func(any) error, message any) error {
 	in := &inbound{message: message}
-	err := recv(in)
-	switch status.Code(err) {
-	case codes.OK:
-		return in.err
-	case codes.Internal: // no message of this protocol: cut short, compressed wrongly
-		return &unreadableError{err}
-	case codes.ResourceExhausted:
-		return &tooLargeError{err}
+	if err := recv(in); err != nil {
+		return err
 	}
-	return err
+	return in.err
 }
 
 // explainBytes says why the bytes are not the message: by the first field that is not UTF-8, or as the codec does.

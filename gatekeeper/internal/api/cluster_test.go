@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestGetStatus_SaysWhatIsKnownHere(t *testing.T) {
+	g := open(t, func(c *Config) { c.Version, c.Started = "v1", time.Now().Add(-time.Hour) })
+	g.consensus.members = []consensus.Member{{ID: "gk1", PeerAddress: "p:1", APIAddress: "a:1", Voter: true, Leader: true}, {ID: "gk2"}}
+	g.keeper.waiters = make([]keeper.Waiter, 3)
+	g.create("a", "b")
+	g.grant(t, "a", "host")
+	got, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{StateHash: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := g.keeper.machine.State().Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.GetClusterId() != "0000000000000abc.1" || got.GetId() != "gk1" || got.GetRole() != "leader" || got.GetLeaderId() != "gk1" ||
+		got.GetTerm() != 1 || got.GetAppliedIndex() != 11 || got.GetCommitIndex() != 12 || got.GetRevision() == 0 ||
+		got.GetDefinitions() != 2 || got.GetPermits() != 1 || got.GetVersion() != "v1" || got.GetUptime().AsDuration() < time.Hour ||
+		got.GetWaiters() != 3 || got.GetStateHash() != fmt.Sprintf("%x", hash) || got.GetStateHashIndex() != g.keeper.index {
+		t.Errorf("got %v", got)
+	}
+	if m := got.GetMembers(); len(m) != 2 || m[0].GetId() != "gk1" || m[0].GetApiAddress() != "a:1" || !m[0].GetVoter() || !m[0].GetLeader() || m[1].GetVoter() {
+		t.Errorf("got members %v", m)
+	}
+}
+
+func TestAddMember_Retired_IsRefused(t *testing.T) {
+	g := open(t)
+	g.keeper.do(fsm.RetireMember{ID: "old"})
+	g.consensus.addMember = func(id string) error {
+		if id == "there" {
+			return fmt.Errorf("add: %w", consensus.ErrMemberExists)
+		}
+		return nil
+	}
+	add := func(id string) (*gatekeeperv1.AddMemberResponse, error) {
+		return g.cluster.AddMember(ctx(t), &gatekeeperv1.AddMemberRequest{Id: id, PeerAddress: "host:7421"})
+	}
+	_, err := add("old")
+	want(t, err, codes.FailedPrecondition, "MEMBER_RETIRED")
+	_, err = add("there")
+	want(t, err, codes.AlreadyExists, "MEMBER_EXISTS")
+	if r, err := add("new"); err != nil || r.GetClusterId() == "" {
+		t.Errorf("got %v, %v", r, err)
+	}
+}
+
+func TestRemoveMember_Removed_IsRetiredAfterwards(t *testing.T) {
+	var did []string
+	retire := error(nil)
+	g := open(t, func(c *Config) {
+		c.Retire = func(_ context.Context, id string) error {
+			did = append(did, "retire "+id)
+			return retire
+		}
+	})
+	g.consensus.removeMember = func(id string) error {
+		did = append(did, "remove "+id)
+		if id == "last" {
+			return consensus.ErrLastVoter
+		}
+		return nil
+	}
+	remove := func(id string) error {
+		_, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: id})
+		return err
+	}
+	if err := remove("gk3"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, remove("last"), codes.FailedPrecondition, "LAST_VOTER")
+	if !slices.Equal(did, []string{"remove gk3", "retire gk3", "remove last"}) {
+		t.Errorf("got %q", did)
+	}
+	retire = consensus.ErrUnknownOutcome
+	want(t, remove("gk4"), codes.Unavailable, "OUTCOME_UNKNOWN")
+}
+
+func TestTransferLeadership_FailureOfAnyKind_IsNoFaultOfTheServer(t *testing.T) {
+	g := open(t)
+	var transfer error
+	g.consensus.transfer = func(string) error { return transfer }
+	call := func(id string) (*gatekeeperv1.TransferLeadershipResponse, error) {
+		return g.cluster.TransferLeadership(ctx(t), &gatekeeperv1.TransferLeadershipRequest{Id: id})
+	}
+	if r, err := call("gk2"); err != nil || r.GetLeaderId() != "gk2" {
+		t.Errorf("got %v, %v", r, err)
+	}
+	if r, err := call(""); err != nil || r.GetLeaderId() != "gk1" {
+		t.Errorf("got %v, %v", r, err)
+	}
+	transfer = fmt.Errorf("transfer: %w", consensus.ErrNotAVoter)
+	_, err := call("gk2")
+	want(t, err, codes.FailedPrecondition, "NOT_A_VOTER")
+	transfer = errors.New("leadership transfer in progress")
+	_, err = call("gk2")
+	want(t, err, codes.Unavailable, "TRANSFER_FAILED")
+}

@@ -1,0 +1,240 @@
+package api
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Conversions of enumerations are casts: every number of the API's must have the same word on both sides.
+func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
+	words := func(prefix, name string) string {
+		return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, prefix), "_", " "))
+	}
+	for n, name := range gatekeeperv1.Reason_name {
+		if n > 0 && semaphore.Reason(n).String() != strings.TrimPrefix(name, "REASON_") {
+			t.Errorf("%s is %s", name, semaphore.Reason(n))
+		}
+	}
+	for n, name := range gatekeeperv1.StopCause_name {
+		if n > 0 && semaphore.StopCause(n).String() != words("STOP_CAUSE_", name) {
+			t.Errorf("%s is %s", name, semaphore.StopCause(n))
+		}
+	}
+	for n, name := range gatekeeperv1.PermitState_name {
+		if n > 0 && semaphore.PermitState(n).String() != words("PERMIT_STATE_", name) {
+			t.Errorf("%s is %s", name, semaphore.PermitState(n))
+		}
+	}
+	for n, name := range gatekeeperv1.FiringState_name {
+		if n > 0 && semaphore.ClaimState(n).String() != words("FIRING_STATE_", name) {
+			t.Errorf("%s is %s", name, semaphore.ClaimState(n))
+		}
+	}
+	for n, name := range gatekeeperv1.OnExpiry_name {
+		if n > 0 && semaphore.OnExpiry(n).String() != words("ON_EXPIRY_", name) {
+			t.Errorf("%s is %s", name, semaphore.OnExpiry(n))
+		}
+	}
+	for n, name := range gatekeeperv1.FiringOnLoss_name {
+		if n > 0 && semaphore.FiringOnLoss(n).String() != words("FIRING_ON_LOSS_", name) {
+			t.Errorf("%s is %s", name, semaphore.FiringOnLoss(n))
+		}
+	}
+	statuses := map[keeper.Status]gatekeeperv1.RefreshStatus{
+		keeper.StatusRefreshed: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED,
+		keeper.StatusStopping:  gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING,
+		keeper.StatusLost:      gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST,
+		keeper.StatusRetry:     gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY,
+	}
+	for ours, theirs := range statuses {
+		if gatekeeperv1.RefreshStatus(ours) != theirs {
+			t.Errorf("status %d is %s", ours, theirs)
+		}
+	}
+	kinds := map[fsm.EventKind]gatekeeperv1.EventKind{
+		fsm.Created: gatekeeperv1.EventKind_EVENT_KIND_CREATED, fsm.Replaced: gatekeeperv1.EventKind_EVENT_KIND_REPLACED,
+		fsm.Deleted: gatekeeperv1.EventKind_EVENT_KIND_DELETED, fsm.PausedEvent: gatekeeperv1.EventKind_EVENT_KIND_PAUSED,
+		fsm.ResumedEvent: gatekeeperv1.EventKind_EVENT_KIND_RESUMED, fsm.CordonedEvent: gatekeeperv1.EventKind_EVENT_KIND_CORDONED,
+		fsm.UncordonedEvent: gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED, fsm.Granted: gatekeeperv1.EventKind_EVENT_KIND_GRANTED,
+		fsm.Released: gatekeeperv1.EventKind_EVENT_KIND_RELEASED, fsm.Expired: gatekeeperv1.EventKind_EVENT_KIND_EXPIRED,
+		fsm.HeldEvent: gatekeeperv1.EventKind_EVENT_KIND_HELD, fsm.CoolingEvent: gatekeeperv1.EventKind_EVENT_KIND_COOLING,
+		fsm.CoolingEnded: gatekeeperv1.EventKind_EVENT_KIND_COOLING_ENDED, fsm.Cleared: gatekeeperv1.EventKind_EVENT_KIND_CLEARED,
+		fsm.StoppingEvent: gatekeeperv1.EventKind_EVENT_KIND_STOPPING, fsm.Abandoned: gatekeeperv1.EventKind_EVENT_KIND_ABANDONED,
+		fsm.DurationChanged: gatekeeperv1.EventKind_EVENT_KIND_DURATION_CHANGED,
+	}
+	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
+		t.Errorf("this test lists %d kinds of events, the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
+	}
+	for ours, theirs := range kinds {
+		if gatekeeperv1.EventKind(ours) != theirs {
+			t.Errorf("event kind %d is %s", ours, theirs)
+		}
+	}
+	if toEvent(&fsm.Event{Kind: fsm.Configured}) != nil || toEvent(&fsm.Event{}) != nil {
+		t.Error("an event that the API does not have was written")
+	}
+}
+
+func TestDefinitionFrom_NothingSaid_HasTheDefaults(t *testing.T) {
+	got, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := &semaphore.Definition{
+		Name: "n", GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
+		OnExpiry: semaphore.OnExpiryFree, FiringOnLoss: semaphore.FiringSpent, FiringRetention: 24 * time.Hour, FiringLimit: 1000,
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := got.Validate(semaphore.DefaultMaxDuration); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
+	for _, d := range []*semaphore.Definition{
+		definition("plain"),
+		{
+			Name: "full", Description: "text", Labels: map[string]string{"a": "b", "c": ""}, GroupPattern: "prod", AcquirerPattern: "app[12]",
+			Permits: 0, Duration: 1500 * time.Millisecond, MaxHold: time.Hour, MinHold: time.Second, LossDelay: 3 * time.Second,
+			OnExpiry: semaphore.OnExpiryHold, FiringOnLoss: semaphore.FiringFree, Takeover: true, ExpectEvery: 24 * time.Hour,
+			FiringRetention: time.Hour, FiringLimit: 7,
+		},
+	} {
+		wire, err := proto.Marshal(toDefinition(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := new(gatekeeperv1.Definition)
+		if err := proto.Unmarshal(wire, m); err != nil {
+			t.Fatal(err)
+		}
+		got, err := DefinitionFrom(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(d, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// What a person would call wrong must not slip through as a default.
+func TestDefinitionFrom_ExplicitNothing_IsNotADefault(t *testing.T) {
+	for field, m := range map[string]*gatekeeperv1.Definition{
+		"group_pattern":    {Name: "n", GroupPattern: new(string)},
+		"acquirer_pattern": {Name: "n", AcquirerPattern: new(string)},
+		"duration":         {Name: "n", Duration: durationpb.New(0)},
+		"firing_retention": {Name: "n", FiringRetention: durationpb.New(0)},
+		"firing_limit":     {Name: "n", FiringLimit: new(uint32)},
+	} {
+		d, err := DefinitionFrom(m)
+		if err == nil {
+			err = d.Validate(semaphore.DefaultMaxDuration)
+		}
+		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != field {
+			t.Errorf("an explicit nothing of %s: got %v", field, err)
+		}
+	}
+	d, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Permits: new(uint32)})
+	if err != nil || d.Permits != 0 {
+		t.Errorf("explicit 0 permits, which admit nobody: got %v, %v", d, err)
+	}
+}
+
+func TestPermit_Written_SaysAll(t *testing.T) {
+	due := time.Date(2026, 11, 21, 3, 0, 0, 5, time.UTC)
+	p := &semaphore.Permit{
+		Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h"}, Weight: 3, Token: 9,
+		Duration: time.Minute, Firing: &semaphore.Firing{Name: "f", Due: due}, State: semaphore.Live, Stop: semaphore.StopRevoked,
+		StopReason: "why", StopRevision: 8, GrantedRevision: 7, GrantedAt: due, RequestID: "r", Metadata: map[string]string{"k": "v"},
+	}
+	expected := &gatekeeperv1.Permit{
+		Semaphore: "s", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: "h"}, Weight: 3, Token: 9,
+		Duration: durationpb.New(time.Minute), Firing: &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(due)},
+		State: gatekeeperv1.PermitState_PERMIT_STATE_LIVE, Stop: gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, StopReason: "why",
+		GrantedRevision: 7, GrantedAt: timestamppb.New(due), Metadata: map[string]string{"k": "v"},
+	}
+	if got := toPermit(p); !proto.Equal(got, expected) {
+		t.Errorf("got %v, want %v", got, expected)
+	}
+}
+
+func TestDenial_Written_SaysWhyAndWhoHolds(t *testing.T) {
+	asked := &semaphore.Firing{Name: "nightly"}
+	claim := &semaphore.Claim{Firing: *asked, Token: 4, Winner: semaphore.Identity{Group: "g", Acquirer: "w"}, State: semaphore.ClaimDone}
+	d := &keeper.Denial{
+		Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.FiringDone, Claim: claim},
+		Message:  "it ran", Holders: []*semaphore.Permit{{Token: 1}, {Token: 2}}, HolderCount: 5, QueueLength: 3, RetryAfter: -1,
+		Pause: &semaphore.Pause{Reason: "p", Stop: true, Revision: 3}, PermitRevision: 12,
+	}
+	got := toDenial(d, asked)
+	if got.GetReason() != gatekeeperv1.Reason_REASON_FIRING_DONE || got.GetMessage() != "it ran" || len(got.GetHolders()) != 2 ||
+		got.GetHolderCount() != 5 || got.GetQueueLength() != 3 || got.GetRetryAfter() != nil || got.GetPermitRevision() != 12 ||
+		got.GetPause().GetReason() != "p" || !got.GetPause().GetStop() {
+		t.Errorf("got %v", got)
+	}
+	if f := got.GetFiring(); f.GetToken() != 4 || f.GetWinner().GetAcquirer() != "w" || f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {
+		t.Errorf("got firing %v", f)
+	}
+
+	d.Decision.Claim, d.RetryAfter = nil, 0
+	got = toDenial(d, asked)
+	if f := got.GetFiring(); f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN || f.GetFiring().GetName() != "nightly" {
+		t.Errorf("a forgotten firing: got %v", f)
+	}
+	if got.GetRetryAfter() == nil {
+		t.Error("a retry can help at once, and that was not said")
+	}
+}
+
+func TestReleased_Written_RepeatSaysReleased(t *testing.T) {
+	for _, c := range []struct {
+		result   fsm.ReleaseResult
+		released bool
+		revision uint64
+		says     string
+	}{
+		{fsm.ReleaseResult{Released: true, Revision: 3}, true, 3, ""},
+		{fsm.ReleaseResult{Ended: &fsm.Remembered{Outcome: semaphore.EndReleased, Revision: 2}}, true, 2, "already"},
+		{fsm.ReleaseResult{Ended: &fsm.Remembered{Outcome: semaphore.EndExpired}}, false, 0, "expired"},
+		{fsm.ReleaseResult{Permit: &semaphore.Permit{State: semaphore.Held}}, false, 0, "held for an operator"},
+		{fsm.ReleaseResult{}, false, 0, "long ago, or was never granted"},
+	} {
+		got := toReleased(&c.result)
+		if got.GetReleased() != c.released || got.GetRevision() != c.revision || !strings.Contains(got.GetMessage(), c.says) {
+			t.Errorf("%+v: got %v", c.result, got)
+		}
+	}
+}
+
+func TestShown_AnyValue_IsFitForAnError(t *testing.T) {
+	for in, out := range map[string]string{
+		"plain":                  "plain",
+		"a\x00b\x1b[31m":         "a\uFFFDb\uFFFD[31m",
+		"\xff\xfe":               "\uFFFD",
+		strings.Repeat("ä", 100): strings.Repeat("ä", 38) + "…",
+		strings.Repeat("a", 80):  strings.Repeat("a", 80),
+		strings.Repeat("a", 81):  strings.Repeat("a", 77) + "…",
+	} {
+		if got := shown(in); got != out {
+			t.Errorf("%q: got %q, want %q", in, got, out)
+		}
+	}
+	if len(shown(strings.Repeat("世", 100))) > maxShown {
+		t.Error("it is too long")
+	}
+}

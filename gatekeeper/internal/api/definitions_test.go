@@ -1,0 +1,182 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
+	g := open(t)
+	created, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{
+		Definition: &gatekeeperv1.Definition{Name: "nightly", Labels: map[string]string{"team": "data"}, Permits: new(uint32(2))},
+		Author:     "ann@host", Reason: "why",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := created.GetRecord()
+	if record.GetVersion() == 0 || record.GetUpdatedBy() != "ann@host" || record.GetReason() != "why" || record.GetDefinition().GetGroupPattern() != ".*" {
+		t.Errorf("created: got %v", record)
+	}
+	g.grant(t, "nightly", "host")
+
+	got, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record = got.GetRecord()
+	if record.GetUsed() != 1 || record.GetHolders() != 1 || record.GetPermitRevision() != got.GetRevision() {
+		t.Errorf("with a permit: got %v at %d", record, got.GetRevision())
+	}
+
+	next := proto.CloneOf(record.GetDefinition())
+	next.Duration = durationpb.New(5 * time.Minute)
+	replaced, err := g.definitions.ReplaceDefinition(ctx(t), &gatekeeperv1.ReplaceDefinitionRequest{Definition: next, ExpectedVersion: record.GetVersion()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := replaced.GetRecord(); r.GetDefinition().GetDuration().AsDuration() != 5*time.Minute || r.GetVersion() <= record.GetVersion() || r.GetUpdatedBy() != "unknown" {
+		t.Errorf("replaced: got %v", r)
+	}
+
+	deleted, err := g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "nightly", ExpectedVersion: replaced.GetRecord().GetVersion()})
+	if err != nil || deleted.GetLivePermits() != 1 || deleted.GetRevision() <= replaced.GetRecord().GetVersion() {
+		t.Errorf("deleted: got %v, %v", deleted, err)
+	}
+	_, err = g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"})
+	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly" {
+		t.Errorf("got %v", info)
+	}
+}
+
+func TestEdit_Conflict_NamesEditExpectedAndCurrent(t *testing.T) {
+	g := open(t)
+	g.create("a", "b")
+	version := g.keeper.machine.State().Definition("b").Version
+
+	_, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "a"}})
+	if info := want(t, err, codes.AlreadyExists, "ALREADY_EXISTS"); info["name"] != "a" || info["index"] != "0" {
+		t.Errorf("got %v", info)
+	}
+	replace := func(name string, version uint64) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{
+			Change:          &gatekeeperv1.Edit_Replace{Replace: &gatekeeperv1.Definition{Name: name}},
+			ExpectedVersion: version,
+		}
+	}
+	before := g.keeper.machine.State().Revision()
+	err = batchEditCall(creation(&gatekeeperv1.Definition{Name: "new"}), replace("b", version+100))(ctx(t), g)
+	info := want(t, err, codes.Aborted, "STALE_VERSION")
+	if info["name"] != "b" || info["index"] != "1" || info["expected"] != fmt.Sprint(version+100) || info["current"] != fmt.Sprint(version) {
+		t.Errorf("got %v", info)
+	}
+	err = batchEditCall(replace("gone", 1))(ctx(t), g)
+	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "gone" {
+		t.Errorf("got %v", info)
+	}
+	if g.keeper.machine.State().Revision() != before {
+		t.Error("a refused batch changed something")
+	}
+}
+
+func TestBatchEdit_Declare_SkipsWhatIsThere(t *testing.T) {
+	g := open(t)
+	g.create("there")
+	declare := func(name string) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Declare{Declare: &gatekeeperv1.Definition{Name: name}}}
+	}
+	m := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{declare("there"), declare("new")}, RequestId: "r"}
+	first, err := g.definitions.BatchEdit(ctx(t), m)
+	if err != nil || len(first.GetSkipped()) != 1 || first.GetSkipped()[0] != "there" || first.GetRevision() == 0 {
+		t.Fatalf("got %v, %v", first, err)
+	}
+	again, err := g.definitions.BatchEdit(ctx(t), m)
+	if err != nil || !proto.Equal(first, again) {
+		t.Errorf("a repeat: got %v, %v", again, err)
+	}
+}
+
+func TestListDefinitions_FilteredAndPaged_TellsEachOnce(t *testing.T) {
+	g := open(t)
+	for i := range 25 {
+		_, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
+			Name: fmt.Sprintf("job-%02d", i), Labels: map[string]string{"parity": fmt.Sprint(i % 2)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.create("other")
+	list := func(m *gatekeeperv1.ListDefinitionsRequest) (names []string, pages int) {
+		for {
+			reply, err := g.definitions.ListDefinitions(ctx(t), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages++
+			for _, r := range reply.GetRecords() {
+				names = append(names, r.GetDefinition().GetName())
+			}
+			if m.PageToken = reply.GetNextPageToken(); m.GetPageToken() == "" {
+				return names, pages
+			}
+		}
+	}
+	if names, pages := list(&gatekeeperv1.ListDefinitionsRequest{PageSize: 10}); len(names) != 26 || pages != 3 {
+		t.Errorf("all: got %d names on %d pages", len(names), pages)
+	}
+	if names, pages := list(&gatekeeperv1.ListDefinitionsRequest{Labels: "parity=1", PageSize: 6}); len(names) != 12 || pages != 2 || names[11] != "job-23" {
+		t.Errorf("odd: got %v on %d pages", names, pages)
+	}
+	if names, _ := list(&gatekeeperv1.ListDefinitionsRequest{Names: []string{"job-1?", "oth*"}, Labels: "!parity"}); len(names) != 1 || names[0] != "other" {
+		t.Errorf("got %v", names)
+	}
+	if names, _ := list(&gatekeeperv1.ListDefinitionsRequest{Names: []string{"none*"}}); len(names) != 0 {
+		t.Errorf("got %v", names)
+	}
+}
+
+func TestReads_Stale_NeedNoLeader(t *testing.T) {
+	g := open(t)
+	g.create("a")
+	g.keeper.notLeader = &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk2", APIAddress: "x:1"}}
+	_, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"})
+	want(t, err, codes.Unavailable, "NOT_LEADER")
+	if _, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a", Stale: true}); err != nil {
+		t.Error(err)
+	}
+	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Stale: true}); err != nil || len(r.GetRecords()) != 1 {
+		t.Errorf("got %v, %v", r, err)
+	}
+	if _, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{Stale: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestExplain_Steps_AreTold(t *testing.T) {
+	g := open(t)
+	g.keeper.explain = func(r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
+		if r.Semaphore != "s" || r.Weight != 1 || r.Identity.Group != "default" {
+			t.Errorf("the keeper got %+v", r)
+		}
+		return []semaphore.Step{{Number: 1, Name: "definition", Passed: true, Text: "there is one"}, {Number: 2, Name: "group"}},
+			semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "no", 17, nil
+	}
+	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := reply.GetSteps(); len(s) != 2 || s[0].GetNumber() != 1 || !s[0].GetPassed() || s[0].GetText() != "there is one" || s[1].GetPassed() ||
+		reply.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH || reply.GetSummary() != "no" || reply.GetRevision() != 17 {
+		t.Errorf("got %v", reply)
+	}
+}

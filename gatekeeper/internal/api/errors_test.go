@@ -1,0 +1,246 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// errorCase is one error and what callers are told.
+type errorCase struct {
+	name     string // of the table's line
+	err      error
+	code     codes.Code
+	reason   string
+	metadata map[string]string
+}
+
+func errorCases() []errorCase {
+	leader := consensus.Leader{ID: "gk2", PeerAddress: "p:1", APIAddress: "a:2", Term: 7}
+	hinted := map[string]string{"leader_id": "gk2", "leader_api": "a:2", "term": "7"}
+	conflict := func(kind fsm.ConflictKind, current *fsm.StoredDefinition) *keeper.ConflictError {
+		return &keeper.ConflictError{Conflict: fsm.Conflict{Index: 3, Kind: kind, Name: "n", Current: current}}
+	}
+	stored := &fsm.StoredDefinition{Version: 9, UpdatedBy: "ann"}
+	ended := &keeper.RequestEndedError{Remembered: fsm.Remembered{RequestID: "r", Outcome: semaphore.EndExpired, Token: 5}}
+	field := &semaphore.FieldError{Field: "f", Value: "v", Rule: "must be w"}
+	return []errorCase{
+		{"consensus.ErrUnknownOutcome", consensus.ErrUnknownOutcome, codes.Unavailable, "OUTCOME_UNKNOWN", nil},
+		{"api.brokenHopError", &brokenHopError{leader, errors.New("x")}, codes.Unavailable, "OUTCOME_UNKNOWN", hinted},
+		{"semaphore.FieldError", field, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "f", "value": "v", "rule": "must be w"}},
+		{"semaphore.FieldError", &keeper.EditFieldError{Index: 1, Name: "n", Err: field}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "f", "value": "v", "rule": "must be w"}},
+		{"api.unreadableError", &unreadableError{errors.New("x")}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "", "rule": "must be a message of this method"}},
+		{"api.tooLargeError", &tooLargeError{5 << 20}, codes.ResourceExhausted, "TOO_LARGE", map[string]string{"size": "5242880", "limit": "4194304"}},
+		{"consensus.NotLeaderError", &consensus.NotLeaderError{Leader: leader}, codes.Unavailable, "NOT_LEADER", hinted},
+		{"consensus.NotLeaderError", &consensus.NotLeaderError{}, codes.Unavailable, "NO_LEADER", nil},
+		{"api.unreachableError", &unreachableError{leader, errors.New("x")}, codes.Unavailable, "NO_LEADER", hinted},
+		{"api.hopError", &hopError{leader}, codes.Unavailable, "HOP_LIMIT", hinted},
+		{"api.ErrShuttingDown", ErrShuttingDown, codes.Unavailable, "SHUTTING_DOWN", nil},
+		{"consensus.ErrClosed", consensus.ErrClosed, codes.Unavailable, "SHUTTING_DOWN", nil},
+		{"consensus.ErrNotConfirmed", consensus.ErrNotConfirmed, codes.Unavailable, "NOT_CONFIRMED", nil},
+		{"batcher.ErrOverloaded", batcher.ErrOverloaded, codes.ResourceExhausted, "NOT_APPENDED", nil},
+		{"consensus.ErrNotAppended", consensus.ErrNotAppended, codes.Unavailable, "NOT_APPENDED", nil},
+		{"keeper.ErrRevisionChanged", &keeper.RevisionChangedError{Semaphore: "s", Expected: 1, Current: 2}, codes.Aborted, "REVISION_CHANGED", map[string]string{"semaphore": "s", "expected": "1", "current": "2"}},
+		{"keeper.ErrRequestEnded", ended, codes.FailedPrecondition, "REQUEST_ENDED", map[string]string{"how": "expired", "token": "5"}},
+		{"keeper.ErrNoSuchPermit", &keeper.NoSuchPermitError{Token: 4, Why: "x"}, codes.NotFound, "NO_SUCH_PERMIT", map[string]string{"token": "4"}},
+		{"keeper.ErrConflict", conflict(fsm.ConflictExists, stored), codes.AlreadyExists, "ALREADY_EXISTS", map[string]string{"name": "n", "index": "3", "current": "9"}},
+		{"keeper.ErrConflict", conflict(fsm.ConflictAbsent, nil), codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3"}},
+		{"keeper.ErrConflict", &conflictError{conflict(fsm.ConflictStale, stored), 8}, codes.Aborted, "STALE_VERSION", map[string]string{"name": "n", "index": "3", "current": "9", "expected": "8"}},
+		{"keeper.ErrSuperseded", keeper.ErrSuperseded, codes.Aborted, "SUPERSEDED", nil},
+		{"keeper.ErrRefused", &keeper.RefusedError{Why: "x"}, codes.FailedPrecondition, "REFUSED", nil},
+		{"api.noDefinitionError", &noDefinitionError{"n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
+		{"consensus.ErrMemberExists", consensus.ErrMemberExists, codes.AlreadyExists, "MEMBER_EXISTS", nil},
+		{"consensus.ErrMemberRetired", consensus.ErrMemberRetired, codes.FailedPrecondition, "MEMBER_RETIRED", nil},
+		{"consensus.ErrNoSuchMember", consensus.ErrNoSuchMember, codes.NotFound, "NO_SUCH_MEMBER", nil},
+		{"consensus.ErrNotAVoter", consensus.ErrNotAVoter, codes.FailedPrecondition, "NOT_A_VOTER", nil},
+		{"consensus.ErrLastVoter", consensus.ErrLastVoter, codes.FailedPrecondition, "LAST_VOTER", nil},
+		{"consensus.ErrInvalidMember", consensus.ErrInvalidMember, codes.InvalidArgument, "INVALID_FIELD", nil},
+		{"context.Canceled", context.Canceled, codes.Canceled, "", nil},
+		{"context.DeadlineExceeded", context.DeadlineExceeded, codes.DeadlineExceeded, "", nil},
+		{"api.transferError", &transferError{errors.New("x")}, codes.Unavailable, "TRANSFER_FAILED", nil},
+		{"", errPanic, codes.Internal, "INTERNAL", nil},
+		{"", errors.New("nobody knows it"), codes.Internal, "INTERNAL", nil},
+	}
+}
+
+func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
+	for _, c := range errorCases() {
+		for _, err := range []error{c.err, fmt.Errorf("in some room: %w", c.err), errors.Join(errors.New("other"), c.err)} {
+			answer := toStatus(err)
+			s := status.Convert(answer)
+			info := infoOf(s)
+			if s.Code() != c.code || info.GetReason() != c.reason || !maps.Equal(info.GetMetadata(), c.metadata) {
+				t.Errorf("%v: got %v %v, want %v %s %v", err, s.Code(), info, c.code, c.reason, c.metadata)
+			}
+			if s.Message() != err.Error() {
+				t.Errorf("the text became %q", s.Message())
+			}
+			if again := toStatus(answer); !errors.Is(again, answer) {
+				t.Errorf("a status was changed: %v became %v", answer, again)
+			}
+		}
+	}
+}
+
+// What is unknown is never told as something more certain, whatever it wraps or is wrapped with.
+func TestToStatus_UnknownOutcome_ComesFirst(t *testing.T) {
+	for _, cause := range []error{
+		context.DeadlineExceeded, context.Canceled, consensus.ErrClosed, &consensus.NotLeaderError{}, consensus.ErrNotAppended,
+	} {
+		want(t, toStatus(fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, cause)), codes.Unavailable, "OUTCOME_UNKNOWN")
+		want(t, toStatus(fmt.Errorf("%w: %w", cause, consensus.ErrUnknownOutcome)), codes.Unavailable, "OUTCOME_UNKNOWN")
+	}
+	want(t, toStatus(fmt.Errorf("%w: %w", consensus.ErrNotAppended, &consensus.NotLeaderError{})), codes.Unavailable, "NO_LEADER")
+	want(t, toStatus(fmt.Errorf("%w: %w", consensus.ErrNotAppended, batcher.ErrOverloaded)), codes.ResourceExhausted, "NOT_APPENDED")
+}
+
+func TestToStatus_Details_SayMore(t *testing.T) {
+	var violations []*errdetails.BadRequest_FieldViolation
+	for _, d := range status.Convert(toStatus(&semaphore.FieldError{Field: "f", Rule: "must be w"})).Details() {
+		if bad, ok := d.(*errdetails.BadRequest); ok {
+			violations = bad.GetFieldViolations()
+		}
+	}
+	if len(violations) != 1 || violations[0].GetField() != "f" || violations[0].GetDescription() != "must be w" {
+		t.Errorf("got violations %v", violations)
+	}
+	retry := false
+	for _, d := range status.Convert(toStatus(batcher.ErrOverloaded)).Details() {
+		if info, ok := d.(*errdetails.RetryInfo); ok {
+			retry = info.GetRetryDelay().AsDuration() == overloadRetry
+		}
+	}
+	if !retry {
+		t.Error("an overload does not say when to retry")
+	}
+}
+
+// unlisted are errors that need no line of their own, and why.
+func unlisted() map[string]string {
+	return map[string]string{
+		"consensus.ErrClusterIDNeeded": "start-up only",
+		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",
+		"keeper.RequestEndedError":     "listed as keeper.ErrRequestEnded",
+		"keeper.NoSuchPermitError":     "listed as keeper.ErrNoSuchPermit",
+		"keeper.ConflictError":         "listed as keeper.ErrConflict",
+		"keeper.RefusedError":          "listed as keeper.ErrRefused",
+		"keeper.EditFieldError":        "wraps a semaphore.FieldError",
+		"fsm.ErrUnknownCommand":        "stops the server",
+		"fsm.ErrMalformed":             "stops the server",
+		"fsm.ErrOutOfOrder":            "stops the server",
+		"fsm.ErrSnapshot":              "restores only",
+		"watch.ErrClosed":              "a subscription is closed by its own handler only, when it returns",
+		"api.conflictError":            "wraps a keeper.ConflictError",
+		"api.errPanic":                 "INTERNAL",
+		"api.errNoNotices":             "becomes a consensus.NotLeaderError",
+		"api.errLeadershipOver":        "told within a brokenHopError",
+	}
+}
+
+// TestTable_EverySentinelOfEveryRoom_IsListed reads the sources of the rooms below, so that an error which is added there
+// cannot be forgotten here, and one that is gone there cannot stay here.
+func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
+	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
+	for room, folder := range map[string]string{
+		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "api": ".",
+	} {
+		for _, name := range errorsOf(t, folder, room == "api") {
+			declared[room+"."+name] = true
+		}
+	}
+	listed := make(map[string]bool)
+	for _, r := range statusTable {
+		listed[r.name] = true
+		if !declared[r.name] {
+			t.Errorf("the table lists %s, which no room declares", r.name)
+		}
+	}
+	tested := make(map[string]bool)
+	for _, c := range errorCases() {
+		tested[c.name] = true
+	}
+	for name := range declared {
+		if _, ok := unlisted()[name]; !ok && !listed[name] {
+			t.Errorf("%s is missing in the table: say what callers are told, or why they never are", name)
+		}
+		if listed[name] && !tested[name] {
+			t.Errorf("%s has no case in this test", name)
+		}
+	}
+}
+
+// TestTable_EveryReason_IsProduced is the other direction: a reason on which clients may decide comes from some error.
+func TestTable_EveryReason_IsProduced(t *testing.T) {
+	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
+		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
+		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL`)
+	produced := make(map[string]bool)
+	for _, c := range errorCases() {
+		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {
+			produced[r] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(produced)); !slices.Equal(got, slices.Sorted(slices.Values(frozen))) {
+		t.Errorf("reasons are %v, frozen are %v", got, frozen)
+	}
+}
+
+// errorsOf returns the names of the errors that a package declares: variables called ErrX (and errX, if private is set) and types
+// called XError.
+func errorsOf(t *testing.T, folder string, private bool) (names []string) {
+	t.Helper()
+	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	packages, err := parser.ParseDir(token.NewFileSet(), folder, isSource, parser.SkipObjectResolution) //nolint:staticcheck // no types needed
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		for _, file := range p.Files {
+			for _, d := range file.Decls {
+				names = append(names, errorsDeclared(d, private)...)
+			}
+		}
+	}
+	return names
+}
+
+func errorsDeclared(d ast.Decl, private bool) (names []string) {
+	decl, ok := d.(*ast.GenDecl)
+	if !ok {
+		return nil
+	}
+	for _, spec := range decl.Specs {
+		switch s := spec.(type) {
+		case *ast.ValueSpec:
+			for _, n := range s.Names {
+				if decl.Tok == token.VAR && (strings.HasPrefix(n.Name, "Err") || private && strings.HasPrefix(n.Name, "err")) {
+					names = append(names, n.Name)
+				}
+			}
+		case *ast.TypeSpec:
+			if strings.HasSuffix(s.Name.Name, "Error") && (private || s.Name.IsExported()) {
+				names = append(names, s.Name.Name)
+			}
+		}
+	}
+	return names
+}

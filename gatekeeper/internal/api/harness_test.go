@@ -1,0 +1,393 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must come.
+const patience = 10 * time.Second
+
+// fakeConsensus leads, or follows whom it is told.
+type fakeConsensus struct {
+	mu      sync.Mutex
+	leader  consensus.Leader
+	ready   error
+	members []consensus.Member
+
+	addMember, removeMember, transfer func(id string) error
+}
+
+func (c *fakeConsensus) follow(l consensus.Leader) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leader = l
+}
+
+func (c *fakeConsensus) setReady(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ready = err
+}
+
+func (c *fakeConsensus) Leader() consensus.Leader {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leader
+}
+
+func (c *fakeConsensus) Ready() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ready
+}
+
+func (c *fakeConsensus) State() string        { return "leader" }
+func (c *fakeConsensus) Term() uint64         { return c.Leader().Term }
+func (c *fakeConsensus) CommitIndex() uint64  { return 12 }
+func (c *fakeConsensus) AppliedIndex() uint64 { return 11 }
+func (c *fakeConsensus) ClusterID() consensus.ClusterID {
+	return consensus.ClusterID{Seed: 0xabc, Incarnation: 1}
+}
+func (c *fakeConsensus) Members() ([]consensus.Member, error) { return c.members, nil }
+func (c *fakeConsensus) AddMember(_ context.Context, id, _ string, _ bool) error {
+	return c.addMember(id)
+}
+func (c *fakeConsensus) RemoveMember(_ context.Context, id string) error { return c.removeMember(id) }
+func (c *fakeConsensus) Transfer(_ context.Context, id string) error     { return c.transfer(id) }
+
+// fakeKeeper edits and reads a real machine, and answers the rest as a test says.
+type fakeKeeper struct {
+	machine *fsm.Machine
+	applyMu sync.Mutex // guards index
+	index   uint64
+	// notLeader, when set, is the answer to reads and edits.
+	notLeader error
+
+	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
+	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
+	refresh    func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error)
+	release    func(token uint64, notRun bool) (fsm.ReleaseResult, error)
+	operator   func(verb string, token uint64, author, reason string) (fsm.PermitResult, error)
+	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
+	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
+	waiters    []keeper.Waiter
+	remaining  map[uint64]time.Duration
+
+	listenMu  sync.Mutex // guards listeners
+	listeners []*fakeListener
+	listening chan *fakeListener // told of each
+}
+
+// do applies a command at once, as a leader's log would in the end.
+func (k *fakeKeeper) do(cmd fsm.Command) fsm.Result {
+	k.applyMu.Lock()
+	defer k.applyMu.Unlock()
+	entry, err := fsm.Encode(1, []fsm.Command{cmd})
+	if err != nil {
+		panic(err)
+	}
+	k.index++
+	results, err := k.machine.Apply(k.index, 1, entry)
+	if err != nil {
+		panic(err)
+	}
+	return results[0]
+}
+
+func (k *fakeKeeper) TryAcquire(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+	return k.tryAcquire(ctx, c)
+}
+
+func (k *fakeKeeper) Acquire(ctx context.Context, c *keeper.AcquireCall, p func(keeper.Place) error) (keeper.Answer, error) {
+	return k.acquire(ctx, c, p)
+}
+
+func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+	return k.refresh(ctx, t, r)
+}
+
+func (k *fakeKeeper) Release(_ context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error) {
+	return k.release(token, notRun)
+}
+
+func (k *fakeKeeper) Revoke(_ context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
+	return k.operator("revoke", token, author, reason)
+}
+
+func (k *fakeKeeper) Clear(_ context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
+	return k.operator("clear", token, author, reason)
+}
+
+func (k *fakeKeeper) Cancel(_ context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
+	return k.cancel(sem, id, requestID)
+}
+
+func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
+	return k.explain(r)
+}
+
+// Edit validates as the keeper does and applies to the machine.
+func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch) (fsm.EditResult, error) {
+	if k.notLeader != nil {
+		return fsm.EditResult{}, k.notLeader
+	}
+	for i, c := range b.Changes {
+		if c.Definition == nil {
+			continue
+		}
+		if field, ok := c.Definition.Validate(semaphore.DefaultMaxDuration).(*semaphore.FieldError); ok { //nolint:errorlint // the contract of Validate
+			return fsm.EditResult{}, &keeper.EditFieldError{Index: i, Name: c.Name, Err: field}
+		}
+	}
+	r := k.do(b).(fsm.EditResult) //nolint:errcheck,forcetypeassert // the result of an EditBatch
+	if r.Conflict != nil {
+		return r, &keeper.ConflictError{Conflict: *r.Conflict}
+	}
+	return r, nil
+}
+
+func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {
+	return k.machine.State(), k.notLeader
+}
+
+func (k *fakeKeeper) Waiters(match func(string) bool, limit int) (out []keeper.Waiter) {
+	for _, w := range k.waiters {
+		if match(w.Semaphore) && len(out) < limit {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (k *fakeKeeper) WaiterCount() int { return len(k.waiters) }
+
+func (k *fakeKeeper) Remaining(token uint64) (time.Duration, bool) {
+	d, ok := k.remaining[token]
+	return d, ok
+}
+
+func (k *fakeKeeper) Disabled(*fsm.StoredDefinition) string { return "" }
+
+func (k *fakeKeeper) Listen() Listener {
+	k.listenMu.Lock()
+	defer k.listenMu.Unlock()
+	l := &fakeListener{keeper: k, notices: make(chan []keeper.TokenResult), closed: make(chan struct{})}
+	k.listeners = append(k.listeners, l)
+	k.listening <- l
+	return l
+}
+
+type fakeListener struct {
+	keeper  *fakeKeeper
+	notices chan []keeper.TokenResult
+	closed  chan struct{}
+
+	mu  sync.Mutex // guards log
+	log []string   // what was done, in order
+}
+
+func (l *fakeListener) Refresh(ctx context.Context, t time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+	out, err := l.keeper.refresh(ctx, t, r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, token := range r {
+		l.log = append(l.log, fmt.Sprint("refreshed ", token.Token))
+	}
+	return out, err
+}
+
+func (l *fakeListener) Forget(tokens ...uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, token := range tokens {
+		l.log = append(l.log, fmt.Sprint("forgot ", token))
+	}
+}
+
+func (l *fakeListener) Notices() <-chan []keeper.TokenResult { return l.notices }
+func (l *fakeListener) Close()                               { close(l.closed) }
+
+// gate is one server with fakes behind it.
+type gate struct {
+	api       *API
+	keeper    *fakeKeeper
+	consensus *fakeConsensus
+	hub       *watch.Hub
+	server    *grpc.Server
+	address   string
+	conn      *grpc.ClientConn
+
+	permits     gatekeeperv1.PermitServiceClient
+	definitions gatekeeperv1.DefinitionServiceClient
+	cluster     gatekeeperv1.ClusterServiceClient
+}
+
+// open starts a server called "gk1" that leads, unless the configuration is changed to say otherwise.
+func open(t *testing.T, change ...func(*Config)) *gate {
+	t.Helper()
+	machine, hub := fsm.New("test"), watch.New(0)
+	machine.Subscribe(hub.Applied)
+	g := &gate{
+		keeper:    &fakeKeeper{machine: machine, listening: make(chan *fakeListener, 100)},
+		consensus: &fakeConsensus{leader: consensus.Leader{ID: "gk1", Term: 1}},
+		hub:       hub,
+	}
+	cfg := Config{
+		ID: "gk1", Keeper: g.keeper, Consensus: g.consensus, Machine: machine, Hub: hub,
+		Retire: func(context.Context, string) error { return nil },
+		Poll:   time.Millisecond,
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	a, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.api, g.server, g.address = a, a.NewServer(), listener.Addr().String()
+	served := make(chan error, 1)
+	go func() { served <- g.server.Serve(listener) }()
+	g.conn = dial(t, g.address, insecureCreds())
+	g.permits = gatekeeperv1.NewPermitServiceClient(g.conn)
+	g.definitions = gatekeeperv1.NewDefinitionServiceClient(g.conn)
+	g.cluster = gatekeeperv1.NewClusterServiceClient(g.conn)
+	t.Cleanup(func() {
+		_ = g.conn.Close()
+		g.server.Stop()
+		a.Close()
+		<-served
+	})
+	return g
+}
+
+func insecureCreds() grpc.DialOption {
+	return grpc.WithTransportCredentials(insecure.NewCredentials())
+}
+
+func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient("passthrough:///"+address, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func ctx(t *testing.T) context.Context {
+	t.Helper()
+	c, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return c
+}
+
+// create makes definitions of these names.
+func (g *gate) create(names ...string) {
+	for _, name := range names {
+		g.keeper.do(fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test", Changes: []fsm.Change{
+			{Kind: fsm.Create, Name: name, Definition: definition(name)},
+		}})
+	}
+}
+
+func definition(name string) *semaphore.Definition {
+	d, err := DefinitionFrom(&gatekeeperv1.Definition{Name: name})
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// grant makes a permit of a definition and returns it.
+func (g *gate) grant(t *testing.T, sem, acquirer string) *semaphore.Permit {
+	t.Helper()
+	state := g.keeper.machine.State()
+	r, ok := g.keeper.do(fsm.Grant{
+		Semaphore: sem, Identity: semaphore.Identity{Group: "default", Acquirer: acquirer}, Weight: 1,
+		DefinitionVersion: state.Definition(sem).Version, CordonRevision: state.CordonRevision(), At: time.Unix(2, 0).UTC(),
+	}).(fsm.GrantResult)
+	if !ok || r.Outcome != fsm.GrantGranted {
+		t.Fatalf("grant of %s: %+v", sem, r)
+	}
+	return r.Permit
+}
+
+// want checks an error's code and reason, and returns the ErrorInfo's metadata.
+func want(t *testing.T, err error, code codes.Code, reason string) map[string]string {
+	t.Helper()
+	s := status.Convert(err)
+	info := infoOf(s)
+	if s.Code() != code || info.GetReason() != reason {
+		t.Fatalf("got %v with %v, want %v with reason %s", err, info, code, reason)
+	}
+	return info.GetMetadata()
+}
+
+func infoOf(s *status.Status) *errdetails.ErrorInfo {
+	for _, d := range s.Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == Domain {
+			return info
+		}
+	}
+	return nil
+}
+
+// receiveFrom waits for what a channel carries.
+func receiveFrom[T any](t *testing.T, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(patience):
+		t.Fatal("it did not come")
+		panic("unreachable")
+	}
+}
+
+// eventually waits until a condition holds, for what tells of itself by no other means.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func withHeader(ctx context.Context, kv ...string) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, kv...)
+}
+
+func statusOf(err error) *status.Status { return status.Convert(err) }

@@ -1,0 +1,233 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+type keepAliveClient = grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]
+
+func frameOf(number uint64, tokens ...uint64) *gatekeeperv1.KeepAliveRequest {
+	m := &gatekeeperv1.KeepAliveRequest{Frame: number}
+	for _, token := range tokens {
+		m.Tokens = append(m.Tokens, &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(time.Minute)})
+	}
+	return m
+}
+
+// refreshAll refreshes every token.
+func refreshAll(_ context.Context, _ time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+	out := make([]keeper.TokenResult, len(tokens))
+	for i, t := range tokens {
+		out[i] = keeper.TokenResult{Token: t.Token, Status: keeper.StatusRefreshed, Duration: t.Duration}
+	}
+	return out, nil
+}
+
+// keepAliveOn opens a stream and returns it with its listener.
+func keepAliveOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) (keepAliveClient, *fakeListener) {
+	t.Helper()
+	stream, err := client.KeepAlive(ctx(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream, receiveFrom(t, g.keeper.listening)
+}
+
+func send(t *testing.T, stream keepAliveClient, m *gatekeeperv1.KeepAliveRequest) {
+	t.Helper()
+	if err := stream.Send(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func recv(t *testing.T, stream keepAliveClient) *gatekeeperv1.KeepAliveResponse {
+	t.Helper()
+	r, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {
+	g := open(t)
+	g.keeper.refresh = refreshAll
+	stream, listener := keepAliveOn(t, g.permits, g)
+	send(t, stream, frameOf(1, 5, 6))
+	r := recv(t, stream)
+	if r.GetFrame() != 1 || len(r.GetResults()) != 2 || r.GetResults()[1].GetToken() != 6 || r.GetResults()[1].GetDuration().AsDuration() != time.Minute {
+		t.Errorf("got %v", r)
+	}
+	send(t, stream, frameOf(2))
+	if r := recv(t, stream); r.GetFrame() != 2 || len(r.GetResults()) != 0 {
+		t.Errorf("an empty frame: got %v", r)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("half-closed: got %v", err)
+	}
+	receiveFrom(t, listener.closed)
+}
+
+func TestKeepAlive_Notices_ComeUnasked(t *testing.T) {
+	g := open(t)
+	stream, listener := keepAliveOn(t, g.permits, g)
+	listener.notices <- []keeper.TokenResult{{Token: 5, Status: keeper.StatusStopping, Stop: semaphore.StopCordoned, Message: "m"}}
+	r := recv(t, stream)
+	if n := r.GetNotices(); r.GetFrame() != 0 || len(r.GetResults()) != 0 || len(n) != 1 || n[0].GetToken() != 5 ||
+		n[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_CORDONED || n[0].GetMessage() != "m" {
+		t.Errorf("got %v", r)
+	}
+}
+
+// Eight frames are in flight at once, answered in any order; a ninth waits for one of them.
+func TestKeepAlive_ManyFrames_RefreshAtOnceButBounded(t *testing.T) {
+	g := open(t)
+	began := make(chan uint64)
+	proceed := make(map[uint64]chan struct{})
+	for n := range uint64(maxFrames + 1) {
+		proceed[n+1] = make(chan struct{})
+	}
+	g.keeper.refresh = func(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		began <- tokens[0].Token
+		<-proceed[tokens[0].Token]
+		return refreshAll(ctx, received, tokens)
+	}
+	stream, _ := keepAliveOn(t, g.permits, g)
+	for n := range uint64(maxFrames + 1) {
+		send(t, stream, frameOf(n+1, n+1))
+	}
+	var running []uint64
+	for range maxFrames {
+		running = append(running, receiveFrom(t, began))
+	}
+	slices.Sort(running)
+	if !slices.Equal(running, []uint64{1, 2, 3, 4, 5, 6, 7, 8}) {
+		t.Fatalf("in flight are %v", running)
+	}
+	select {
+	case n := <-began:
+		t.Fatalf("frame %d began beside eight others", n)
+	default:
+	}
+	close(proceed[3])
+	if r := recv(t, stream); r.GetFrame() != 3 {
+		t.Errorf("got frame %d first, want 3", r.GetFrame())
+	}
+	if n := receiveFrom(t, began); n != 9 {
+		t.Errorf("then frame %d began, want 9", n)
+	}
+	for n, ch := range proceed {
+		if n != 3 {
+			close(ch)
+		}
+	}
+	for range maxFrames {
+		recv(t, stream)
+	}
+}
+
+// A token that is refreshed by one frame and forgotten by the next must end up forgotten.
+func TestKeepAlive_Forget_WaitsForTheFramesBefore(t *testing.T) {
+	g := open(t)
+	proceed, began := make(chan struct{}), make(chan struct{})
+	g.keeper.refresh = func(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		if tokens[0].Token == 1 {
+			close(began)
+			<-proceed
+		}
+		return refreshAll(ctx, received, tokens)
+	}
+	stream, listener := keepAliveOn(t, g.permits, g)
+	send(t, stream, frameOf(1, 1))
+	receiveFrom(t, began)
+	second := frameOf(2, 2)
+	second.Forget = []uint64{1}
+	send(t, stream, second)
+	// Notices still flow while the frame waits; one that is delivered after the second frame was sent proves nothing of its
+	// receipt, so the order is checked at the end.
+	listener.notices <- []keeper.TokenResult{{Token: 9, Status: keeper.StatusLost}}
+	recv(t, stream)
+	close(proceed)
+	if r := recv(t, stream); r.GetFrame() != 1 {
+		t.Errorf("got frame %d", r.GetFrame())
+	}
+	if r := recv(t, stream); r.GetFrame() != 2 {
+		t.Errorf("got frame %d", r.GetFrame())
+	}
+	listener.mu.Lock()
+	defer listener.mu.Unlock()
+	if expected := []string{"refreshed 1", "forgot 1", "refreshed 2"}; !slices.Equal(listener.log, expected) {
+		t.Errorf("got %q, want %q", listener.log, expected)
+	}
+}
+
+func TestKeepAlive_LeadershipEnds_SaysWhoLeads(t *testing.T) {
+	g := open(t)
+	stream, listener := keepAliveOn(t, g.permits, g)
+	g.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: "gk2:7420", Term: 2})
+	close(listener.notices)
+	_, err := stream.Recv()
+	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk2" || info["leader_api"] != "gk2:7420" || info["term"] != "2" {
+		t.Errorf("got %v", info)
+	}
+	receiveFrom(t, listener.closed)
+}
+
+func TestKeepAlive_RefreshFails_EndsTheStream(t *testing.T) {
+	for reason, fails := range map[string]func() error{
+		"NOT_CONFIRMED": func() error { return consensus.ErrNotConfirmed },
+		"INTERNAL":      func() error { panic("a fault") },
+	} {
+		g := open(t)
+		g.keeper.refresh = func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+			return nil, fails()
+		}
+		stream, listener := keepAliveOn(t, g.permits, g)
+		send(t, stream, frameOf(1, 1))
+		_, err := stream.Recv()
+		if got := infoOf(statusOf(err)).GetReason(); got != reason {
+			t.Errorf("got %v, want %s", err, reason)
+		}
+		receiveFrom(t, listener.closed)
+	}
+}
+
+func TestKeepAlive_ClientGone_ReleasesEverything(t *testing.T) {
+	g := open(t)
+	began := make(chan struct{})
+	ended := make(chan error, 1)
+	g.keeper.refresh = func(ctx context.Context, _ time.Time, _ []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		close(began)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	}
+	c, cancel := context.WithCancel(ctx(t))
+	stream, err := g.permits.KeepAlive(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := receiveFrom(t, g.keeper.listening)
+	send(t, stream, frameOf(1, 1))
+	receiveFrom(t, began)
+	cancel()
+	receiveFrom(t, ended)
+	receiveFrom(t, listener.closed)
+}

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestSelector_Matches(t *testing.T) {
+	labels := map[string]string{"team": "data", "zone": "a", "empty": "", "text": `say "no", please`}
+	for text, match := range map[string]bool{
+		"":                              true,
+		"  ":                            true,
+		"team=data":                     true,
+		"team==data":                    true,
+		" team = data , zone = a ":      true,
+		"team=web":                      false,
+		"team!=web":                     true,
+		"team!=data":                    false,
+		"owner!=web":                    true, // absent
+		"team":                          true,
+		"owner":                         false,
+		"!team":                         false,
+		"!owner":                        true,
+		"! owner":                       true,
+		"zone in (a,b)":                 true,
+		"zone in(a, b )":                true,
+		"zone in (b)":                   false,
+		"zone notin (b,c)":              true,
+		"zone notin (a)":                false,
+		"owner in (a)":                  false,
+		"owner notin (a)":               true,
+		"empty=":                        true,
+		"empty in (,x)":                 true,
+		"empty":                         true,
+		"team=":                         false,
+		`text="say \"no\", please"`:     true,
+		`team in ("data","a b")`:        true,
+		"team=data,zone in (a,b),!spam": true,
+		"team=data,zone in (b)":         false,
+	} {
+		s, err := parseSelector(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got := s.match(labels); got != match {
+			t.Errorf("%q: got %v, want %v", text, got, match)
+		}
+	}
+}
+
+func TestSelector_LabelCalledIn_IsALabel(t *testing.T) {
+	s, err := parseSelector("in=x,notin,in in (x),inner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.match(map[string]string{"in": "x", "notin": "", "inner": ""}) {
+		t.Fatal("want a match")
+	}
+}
+
+func TestSelector_Broken_SaysWhere(t *testing.T) {
+	for text, says := range map[string]string{
+		"=a":                      "at byte 0: want the name of a label",
+		"team=data,":              "at byte 10: want the name of a label",
+		",":                       "at byte 0: want the name of a label",
+		"team data":               "at byte 5: want a comma or the end",
+		"zone in a":               "at byte 8: want ( and a list of values",
+		"zone in (a":              "at byte 10: want a comma or )",
+		"zone in (a b)":           "at byte 11: want a comma or )",
+		`team="data`:              "at byte 5: the quotation mark is not closed",
+		"!":                       "at byte 1: want the name of a label",
+		"team=a=b":                "at byte 6: want a comma or the end",
+		strings.Repeat("a", 4097): "at most 4096 bytes, not 4097",
+	} {
+		_, err := parseSelector(text)
+		bad, ok := errors.AsType[*semaphore.FieldError](err)
+		if !ok || bad.Field != "labels" || !strings.Contains(bad.Rule, says) {
+			t.Errorf("%q: got %v, want it to say %q", text, err, says)
+		}
+	}
+}
+
+// FuzzSelector: what was read and written again reads as the same.
+func FuzzSelector(f *testing.F) {
+	for _, s := range []string{"a=b", "a!=b,c", "x in (a,b)", "!x,y notin (1)", `k="a\"b\\"`, "in in (in)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parseSelector(text)
+		if err != nil {
+			return
+		}
+		again, err := parseSelector(written(s))
+		if err != nil {
+			t.Fatalf("%q was read, but %q is not: %v", text, written(s), err)
+		}
+		if written(again) != written(s) {
+			t.Fatalf("%q became %q", written(s), written(again))
+		}
+	})
+}
+
+func written(s selector) string {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	parts := make([]string, len(s))
+	for i, r := range s {
+		switch {
+		case len(r.values) == 0 && r.not:
+			parts[i] = "!" + r.key
+		case len(r.values) == 0:
+			parts[i] = r.key
+		default:
+			values := make([]string, len(r.values))
+			for j, v := range r.values {
+				values[j] = `"` + quoted.Replace(v) + `"`
+			}
+			verb := " in ("
+			if r.not {
+				verb = " notin ("
+			}
+			parts[i] = r.key + verb + strings.Join(values, ",") + ")"
+		}
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestPageToken_ReadsBack(t *testing.T) {
+	for _, key := range []pageKey{{name: "a"}, {name: "世界/x", token: 1}, {name: "b", token: 1<<64 - 1}} {
+		got, err := parsePageToken(key.String())
+		if err != nil || got != key {
+			t.Errorf("%+v: got %+v, %v", key, got, err)
+		}
+	}
+	if got, err := parsePageToken(""); err != nil || got != (pageKey{}) {
+		t.Errorf("the empty token: got %+v, %v", got, err)
+	}
+}
+
+func TestPageToken_Foreign_IsRefused(t *testing.T) {
+	for _, s := range []string{"x", "!", "AAAA", "AQ", "AQE", "AYCAgICAgICAgICAgA"} {
+		if key, err := parsePageToken(s); err == nil {
+			t.Errorf("%q was read as %+v", s, key)
+		}
+	}
+}
+
+func FuzzPageToken(f *testing.F) {
+	f.Add(pageKey{name: "a", token: 3}.String())
+	f.Fuzz(func(t *testing.T, s string) {
+		key, err := parsePageToken(s)
+		if err != nil || s == "" {
+			return
+		}
+		if again, err := parsePageToken(key.String()); err != nil || again != key {
+			t.Fatalf("%+v became %+v, %v", key, again, err)
+		}
+	})
+}
+
+func TestPage_LargeRecords_EndsEarly(t *testing.T) {
+	record := &gatekeeperv1.DefinitionRecord{Reason: string(make([]byte, pageBytes/2))}
+	var p page
+	if !p.add(10, record) || p.add(10, record) {
+		t.Fatal("want one record of just above half a page, not two")
+	}
+	huge := &gatekeeperv1.DefinitionRecord{Reason: string(make([]byte, 2*pageBytes))}
+	p = page{}
+	if !p.add(10, huge) {
+		t.Fatal("a page must take one record, whatever its size, or paging never ends")
+	}
+}

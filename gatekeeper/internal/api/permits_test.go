@@ -1,0 +1,300 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
+	g := open(t)
+	var got *keeper.AcquireCall
+	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+		got = c
+		return keeper.Answer{
+			Outcome: semaphore.Granted, Waited: 3 * time.Millisecond,
+			Permit: &semaphore.Permit{Semaphore: "s", Token: 7, Duration: time.Minute, State: semaphore.Live},
+		}, nil
+	}
+	before := time.Now()
+	due := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	reply, err := g.permits.TryAcquire(ctx(t), &gatekeeperv1.TryAcquireRequest{
+		Semaphore: "s", Identity: who(), Firing: &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(due)},
+		RequestId: "r", ExpectedRevision: new(uint64(0)), Metadata: map[string]string{"k": "v"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant := reply.GetGrant()
+	if grant.GetPermit().GetToken() != 7 || grant.GetRefreshed() || grant.GetWaited().AsDuration() != 3*time.Millisecond {
+		t.Errorf("got %v", reply)
+	}
+	if got.Identity != (semaphore.Identity{Group: "default", Acquirer: "host"}) || got.Weight != 1 || !got.Firing.Due.Equal(due) ||
+		got.RequestID != "r" || got.ExpectedRevision == nil || *got.ExpectedRevision != 0 || got.Metadata["k"] != "v" {
+		t.Errorf("the keeper got %+v", got)
+	}
+	if got.Received.Before(before) || got.Received.After(time.Now()) {
+		t.Error("the time of receipt is not that of the call")
+	}
+}
+
+func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
+	g := open(t)
+	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+		if c.ExpectedRevision != nil {
+			t.Error("an expected revision that was not sent")
+		}
+		if c.Weight == 2 {
+			return keeper.Answer{Outcome: semaphore.Refreshed, Permit: &semaphore.Permit{Token: 1}}, nil
+		}
+		return keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{
+			Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.NoFreePermit}, RetryAfter: time.Second,
+		}}, nil
+	}
+	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()}
+	reply, err := g.permits.TryAcquire(ctx(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := reply.GetDenial(); d.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || d.GetRetryAfter().AsDuration() != time.Second {
+		t.Errorf("got %v", reply)
+	}
+	m.Weight = 2
+	if reply, err = g.permits.TryAcquire(ctx(t), m); err != nil || !reply.GetGrant().GetRefreshed() {
+		t.Errorf("got %v, %v", reply, err)
+	}
+}
+
+func TestTryAcquire_CallersContext_ReachesTheKeeper(t *testing.T) {
+	g := open(t)
+	began, ended := make(chan struct{}), make(chan error, 1)
+	g.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		close(began)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return keeper.Answer{}, ctx.Err()
+	}
+	c, cancel := context.WithCancel(ctx(t))
+	go func() { <-began; cancel() }()
+	_, err := g.permits.TryAcquire(c, &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()})
+	if status.Code(err) != codes.Canceled {
+		t.Errorf("got %v", err)
+	}
+	if err := receiveFrom(t, ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("the keeper's context: %v", err)
+	}
+}
+
+func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
+	g := open(t)
+	g.keeper.refresh = func(_ context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		if received.IsZero() || len(tokens) != 2 || tokens[1] != (keeper.TokenRefresh{Token: 2, Duration: time.Second}) {
+			t.Errorf("the keeper got %v at %v", tokens, received)
+		}
+		return []keeper.TokenResult{
+			{Token: 1, Status: keeper.StatusRefreshed, Duration: time.Minute},
+			{Token: 2, Status: keeper.StatusStopping, Duration: time.Minute, Stop: semaphore.StopPaused, Message: "m"},
+		}, nil
+	}
+	reply, err := g.permits.Refresh(ctx(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{
+		{Token: 1, Duration: durationpb.New(time.Minute)}, {Token: 2, Duration: durationpb.New(time.Second)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reply.GetResults()
+	if len(r) != 2 || r[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED || r[0].GetDuration().AsDuration() != time.Minute ||
+		r[1].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING || r[1].GetDuration() != nil ||
+		r[1].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || r[1].GetMessage() != "m" {
+		t.Errorf("got %v", r)
+	}
+}
+
+func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
+	g := open(t)
+	g.keeper.release = func(token uint64, notRun bool) (fsm.ReleaseResult, error) {
+		return fsm.ReleaseResult{Released: token == 3 && notRun, Revision: 5}, nil
+	}
+	released, err := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 3, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN})
+	if err != nil || !released.GetReleased() || released.GetRevision() != 5 {
+		t.Errorf("release: got %v, %v", released, err)
+	}
+
+	var said []string
+	g.keeper.operator = func(verb string, token uint64, author, reason string) (fsm.PermitResult, error) {
+		said = append(said, verb, author, reason)
+		if token == 9 {
+			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: 9, Why: "it is not there"}
+		}
+		return fsm.PermitResult{Permit: &semaphore.Permit{Token: token, Stop: semaphore.StopRevoked}, Revision: 6}, nil
+	}
+	revoked, err := g.permits.Revoke(ctx(t), &gatekeeperv1.RevokeRequest{Token: 3, Reason: "stuck\nfor hours"})
+	if err != nil || revoked.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_REVOKED || revoked.GetRevision() != 6 {
+		t.Errorf("revoke: got %v, %v", revoked, err)
+	}
+	cleared, err := g.permits.Clear(ctx(t), &gatekeeperv1.ClearRequest{Token: 3, Author: "ann@host"})
+	if err != nil || cleared.GetRevision() != 6 {
+		t.Errorf("clear: got %v, %v", cleared, err)
+	}
+	_, err = g.permits.Clear(ctx(t), &gatekeeperv1.ClearRequest{Token: 9})
+	if info := want(t, err, codes.NotFound, "NO_SUCH_PERMIT"); info["token"] != "9" {
+		t.Errorf("got %v", info)
+	}
+	if len(said) != 9 || said[1] != "unknown" || said[2] != "stuck\nfor hours" || said[4] != "ann@host" {
+		t.Errorf("the keeper heard %q", said)
+	}
+
+	g.keeper.cancel = func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
+		if sem != "s" || id.Acquirer != "host" || id.Group != "default" || requestID != "r" {
+			t.Errorf("cancel: the keeper got %s %v %s", sem, id, requestID)
+		}
+		return fsm.CancelResult{GaveBack: &semaphore.Permit{}, Revision: 8}, nil
+	}
+	cancelled, err := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
+	if err != nil || !cancelled.GetGaveBack() || cancelled.GetRevision() != 8 {
+		t.Errorf("cancel: got %v, %v", cancelled, err)
+	}
+}
+
+func TestListHolders_Pages_TellEachPermitOnce(t *testing.T) {
+	g := open(t)
+	g.create("a", "b", "c", "other")
+	var tokens []uint64
+	for _, sem := range []string{"c", "a", "other", "b"} {
+		p := g.grant(t, sem, "host")
+		if sem != "other" {
+			tokens = append(tokens, p.Token)
+		}
+	}
+	g.keeper.remaining = map[uint64]time.Duration{tokens[1]: 5 * time.Second}
+	var got []*gatekeeperv1.Permit
+	m := &gatekeeperv1.ListHoldersRequest{Names: []string{"?"}, PageSize: 2}
+	for pages := 1; ; pages++ {
+		reply, err := g.permits.ListHolders(ctx(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.GetRevision() != g.keeper.machine.State().Revision() {
+			t.Errorf("got revision %d", reply.GetRevision())
+		}
+		got = append(got, reply.GetPermits()...)
+		if m.PageToken = reply.GetNextPageToken(); m.GetPageToken() == "" {
+			if pages != 2 {
+				t.Errorf("got %d pages, want 2", pages)
+			}
+			break
+		}
+	}
+	if len(got) != 3 || got[0].GetSemaphore() != "a" || got[1].GetSemaphore() != "b" || got[2].GetSemaphore() != "c" {
+		t.Fatalf("got %v", got)
+	}
+	if got[0].GetExpiresIn().AsDuration() != 5*time.Second || got[1].GetExpiresIn() != nil {
+		t.Errorf("expires_in is %v and %v", got[0].GetExpiresIn(), got[1].GetExpiresIn())
+	}
+}
+
+func TestListWaiters_AreFilteredByName(t *testing.T) {
+	g := open(t)
+	g.keeper.waiters = []keeper.Waiter{
+		{Semaphore: "a", Identity: semaphore.Identity{Group: "g", Acquirer: "x"}, Weight: 2, Place: 1, Waiting: time.Second, RequestID: "r"},
+		{Semaphore: "b", Place: 1},
+	}
+	reply, err := g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{Names: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := reply.GetWaiters()
+	if len(w) != 1 || w[0].GetIdentity().GetAcquirer() != "x" || w[0].GetPlace() != 1 || w[0].GetWaiting().AsDuration() != time.Second ||
+		w[0].GetRequestId() != "r" || w[0].GetWeight() != 2 {
+		t.Errorf("got %v", w)
+	}
+	g.keeper.notLeader = &consensus.NotLeaderError{}
+	_, err = g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{})
+	want(t, err, codes.Unavailable, "NO_LEADER")
+}
+
+func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
+	g := open(t)
+	var answer keeper.Answer
+	g.keeper.acquire = func(_ context.Context, c *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
+		if c.WaitedBefore != time.Minute || c.RequestID != "r" || c.Received.IsZero() {
+			t.Errorf("the keeper got %+v", c)
+		}
+		for place := 2; place > 0; place-- {
+			if err := progress(keeper.Place{Place: place, QueueLength: 3}); err != nil {
+				return keeper.Answer{}, err
+			}
+		}
+		return answer, nil
+	}
+	for name, c := range map[string]struct {
+		answer keeper.Answer
+		right  func(*gatekeeperv1.AcquireResponse) bool
+	}{
+		"granted": {
+			keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Token: 4}, Waited: time.Second},
+			func(r *gatekeeperv1.AcquireResponse) bool {
+				return r.GetGrant().GetPermit().GetToken() == 4 && r.GetGrant().GetWaited().AsDuration() == time.Second
+			},
+		},
+		"denied": {
+			keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{Decision: semaphore.Decision{Reason: semaphore.Cordoned}}},
+			func(r *gatekeeperv1.AcquireResponse) bool {
+				return r.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_CORDONED
+			},
+		},
+		"to be repeated": {
+			keeper.Answer{Repeat: &keeper.Place{Place: 1, QueueLength: 2}},
+			func(r *gatekeeperv1.AcquireResponse) bool {
+				return r.GetPlace().GetRepeat() && r.GetPlace().GetPlace() == 1 && r.GetPlace().GetQueueLength() == 2
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer = c.answer
+			stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{
+				Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: durationpb.New(time.Minute),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for place := uint32(2); place > 0; place-- {
+				r, err := stream.Recv()
+				if err != nil || r.GetPlace().GetPlace() != place || r.GetPlace().GetRepeat() {
+					t.Fatalf("got %v, %v, want place %d", r, err, place)
+				}
+			}
+			last, err := stream.Recv()
+			if err != nil || !c.right(last) {
+				t.Errorf("got %v, %v", last, err)
+			}
+			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+				t.Errorf("the stream goes on: %v", err)
+			}
+		})
+	}
+}
+
+func TestAcquire_Error_IsTheStatusOfTheStream(t *testing.T) {
+	g := open(t)
+	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
+		return keeper.Answer{}, &keeper.RequestEndedError{Remembered: fsm.Remembered{Outcome: semaphore.EndCancelled, Token: 3}}
+	}
+	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})(ctx(t), g)
+	if info := want(t, err, codes.FailedPrecondition, "REQUEST_ENDED"); info["how"] != "cancelled" || info["token"] != "3" {
+		t.Errorf("got %v", info)
+	}
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"fmt"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func watching(t *testing.T, g *gate, m *gatekeeperv1.WatchRequest) (grpc.ServerStreamingClient[gatekeeperv1.WatchResponse], *gatekeeperv1.WatchResponse) {
+	t.Helper()
+	stream, err := g.definitions.Watch(ctx(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream, next(t, stream)
+}
+
+func next(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) *gatekeeperv1.WatchResponse {
+	t.Helper()
+	r, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWatch_FromNow_SaysWhereItBegins(t *testing.T) {
+	g := open(t)
+	g.create("old")
+	revision := g.keeper.machine.State().Revision()
+	stream, first := watching(t, g, new(gatekeeperv1.WatchRequest))
+	if first.GetRevision() != revision || len(first.GetEvents()) != 0 || first.GetMissed() {
+		t.Errorf("got %v, want revision %d", first, revision)
+	}
+	g.create("new")
+	r := next(t, stream)
+	if e := r.GetEvents(); len(e) != 1 || e[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CREATED || e[0].GetSemaphore() != "new" ||
+		e[0].GetDefinition().GetDefinition().GetName() != "new" || e[0].GetAuthor() != "test" || r.GetRevision() != e[0].GetRevision() {
+		t.Errorf("got %v", r)
+	}
+}
+
+func TestWatch_Resumed_TellsWhatCameSince(t *testing.T) {
+	g := open(t)
+	g.create("a", "b", "c")
+	from := g.keeper.machine.State().Definition("b").Version
+	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{FromRevision: from})
+	if first.GetRevision() != from-1 {
+		t.Errorf("got %v", first)
+	}
+	for _, name := range []string{"b", "c"} {
+		if r := next(t, stream); len(r.GetEvents()) != 1 || r.GetEvents()[0].GetSemaphore() != name {
+			t.Errorf("got %v, want the creation of %s", r, name)
+		}
+	}
+}
+
+func TestWatch_Filters_ByNameAndKind(t *testing.T) {
+	g := open(t)
+	edits, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"job-*"}})
+	all, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"job-*"}, Permits: true})
+	g.create("other", "job-1")
+	g.grant(t, "other", "host")
+	token := g.grant(t, "job-1", "host").Token
+	g.keeper.do(fsm.SetCordon{ID: "zone", GroupPattern: "z", AcquirerPattern: "", Reason: "storm", Author: "ann"})
+
+	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CREATED || r.GetEvents()[0].GetSemaphore() != "job-1" {
+		t.Errorf("got %v", r)
+	}
+	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CORDONED || r.GetEvents()[0].GetCause() != "zone: storm" {
+		t.Errorf("got %v", r)
+	}
+	next(t, all)
+	if r := next(t, all); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_GRANTED || r.GetEvents()[0].GetPermit().GetToken() != token {
+		t.Errorf("got %v", r)
+	}
+}
+
+func TestWatch_TooOld_IsToldSoAndGoesOn(t *testing.T) {
+	small := watch.New(2)
+	g := open(t, func(c *Config) { c.Hub = small })
+	g.keeper.machine.Subscribe(small.Applied)
+	g.create("a", "b", "c", "d", "e")
+	revision := g.keeper.machine.State().Revision()
+	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{FromRevision: 2})
+	if r := next(t, stream); !r.GetMissed() || r.GetRevision() != revision {
+		t.Errorf("got %v", r)
+	}
+	g.create("f")
+	if r := next(t, stream); r.GetMissed() || r.GetEvents()[0].GetSemaphore() != "f" {
+		t.Errorf("got %v", r)
+	}
+}
+
+// The events of one batch share a revision. Only the message that ends them may name it, or a watcher that resumes loses the rest.
+func TestWatcher_LargeBatch_IsSplitBehindTheRevision(t *testing.T) {
+	var sent []*gatekeeperv1.WatchResponse
+	w := &watcher{told: 4, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r); return nil }}
+	batch := &watch.Batch{Revision: 9}
+	for i := range 5 {
+		batch.Events = append(batch.Events, fsm.Event{
+			Revision: 9, Kind: fsm.Deleted, Semaphore: fmt.Sprint(i), Reason: string(make([]byte, watchBytes/2)),
+		})
+	}
+	if err := w.tell(batch); err != nil {
+		t.Fatal(err)
+	}
+	events := 0
+	for i, r := range sent {
+		events += len(r.GetEvents())
+		if last := i == len(sent)-1; last != (r.GetRevision() == 9) || !last && r.GetRevision() != 4 {
+			t.Errorf("message %d of %d has revision %d", i, len(sent), r.GetRevision())
+		}
+	}
+	if events != 5 || len(sent) < 3 {
+		t.Errorf("%d events in %d messages", events, len(sent))
+	}
+}
+
+func TestWatcher_NothingWanted_IsToldWhereItStandsNowAndThen(t *testing.T) {
+	var sent []uint64
+	w := &watcher{told: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
+	for revision := uint64(2); revision < 2+2*watchQuiet; revision++ {
+		batch := &watch.Batch{Revision: revision, Events: []fsm.Event{{Revision: revision, Kind: fsm.Granted, Semaphore: "s"}}}
+		if err := w.tell(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(sent) != 2 || sent[0] != 1+watchQuiet || sent[1] != 1+2*watchQuiet {
+		t.Errorf("got %v", sent)
+	}
+}

@@ -1,0 +1,146 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// waitTimeout bounds one Acquire call. The server ends it after 60 s.
+	waitTimeout = 75 * time.Second
+	// lastWord bounds what is told to the servers after the caller's context has ended.
+	lastWord = 2 * time.Second
+)
+
+// answer is what one attempt brought; exactly one of grant and denial is set, or repeat.
+type answer struct {
+	grant  *gatekeeperv1.Grant
+	denial *gatekeeperv1.Denial
+	// repeat: the call ended by itself, still waiting.
+	repeat bool
+	// belief is set with grant.
+	belief belief
+}
+
+// asking is one attempt. It reads the clock before it hands the call to the transport.
+type asking func(context.Context, *grpc.ClientConn, *acquisition) (answer, error)
+
+// acquire makes attempts until there is an answer; timeout bounds each.
+func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask asking) (*Permit, error) {
+	var got answer
+	tries := 0
+	for got = (answer{repeat: true}); got.repeat; {
+		err := c.do(ctx, call{repeatable: true, timeout: timeout}, func(ctx context.Context, conn *grpc.ClientConn) (err error) {
+			tries++
+			got, err = ask(ctx, conn, a)
+			return err
+		})
+		if err != nil {
+			// An earlier attempt, or the place in the queue, may have been granted.
+			if tries > 1 && !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
+				c.takeBack(a)
+			}
+			return nil, err
+		}
+	}
+	if got.denial != nil {
+		return nil, newDenied(a.semaphore, got.denial)
+	}
+	p, err := c.keeper.take(ctx, a, got)
+	if err != nil {
+		c.takeBack(a)
+		return nil, err
+	}
+	return p, nil
+}
+
+// takeBack tells the servers that nobody counts on this acquisition, whatever became of it: it leaves the queue, and a permit
+// that was granted to it is free. If it does not get through, the permit expires.
+func (c *Client) takeBack(a *acquisition) {
+	c.inBackground(func() {
+		ctx, cancel := context.WithTimeout(c.ctx, lastWord)
+		defer cancel()
+		_, _ = c.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: a.semaphore, Identity: a.identity(), RequestId: a.requestID})
+	})
+}
+
+// tryOnce is an attempt of TryAcquire.
+func (c *Client) tryOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisition) (answer, error) {
+	var p peer.Peer
+	sent := c.settings.clock.Now()
+	r, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
+		RequestId: a.requestID, ExpectedRevision: a.expected, Metadata: a.metadata,
+	}, grpc.Peer(&p))
+	if err != nil {
+		return answer{}, reached(&p, err)
+	}
+	return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
+}
+
+// waitOnce is an attempt of Acquire, after waited in earlier ones.
+func (c *Client) waitOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisition, waited time.Duration) (answer, error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer was read
+	defer cancel()
+	var p peer.Peer
+	sent := c.settings.clock.Now()
+	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
+		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
+		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited),
+	}, grpc.Peer(&p))
+	if err != nil {
+		return answer{}, reached(&p, err)
+	}
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return answer{}, errNoAnswer
+		}
+		if err != nil {
+			return answer{}, reached(&p, err)
+		}
+		place := r.GetPlace()
+		if place == nil {
+			return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
+		}
+		if place.GetRepeat() {
+			return answer{repeat: true}, nil
+		}
+		if a.onPlace != nil {
+			a.onPlace(Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength())})
+		}
+	}
+}
+
+// errNoAnswer is a call that ended well and said nothing: as good as no call.
+var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without an answer")
+
+// errNonsense is an answer that no server of ours gives.
+var errNonsense = status.Error(codes.Internal, "the server's answer makes no sense: it grants no permit and denies none, or one without a token or a duration")
+
+// answer checks an answer and counts what it is good for.
+func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {
+	if d != nil {
+		return answer{denial: d}, nil
+	}
+	duration, waited := g.GetPermit().GetDuration().AsDuration(), g.GetWaited().AsDuration()
+	if g.GetPermit().GetToken() == 0 || duration <= 0 || waited < 0 {
+		return answer{}, errNonsense
+	}
+	now := c.settings.clock.Now()
+	b := believe(sent, waited, duration, now)
+	if now >= b.deadline-stopTime(a.stopTime, duration) && a.stopTime <= duration/2 {
+		return answer{}, errTooLate
+	}
+	return answer{grant: g, belief: b}, nil
+}

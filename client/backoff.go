@@ -1,0 +1,42 @@
+package client
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	minBackoff = 25 * time.Millisecond
+	maxBackoff = time.Second
+)
+
+// backoff is the wait before the n-th round of attempts, from 0: doubled each time, and jittered so that clients that failed
+// together do not return together.
+func backoff(n int) time.Duration {
+	d := maxBackoff
+	if n < 6 {
+		d = min(minBackoff<<n, maxBackoff)
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// jitter spreads d by a tenth to both sides.
+func jitter(d time.Duration) time.Duration {
+	return d - d/10 + rand.N(d/5+1)
+}
+
+// sleep waits, and says whether ctx let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

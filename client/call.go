@@ -1,0 +1,198 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// maxHints is how many hints in a row a call follows without a pause. Two servers that each believe that the other leads must
+// not keep it busy.
+const maxHints = 3
+
+// call is how a call may be made.
+type call struct {
+	// repeatable: carrying it out twice is the same as once, so it is repeated after an unknown outcome too.
+	repeatable bool
+	// harmless: it changes nothing, so no outcome is left unknown. Harmless calls are repeatable.
+	harmless bool
+	// timeout bounds one attempt.
+	timeout time.Duration
+}
+
+// do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, or ctx ends. try makes one attempt;
+// what it reads before the attempt it must read itself, each time.
+func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *grpc.ClientConn) error) error {
+	failure := new(UnavailableError)
+	hints := 0
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			failure.Ended = ctx.Err()
+			return failure
+		}
+		address := c.router.pick()
+		conn, err := c.router.conn(address)
+		if err != nil {
+			return err
+		}
+		attempt, cancel := context.WithTimeout(ctx, how.timeout)
+		err = try(attempt, conn)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		v := judge(err)
+		if v.final {
+			return typed(ctx, err)
+		}
+		failure.add(address, err)
+		failure.Unknown = failure.Unknown || !v.undone && !how.harmless
+		if !v.undone && !how.repeatable && !how.harmless {
+			failure.Ended = ctx.Err()
+			return failure
+		}
+		if v.hint != (leaderHint{}) && hints < maxHints && c.router.follow(address, v.hint) {
+			hints++
+			continue
+		}
+		hints = 0
+		c.router.failed(address)
+		// Every endpoint is tried once before the first pause.
+		if round := (n + 1) / len(c.router.endpoints); round > 0 {
+			sleep(ctx, max(backoff(round-1), v.wait))
+		}
+	}
+}
+
+func (e *UnavailableError) add(endpoint string, err error) {
+	e.Tried = slices.DeleteFunc(e.Tried, func(a Attempt) bool { return a.Endpoint == endpoint })
+	e.Tried = append(e.Tried, Attempt{endpoint, err})
+}
+
+// errTooLate is the failure of an attempt whose answer came when it could be counted on no more.
+var errTooLate = errors.New("the answer came too late to be counted on")
+
+// unsentError is the failure of an attempt that reached no connection.
+type unsentError struct{ error }
+
+func (e *unsentError) Unwrap() error { return e.error }
+
+// reached makes the error of an attempt that never reached p an unsentError.
+func reached(p *peer.Peer, err error) error {
+	if err == nil || p.Addr != nil {
+		return err
+	}
+	if s, ok := status.FromError(err); !ok || info(s) != nil || judge(err).final {
+		return err
+	}
+	return &unsentError{err}
+}
+
+// verdict is what a failed attempt means.
+type verdict struct {
+	// final: the server has decided, or the call cannot be made.
+	final bool
+	// undone: certainly nothing was done.
+	undone bool
+	hint   leaderHint
+	// wait is how long the server wants to be left alone.
+	wait time.Duration
+}
+
+// judge decides by ErrorInfo, or, when the error is not Gatekeeper's, by the code.
+func judge(err error) verdict {
+	if errors.Is(err, errTooLate) {
+		return verdict{}
+	}
+	if errors.As(err, new(*unsentError)) {
+		return verdict{undone: true}
+	}
+	s, ok := status.FromError(err)
+	if !ok {
+		return verdict{final: true}
+	}
+	if i := info(s); i != nil {
+		switch i.GetReason() {
+		case reasonNotLeader:
+			return verdict{undone: true, hint: hintOf(i)}
+		case reasonNoLeader, reasonNotAppended, reasonHopLimit:
+			return verdict{undone: true, wait: retryDelay(s)}
+		case reasonNotConfirmed, reasonOutcomeUnknown, reasonShuttingDown:
+			return verdict{}
+		}
+		return verdict{final: true}
+	}
+	switch s.Code() {
+	case codes.Unavailable:
+		return verdict{}
+	case codes.Canceled, codes.DeadlineExceeded: // the attempt's end or ours; the loop looks at ctx
+		return verdict{}
+	}
+	return verdict{final: true}
+}
+
+// caller is the Client as the generated clients see it: unary calls are repeated, streams are opened once on the present target.
+type caller struct{ *Client }
+
+var _ grpc.ClientConnInterface = caller{}
+
+// Invoke makes a unary call.
+func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *grpc.ClientConn) error {
+		var p peer.Peer
+		return reached(&p, conn.Invoke(ctx, method, args, reply, append(slices.Clip(opts), grpc.Peer(&p))...))
+	})
+}
+
+// NewStream opens a stream. Its errors are gRPC's; see Watch for one that is opened again.
+func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	conn, err := c.router.conn(c.router.pick())
+	if err != nil {
+		return nil, err
+	}
+	return conn.NewStream(ctx, desc, method, opts...)
+}
+
+// how says what is known of a method. Clear and the changes of the cluster are not repeatable: the repeat of one that was carried
+// out is refused, which would sound as if it had not been.
+func (c caller) how(method string, args any) call {
+	how := call{timeout: c.settings.attemptTimeout}
+	switch method {
+	case gatekeeperv1.PermitService_Release_FullMethodName,
+		gatekeeperv1.PermitService_Revoke_FullMethodName,
+		gatekeeperv1.PermitService_Cancel_FullMethodName:
+		how.repeatable = true
+	case gatekeeperv1.PermitService_Refresh_FullMethodName,
+		gatekeeperv1.PermitService_ListHolders_FullMethodName,
+		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
+		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
+		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
+		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.ClusterService_GetStatus_FullMethodName:
+		how.harmless = true
+	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
+		gatekeeperv1.ClusterService_AddMember_FullMethodName, // waits until the new member has caught up
+		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
+		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName:
+		how.timeout = max(how.timeout, longTimeout)
+	}
+	if r, ok := args.(interface{ GetRequestId() string }); ok && r.GetRequestId() != "" {
+		how.repeatable = true
+	}
+	return how
+}
+
+const (
+	// longTimeout bounds an attempt of what may take long.
+	longTimeout = time.Minute
+	// forever does not bound an attempt.
+	forever = time.Duration(1<<63 - 1)
+)

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"sync"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Client is a connection to a cluster. Its methods may be called from any goroutine.
+type Client struct {
+	settings *settings
+	router   *router
+	keeper   *keeper
+
+	// ctx ends with Close, and with it whatever runs in the background.
+	ctx        context.Context //nolint:containedctx // the client's own life
+	cancel     context.CancelFunc
+	background sync.WaitGroup
+
+	mu     sync.Mutex // guards closed
+	closed bool
+}
+
+// Dial returns a Client of the cluster at endpoints: all its members, or one address of a load balancer, as host:port; the port
+// may be left out. No endpoints mean those of GK_ENDPOINTS, or DefaultEndpoint. Connections are made when they are needed, so
+// an error is one of the options, or of ctx.
+//
+// Close the Client when it is no longer needed.
+func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s, err := newSettings(endpoints, opts)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{settings: s, router: newRouter(s)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.keeper = newKeeper(c)
+	return c, nil
+}
+
+// Close ends the belief in every permit that is still held, with ErrClosed, and returns when nothing of the Client runs any more.
+// It releases none of them, since their jobs may still run: they expire at the servers. Release permits before.
+func (c *Client) Close() error {
+	c.keeper.close()
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.background.Wait() // last words, each bounded
+	c.cancel()
+	c.router.close()
+	return nil
+}
+
+// inBackground runs f unless the Client is closed. Close waits for it.
+func (c *Client) inBackground(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.background.Go(f)
+	}
+}
+
+// Permits is the API's PermitService, with calls repeated as the package comment says. Semaphore is the way to hold a permit;
+// this is for tools. Its errors are those of this package.
+func (c *Client) Permits() gatekeeperv1.PermitServiceClient {
+	return gatekeeperv1.NewPermitServiceClient(caller{c})
+}
+
+// Definitions is the API's DefinitionService, with calls repeated as the package comment says. An edit is repeated after an
+// unknown outcome only if it carries a request id; see NewRequestID.
+func (c *Client) Definitions() gatekeeperv1.DefinitionServiceClient {
+	return gatekeeperv1.NewDefinitionServiceClient(caller{c})
+}
+
+// Cluster is the API's ClusterService. GetStatus is answered by whichever member is reached; see Members.
+func (c *Client) Cluster() gatekeeperv1.ClusterServiceClient {
+	return gatekeeperv1.NewClusterServiceClient(caller{c})
+}

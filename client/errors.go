@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+var (
+	// ErrUnavailable: no server carried the call out before the context ended. It is always in an *UnavailableError.
+	ErrUnavailable = errors.New("no server answered")
+	// ErrOutcomeUnknown: the call may have been carried out, or not. It is always in an *UnavailableError.
+	ErrOutcomeUnknown = errors.New("whether the call was carried out is not known")
+	// ErrClosed: the Client was closed.
+	ErrClosed = errors.New("client: closed")
+)
+
+// UnavailableError says which endpoints were tried, and how each failed. It is ErrUnavailable, ErrOutcomeUnknown too when
+// an attempt may have been carried out, and wraps the error of the last attempt and of the context.
+type UnavailableError struct {
+	Tried []Attempt
+	// Unknown: an attempt may have been carried out.
+	Unknown bool
+	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe.
+	Ended error
+}
+
+// Attempt is the last one on an endpoint.
+type Attempt struct {
+	Endpoint string
+	Err      error
+}
+
+func (e *UnavailableError) Error() string {
+	var b strings.Builder
+	b.WriteString(ErrUnavailable.Error())
+	if e.Unknown {
+		b.Reset()
+		b.WriteString(ErrOutcomeUnknown.Error())
+	}
+	for i, a := range e.Tried {
+		b.WriteString([]string{": ", "; "}[min(i, 1)])
+		b.WriteString(a.Endpoint + ": " + plainText(a.Err))
+	}
+	if e.Ended != nil && len(e.Tried) == 0 {
+		b.WriteString(": " + e.Ended.Error())
+	}
+	return b.String()
+}
+
+// plainText is what an error says without the name of its code.
+func plainText(err error) string {
+	if s, ok := status.FromError(err); ok && s.Message() != "" {
+		return s.Message()
+	}
+	return err.Error()
+}
+
+// Is makes it one of the sentinels above.
+func (e *UnavailableError) Is(target error) bool {
+	return target == ErrUnavailable || e.Unknown && target == ErrOutcomeUnknown
+}
+
+// Unwrap returns the last attempt's error and the context's.
+func (e *UnavailableError) Unwrap() []error {
+	var errs []error
+	if n := len(e.Tried); n > 0 {
+		errs = append(errs, e.Tried[n-1].Err)
+	}
+	if e.Ended != nil {
+		errs = append(errs, e.Ended)
+	}
+	return errs
+}
+
+// StatusError is a refusal as the server gave it. Every error of a server is one, or wraps one.
+type StatusError struct {
+	Code codes.Code
+	// Reason is that of google.rpc.ErrorInfo; empty when the error is not Gatekeeper's.
+	Reason   string
+	Message  string
+	Metadata map[string]string
+	status   *status.Status
+}
+
+func (e *StatusError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("%s (%s)", e.Message, e.Code)
+	}
+	return e.Message
+}
+
+// GRPCStatus lets gRPC's own package understand the error.
+func (e *StatusError) GRPCStatus() *status.Status { return e.status }
+
+// InvalidFieldError names a field of the request that breaks a rule.
+type InvalidFieldError struct {
+	// Field is its path, as in "edits[3].create.permits".
+	Field, Value, Rule string
+	*StatusError
+}
+
+// StaleVersionError says that a definition was edited since the caller read it.
+type StaleVersionError struct {
+	Name              string
+	Expected, Current uint64
+	Index             int // of the edit at fault, in a batch
+	*StatusError
+}
+
+// AlreadyExistsError says that the name of a definition to be created is taken.
+type AlreadyExistsError struct {
+	Name    string
+	Current uint64 // its version
+	Index   int    // of the edit at fault, in a batch
+	*StatusError
+}
+
+// NoSuchDefinitionError says that there is no definition of that name.
+type NoSuchDefinitionError struct {
+	Name  string
+	Index int // of the edit at fault, in a batch
+	*StatusError
+}
+
+// NoSuchPermitError says that there is no permit with that token, or none that the call is for.
+type NoSuchPermitError struct {
+	Token uint64
+	*StatusError
+}
+
+// RevisionChangedError says that the semaphore's permit revision is not the expected one: somebody acquired, released or
+// lost a permit since.
+type RevisionChangedError struct {
+	Semaphore         string
+	Expected, Current uint64
+	*StatusError
+}
+
+// RequestEndedError says that the acquisition of this request id has ended, and grants no more.
+type RequestEndedError struct {
+	// How it ended, as in "released" or "cancelled".
+	How string
+	// Token of the permit that it had; 0 when it had none.
+	Token uint64
+	*StatusError
+}
+
+func (e *InvalidFieldError) Unwrap() error     { return e.StatusError }
+func (e *StaleVersionError) Unwrap() error     { return e.StatusError }
+func (e *AlreadyExistsError) Unwrap() error    { return e.StatusError }
+func (e *NoSuchDefinitionError) Unwrap() error { return e.StatusError }
+func (e *NoSuchPermitError) Unwrap() error     { return e.StatusError }
+func (e *RevisionChangedError) Unwrap() error  { return e.StatusError }
+func (e *RequestEndedError) Unwrap() error     { return e.StatusError }
+
+// typed turns what gRPC returned into the errors above. The ends of a context stay what they are.
+func typed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	s, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	i := info(s)
+	if i == nil && ctx.Err() != nil && (s.Code() == codes.Canceled || s.Code() == codes.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	base := &StatusError{Code: s.Code(), Reason: i.GetReason(), Message: s.Message(), Metadata: i.GetMetadata(), status: s}
+	if typed := specific(i, base); typed != nil {
+		return typed
+	}
+	return base
+}
+
+func specific(i *errdetails.ErrorInfo, base *StatusError) error {
+	text := i.GetMetadata()
+	number := func(key string) uint64 {
+		n, _ := strconv.ParseUint(text[key], 10, 64) // absent is 0
+		return n
+	}
+	index := int(number("index"))
+	switch i.GetReason() {
+	case reasonInvalidField:
+		return &InvalidFieldError{Field: text["field"], Value: text["value"], Rule: text["rule"], StatusError: base}
+	case reasonStaleVersion:
+		return &StaleVersionError{Name: text["name"], Expected: number("expected"), Current: number("current"), Index: index, StatusError: base}
+	case reasonAlreadyExists:
+		return &AlreadyExistsError{Name: text["name"], Current: number("current"), Index: index, StatusError: base}
+	case reasonNoSuchDefinition:
+		return &NoSuchDefinitionError{Name: text["name"], Index: index, StatusError: base}
+	case reasonNoSuchPermit:
+		return &NoSuchPermitError{Token: number("token"), StatusError: base}
+	case reasonRevisionChanged:
+		return &RevisionChangedError{Semaphore: text["semaphore"], Expected: number("expected"), Current: number("current"), StatusError: base}
+	case reasonRequestEnded:
+		return &RequestEndedError{How: text["how"], Token: number("token"), StatusError: base}
+	}
+	return nil
+}

@@ -1,0 +1,388 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// maxTokens bounds a frame; more permits take several, one after another.
+	maxTokens = 2000
+	// merge is how much earlier than due a permit is refreshed when a frame is sent anyway.
+	merge = 100 * time.Millisecond
+	// idle is how long a stream without permits is kept.
+	idle = 5 * time.Second
+
+	// A frame is given up after an eighth of the shortest duration in it, within these bounds, so that several members can be tried
+	// while there is time; each round over all members that fails doubles it.
+	minFrameTimeout = 50 * time.Millisecond
+	maxFrameTimeout = 2 * time.Second
+)
+
+var (
+	errIdle   = errors.New("there is nothing to keep alive")
+	errSilent = errors.New("no answer in time")
+)
+
+// serve keeps a stream to some member as long as there are permits, on a connection of its own, so that no other call stands in
+// its way. Only one frame is on its way at a time: so only the answer to a permit's latest attempt can count.
+func (k *keeper) serve() {
+	round, failures, hints := 0, 0, 0
+	for k.awaitWork() {
+		address := k.client.router.pick()
+		answered, err := k.stream(address, round)
+		if k.ctx.Err() != nil {
+			return
+		}
+		if answered {
+			round, failures, hints = 0, 0, 0
+		}
+		if errors.Is(err, errIdle) {
+			continue
+		}
+		k.failed(address, err)
+		if s, ok := status.FromError(err); ok && hints < maxHints && k.client.router.follow(address, hintOf(info(s))) {
+			hints++
+			continue
+		}
+		k.client.router.failed(address)
+		if failures++; failures%len(k.client.router.endpoints) == 0 {
+			sleep(k.ctx, min(backoff(round), k.shortest()/10))
+			round++
+		}
+	}
+}
+
+// awaitWork waits until a refresh is due; false when the keeper closes.
+func (k *keeper) awaitWork() bool {
+	for {
+		wait := k.untilDue()
+		if wait <= 0 {
+			return k.ctx.Err() == nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-k.due:
+		case <-k.ctx.Done():
+		}
+		timer.Stop()
+		if k.ctx.Err() != nil {
+			return false
+		}
+	}
+}
+
+// untilDue is how long no refresh is due; 0 when one is.
+func (k *keeper) untilDue() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.refresh.first()
+	if p == nil {
+		return time.Hour // a permit nudges
+	}
+	return min(max(p.at[byRefresh]-k.clock.Now(), 0), maxSleep)
+}
+
+// stream serves one stream until it fails, or is idle. answered says that a frame was answered on it.
+func (k *keeper) stream(address string, round int) (answered bool, err error) {
+	conn, err := k.client.router.dial(address)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = conn.Close() }() // its only error is that it was closed before
+	ctx, cancel := context.WithCancelCause(k.ctx)
+	s := &session{keeper: k, round: round, cancel: cancel, replies: make(chan *gatekeeperv1.KeepAliveResponse), failed: make(chan error, 1)}
+
+	silence := time.AfterFunc(s.timeout(k.shortest()), func() { cancel(errSilent) })
+	s.stream, err = gatekeeperv1.NewPermitServiceClient(conn).KeepAlive(ctx)
+	silence.Stop()
+	if err == nil {
+		k.work.Go(func() { s.receive(ctx) })
+		k.everythingDue()
+		err = s.run(ctx)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	cancel(nil) // ends receive
+	return s.answered, err
+}
+
+// session is one stream.
+type session struct {
+	keeper *keeper
+	stream gatekeeperv1.PermitService_KeepAliveClient
+	round  int // how many rounds over all members have failed before
+	cancel context.CancelCauseFunc
+
+	replies  chan *gatekeeperv1.KeepAliveResponse // the numbered ones
+	failed   chan error                           // has room for the receiver's last word
+	answered bool
+}
+
+// timeout is how long a frame may stay unanswered when the shortest duration in it is d.
+func (s *session) timeout(d time.Duration) time.Duration {
+	t := min(max(d/8, minFrameTimeout), maxFrameTimeout)
+	for range min(s.round, 8) {
+		t *= 2
+	}
+	return min(t, max(s.keeper.client.settings.attemptTimeout, minFrameTimeout))
+}
+
+// receive hands on what comes down until the stream ends. Notices count at once.
+func (s *session) receive(ctx context.Context) {
+	for {
+		r, err := s.stream.Recv()
+		if err != nil {
+			s.failed <- err
+			return
+		}
+		s.keeper.noticed(r.GetNotices())
+		if r.GetFrame() == 0 {
+			continue
+		}
+		select {
+		case s.replies <- r:
+		case <-ctx.Done():
+			s.failed <- ctx.Err()
+			return
+		}
+	}
+}
+
+// run sends frames as they are due, one after the answer to the other.
+func (s *session) run(ctx context.Context) error {
+	idleSince := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for number := uint64(1); ; {
+		f := s.keeper.nextFrame(number)
+		if f != nil {
+			if err := s.exchange(ctx, f); err != nil {
+				s.keeper.unanswered(f)
+				return err
+			}
+			number++
+			continue
+		}
+		wait := s.keeper.untilDue()
+		if !s.keeper.empty() {
+			idleSince = time.Now()
+		} else if wait = idle - time.Since(idleSince); wait <= 0 {
+			return errIdle
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-s.keeper.due:
+		case err := <-s.failed:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// exchange sends a frame and takes its answer.
+func (s *session) exchange(ctx context.Context, f *frame) error {
+	silence := time.AfterFunc(s.timeout(f.shortest), func() { s.cancel(errSilent) })
+	defer silence.Stop()
+	if err := s.stream.Send(f.message); err != nil && !errors.Is(err, io.EOF) { // after EOF the receiver knows why
+		return err
+	}
+	select {
+	case r := <-s.replies:
+		if r.GetFrame() != f.message.GetFrame() {
+			return fmt.Errorf("frame %d was answered by the number %d", f.message.GetFrame(), r.GetFrame())
+		}
+		s.answered, s.round = true, 0
+		s.keeper.answeredFrame(f, r.GetResults())
+		return nil
+	case err := <-s.failed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// frame is one frame on its way.
+type frame struct {
+	message *gatekeeperv1.KeepAliveRequest
+	// sent is the clock's reading before the frame is handed to the transport: what its answer counts from.
+	sent     time.Duration
+	permits  []*Permit
+	shortest time.Duration
+}
+
+// nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is.
+func (k *keeper) nextFrame(number uint64) *frame {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.clock.Now()
+	first := k.refresh.first()
+	if (first == nil || first.at[byRefresh] > now) && len(k.forget) < maxTokens {
+		return nil
+	}
+	f := &frame{message: &gatekeeperv1.KeepAliveRequest{Frame: number}, sent: now, shortest: time.Hour}
+	for p := first; p != nil && p.at[byRefresh] <= now+merge && len(f.permits) < maxTokens; p = k.refresh.first() {
+		k.refresh.remove(p)
+		p.asked, p.named = true, k.streams
+		f.permits = append(f.permits, p)
+		f.shortest = min(f.shortest, p.belief.duration)
+		f.message.Tokens = append(f.message.Tokens, &gatekeeperv1.TokenRefresh{Token: p.Token(), Duration: durationpb.New(p.belief.duration)})
+		if b := p.belief.stated(now); b != p.belief {
+			p.belief = b
+			k.arrange(p)
+			k.nudge()
+		}
+	}
+	n := min(len(k.forget), maxTokens)
+	f.message.Forget = append(f.message.Forget, k.forget[:n]...)
+	k.forget = append(k.forget[:0], k.forget[n:]...)
+	return f
+}
+
+// answeredFrame takes the answer to a frame. A permit that it does not name was not refreshed.
+func (k *keeper) answeredFrame(f *frame, results []*gatekeeperv1.TokenResult) {
+	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(results))
+	for _, r := range results {
+		byToken[r.GetToken()] = r
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.trouble = nil
+	now := k.clock.Now()
+	for _, p := range f.permits {
+		p.asked = false
+		switch {
+		case p.ended:
+		case now >= p.belief.deadline: // the answer is too late: somebody may have been told so already
+			k.end(p, lostAtDeadline())
+		default:
+			k.result(p, f.sent, now, byToken[p.Token()])
+		}
+	}
+}
+
+// result takes a permit's result; nil when there is none. The caller holds mu.
+func (k *keeper) result(p *Permit, sent, now time.Duration, r *gatekeeperv1.TokenResult) {
+	switch duration := r.GetDuration().AsDuration(); r.GetStatus() {
+	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
+		if duration <= 0 {
+			break // nonsense; as good as no answer
+		}
+		p.belief = p.belief.refreshed(sent, duration)
+		k.arrange(p)
+		k.refresh.set(p, sent+jitter(duration/3))
+		p.answer(sent)
+		if len(p.waiters) > 0 {
+			k.refresh.set(p, now)
+		}
+		return
+	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
+		p.refused = k.stop(p, r.GetStop(), r.GetMessage())
+		p.answerAll(p.refused)
+		return
+	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
+		k.end(p, fmt.Errorf("%w: %s", ErrLost, r.GetMessage()))
+		return
+	}
+	if r.GetMessage() != "" {
+		k.trouble = errors.New(r.GetMessage())
+	}
+	k.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
+}
+
+// answer tells the waiters whose call came before the attempt was sent. The caller holds the keeper's mutex.
+func (p *Permit) answer(sent time.Duration) {
+	left := p.waiters[:0]
+	for _, w := range p.waiters {
+		if w.after <= sent {
+			w.result <- nil
+		} else {
+			left = append(left, w)
+		}
+	}
+	clear(p.waiters[len(left):])
+	p.waiters = left
+}
+
+// noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over.
+func (k *keeper) noticed(notices []*gatekeeperv1.TokenResult) {
+	if len(notices) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, n := range notices {
+		p := k.permits[n.GetToken()]
+		if p == nil {
+			continue
+		}
+		switch n.GetStatus() {
+		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
+			_ = k.stop(p, n.GetStop(), n.GetMessage()) // the context has it
+		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
+			k.end(p, fmt.Errorf("%w: %s", ErrLost, n.GetMessage()))
+		}
+	}
+}
+
+// unanswered takes back a frame that will not be answered: its attempts are over, and its permits due.
+func (k *keeper) unanswered(f *frame) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range f.permits {
+		p.asked = false
+		if !p.ended {
+			k.refresh.set(p, f.sent)
+		}
+	}
+}
+
+// everythingDue begins a new stream: it must name every token, or it brings no notices of it.
+func (k *keeper) everythingDue() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.streams++
+	k.forget = nil // they were followed by the old stream only
+	now := k.clock.Now()
+	for _, p := range k.permits {
+		if p.refused == nil && p.at[byRefresh] > now {
+			k.refresh.set(p, now)
+		}
+	}
+}
+
+// failed notes why a stream failed.
+func (k *keeper) failed(address string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.trouble = fmt.Errorf("%s: %s", address, plainText(err))
+}
+
+// shortest is the shortest duration of all permits.
+func (k *keeper) shortest() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d := time.Hour
+	for _, p := range k.permits {
+		d = min(d, p.belief.duration)
+	}
+	return d
+}
+
+func (k *keeper) empty() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.permits) == 0
+}

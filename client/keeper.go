@@ -1,0 +1,257 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// maxSleep bounds every sleep until a permit's time: Go's timers stand still while the machine is suspended, the Clock does not.
+	maxSleep = time.Second
+	// firstRefresh is when a new permit is refreshed for the first time at the latest, because a holder is told to stop only
+	// on a stream that has named its token. Shorter jobs cost no refresh.
+	firstRefresh = time.Second
+)
+
+// keeper keeps the permits of a Client. Two goroutines work for it, from the first permit on: watch ends contexts and beliefs
+// when their time has come, and never waits for anything else; serve keeps the stream of refreshes.
+type keeper struct {
+	client *Client
+	clock  Clock
+	ctx    context.Context //nolint:containedctx // ends with the client
+	cancel context.CancelFunc
+	start  sync.Once
+	work   sync.WaitGroup
+
+	sooner chan struct{} // the first event is sooner than it was
+	due    chan struct{} // a refresh is due sooner, or there is a first permit
+
+	mu      sync.Mutex // guards everything below, and the permits' own parts
+	permits map[uint64]*Permit
+	events  schedule
+	refresh schedule
+	// unreleased are tokens whose release was sent and not yet answered. A grant of one is not taken: the release may still arrive.
+	unreleased map[uint64]bool
+	// streams counts the streams that were opened.
+	streams uint64
+	// forget are tokens that the present stream has named and is to send no more notices of.
+	forget []uint64
+	closed bool
+	// trouble is why the last stream failed; nil when the last frame was answered.
+	trouble error
+}
+
+func newKeeper(c *Client) *keeper {
+	k := &keeper{
+		client:     c,
+		clock:      c.settings.clock,
+		sooner:     make(chan struct{}, 1),
+		due:        make(chan struct{}, 1),
+		permits:    make(map[uint64]*Permit),
+		events:     schedule{by: byEvent},
+		refresh:    schedule{by: byRefresh},
+		unreleased: make(map[uint64]bool),
+	}
+	k.ctx, k.cancel = context.WithCancel(c.ctx)
+	return k
+}
+
+// take begins to keep a permit that was granted.
+func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
+	granted := got.grant.GetPermit()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch held := k.permits[granted.GetToken()]; {
+	case k.closed:
+		return nil, ErrClosed
+	case k.unreleased[granted.GetToken()]:
+		return nil, ErrReleasePending
+	case held != nil && k.clock.Now() < held.belief.deadline:
+		return held, nil // the same holder asked again
+	case held != nil:
+		k.end(held, lostAtDeadline())
+	}
+	if a.stopTime > got.belief.duration/2 {
+		return nil, &StopTimeError{StopTime: a.stopTime, Duration: got.belief.duration}
+	}
+	p := &Permit{
+		keeper:   k,
+		granted:  granted,
+		identity: a.identity(),
+		stopTime: a.stopTime,
+		done:     make(chan struct{}),
+		belief:   got.belief,
+		index:    [schedules]int{-1, -1},
+	}
+	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	k.permits[p.Token()] = p
+	k.arrange(p)
+	k.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
+	k.nudge()
+	k.start.Do(func() {
+		k.work.Go(k.watch)
+		k.work.Go(k.serve)
+	})
+	return p, nil
+}
+
+// arrange schedules the permit's next event. The caller holds mu.
+func (k *keeper) arrange(p *Permit) {
+	at := p.belief.deadline
+	if !p.stopping {
+		at -= stopTime(p.stopTime, p.belief.duration)
+	}
+	k.events.set(p, at)
+}
+
+// nudge wakes both goroutines to look at their schedules again.
+func (k *keeper) nudge() {
+	for _, c := range []chan struct{}{k.sooner, k.due} {
+		select {
+		case c <- struct{}{}:
+		default: // they are to look anyway
+		}
+	}
+}
+
+// watch ends what has come to its end, until the keeper closes.
+func (k *keeper) watch() {
+	timer := time.NewTimer(maxSleep)
+	defer timer.Stop()
+	for {
+		timer.Reset(k.expire())
+		select {
+		case <-timer.C:
+		case <-k.sooner:
+		case <-k.ctx.Done():
+			return
+		}
+	}
+}
+
+// expire ends what is due, and says how long there is nothing to do.
+func (k *keeper) expire() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.clock.Now()
+	for {
+		p := k.events.first()
+		switch {
+		case p == nil:
+			return time.Hour // a permit nudges
+		case now < p.at[byEvent]:
+			return min(p.at[byEvent]-now, maxSleep)
+		case now >= p.belief.deadline:
+			k.end(p, lostAtDeadline())
+		default:
+			message := "no server has answered since"
+			if k.trouble != nil {
+				message = plainText(k.trouble)
+			}
+			k.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message)
+		}
+	}
+}
+
+func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
+
+// stop ends the permit's context; belief goes on. The caller holds mu.
+func (k *keeper) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {
+	err := &StopError{Cause: cause, Message: message, Until: k.wall(p.belief.deadline)}
+	if !p.stopping {
+		p.stopping = true
+		p.cancel(err)
+		k.arrange(p)
+	}
+	return err
+}
+
+// end ends belief in a permit for good. The caller holds mu.
+func (k *keeper) end(p *Permit, cause error) {
+	if p.ended {
+		return
+	}
+	p.ended, p.stopping = true, true
+	delete(k.permits, p.Token())
+	k.events.remove(p)
+	k.refresh.remove(p)
+	if p.named != 0 && p.named == k.streams {
+		k.forget = append(k.forget, p.Token())
+	}
+	p.cancel(cause)
+	close(p.done)
+	p.answerAll(cause)
+}
+
+// drop ends belief in a permit that is about to be released.
+func (k *keeper) drop(p *Permit) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.end(p, ErrReleased)
+	k.unreleased[p.Token()] = true
+}
+
+// gone notes that the servers have answered a release.
+func (k *keeper) gone(p *Permit) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.unreleased, p.Token())
+}
+
+// close ends belief in all permits, and returns when both goroutines have ended.
+func (k *keeper) close() {
+	k.mu.Lock()
+	k.closed = true
+	for _, p := range k.permits {
+		k.end(p, ErrClosed)
+	}
+	k.mu.Unlock()
+	k.cancel()
+	k.work.Wait()
+}
+
+// ask makes a refresh due now.
+func (k *keeper) ask(p *Permit) (refreshWaiter, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.clock.Now()
+	switch {
+	case p.ended:
+		return refreshWaiter{}, context.Cause(p.ctx)
+	case now >= p.belief.deadline:
+		k.end(p, lostAtDeadline())
+		return refreshWaiter{}, context.Cause(p.ctx)
+	case p.refused != nil:
+		return refreshWaiter{}, p.refused
+	}
+	w := refreshWaiter{after: now, result: make(chan error, 1)}
+	p.waiters = append(p.waiters, w)
+	if !p.asked { // otherwise it is asked again when the frame on its way is answered
+		k.refresh.set(p, now)
+		k.nudge()
+	}
+	return w, nil
+}
+
+// leave takes a waiter off who waits no more.
+func (k *keeper) leave(p *Permit, w refreshWaiter) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p.waiters = slices.DeleteFunc(p.waiters, func(o refreshWaiter) bool { return o.result == w.result })
+}
+
+// answerAll tells every waiter. The caller holds the keeper's mutex.
+func (p *Permit) answerAll(err error) {
+	for _, w := range p.waiters {
+		w.result <- err
+	}
+	p.waiters = nil
+}
+
+// wall turns a reading of the clock into a time for people and timers.
+func (k *keeper) wall(at time.Duration) time.Time { return time.Now().Add(at - k.clock.Now()) }

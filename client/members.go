@@ -1,0 +1,139 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// errNoAddress is why a member was not asked.
+var errNoAddress = errors.New("no server knows its API address")
+
+// MemberStatus is one member as it sees itself.
+type MemberStatus struct {
+	// Endpoint is where it was asked; empty when nobody knows its API address.
+	Endpoint string
+	// Member is how the others know it; nil when none that was asked does.
+	Member *gatekeeperv1.Member
+	// Status is its own answer; nil when Err is set.
+	Status *gatekeeperv1.GetStatusResponse
+	Err    error
+}
+
+// Members asks every endpoint, and every other member that those name, for its status, each directly and once. They come
+// sorted by member id, then by endpoint. One that does not answer has its error; the error of Members itself is an
+// *UnavailableError when none did.
+func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
+	asked := c.askAll(ctx, req, c.router.addresses())
+	var more []string
+	for _, s := range slices.Clone(asked) {
+		for _, m := range s.Status.GetMembers() {
+			address := m.GetApiAddress()
+			if address == "" || slices.Contains(more, withPort(address)) || answers(asked, m.GetId()) {
+				continue
+			}
+			more = append(more, withPort(address))
+		}
+	}
+	more = slices.DeleteFunc(more, func(a string) bool {
+		return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Endpoint == a })
+	})
+	asked = append(asked, c.askAll(ctx, req, more)...)
+	failure := new(UnavailableError)
+	reached := false
+	for _, s := range asked {
+		if reached = reached || s.Err == nil; s.Err != nil {
+			failure.add(s.Endpoint, s.Err)
+		}
+	}
+	if !reached {
+		failure.Ended = ctx.Err()
+		return asked, failure
+	}
+	return known(asked), nil
+}
+
+// askAll asks each address once, all at the same time.
+func (c *Client) askAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest, addresses []string) []MemberStatus {
+	all := make([]MemberStatus, len(addresses))
+	var group sync.WaitGroup
+	for i, address := range addresses {
+		all[i].Endpoint = address
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, c.settings.attemptTimeout)
+			defer cancel()
+			conn, err := c.router.conn(address)
+			if err != nil {
+				all[i].Err = err
+				return
+			}
+			s, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, req)
+			if err != nil {
+				all[i].Err = typed(ctx, err)
+				return
+			}
+			all[i].Status = s
+		})
+	}
+	group.Wait()
+	return all
+}
+
+func answers(asked []MemberStatus, id string) bool {
+	return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Status.GetId() == id })
+}
+
+// known joins the answers with what they say of each other: one line a member.
+func known(asked []MemberStatus) []MemberStatus {
+	members := make(map[string]*gatekeeperv1.Member)
+	newest := uint64(0)
+	for _, s := range asked { // the newest view is that of the highest term, then of the highest index
+		if s.Status == nil || s.Status.GetTerm() < newest {
+			continue
+		}
+		newest = s.Status.GetTerm()
+		for _, m := range s.Status.GetMembers() {
+			members[m.GetId()] = m
+		}
+	}
+	var all []MemberStatus
+	for _, s := range asked {
+		if id := s.Status.GetId(); id != "" {
+			if slices.ContainsFunc(all, func(o MemberStatus) bool { return o.Status.GetId() == id }) {
+				continue // two endpoints of one member
+			}
+			s.Member = members[id]
+			delete(members, id)
+		} else {
+			for id, m := range members {
+				if m.GetApiAddress() != "" && withPort(m.GetApiAddress()) == s.Endpoint {
+					s.Member = m
+					delete(members, id)
+				}
+			}
+		}
+		all = append(all, s)
+	}
+	for _, m := range members { // nobody knows where to ask it
+		all = append(all, MemberStatus{Member: m, Err: errNoAddress})
+	}
+	slices.SortFunc(all, func(a, b MemberStatus) int {
+		if c := strings.Compare(a.ID(), b.ID()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Endpoint, b.Endpoint)
+	})
+	return all
+}
+
+// ID is the member's id; empty when it is not known.
+func (s *MemberStatus) ID() string {
+	if s.Status != nil {
+		return s.Status.GetId()
+	}
+	return s.Member.GetId()
+}

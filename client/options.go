@@ -1,0 +1,175 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+)
+
+// Defaults and the environment variables that replace them.
+const (
+	DefaultPort     = "7420"
+	DefaultEndpoint = "127.0.0.1:" + DefaultPort // or GK_ENDPOINTS, separated by commas
+	DefaultGroup    = "default"                  // or GK_GROUP
+
+	// DefaultAttemptTimeout bounds one attempt of a call; the context bounds all of them.
+	DefaultAttemptTimeout = 5 * time.Second
+)
+
+// Option is an option of Dial.
+type Option interface{ dial(*settings) error }
+
+// AcquireOption is an option of one acquisition, or of all acquisitions of a Semaphore.
+type AcquireOption interface{ acquire(*acquisition) }
+
+// SharedOption is an option of one acquisition; given to Dial it is the default of all.
+type SharedOption func(*acquisition)
+
+func (o SharedOption) dial(s *settings) error { o(&s.defaults); return nil }
+func (o SharedOption) acquire(a *acquisition) { o(a) }
+
+type dialOption func(*settings) error
+
+func (o dialOption) dial(s *settings) error { return o(s) }
+
+// settings are what Dial was told.
+type settings struct {
+	endpoints      []string
+	defaults       acquisition
+	tls            *tls.Config
+	attemptTimeout time.Duration
+	clock          Clock
+	grpc           []grpc.DialOption
+}
+
+func newSettings(endpoints []string, opts []Option) (*settings, error) {
+	s := &settings{attemptTimeout: DefaultAttemptTimeout, clock: systemClock()}
+	s.defaults.group = os.Getenv("GK_GROUP")
+	s.defaults.acquirer = os.Getenv("GK_ACQUIRER")
+	for _, o := range opts {
+		if err := o.dial(s); err != nil {
+			return nil, err
+		}
+	}
+	if s.defaults.group == "" {
+		s.defaults.group = DefaultGroup
+	}
+	if s.defaults.acquirer == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("client: this machine does not say its name, give GK_ACQUIRER or WithAcquirer: %w", err)
+		}
+		s.defaults.acquirer = host
+	}
+	if len(endpoints) == 0 {
+		endpoints = strings.Split(os.Getenv("GK_ENDPOINTS"), ",")
+	}
+	for _, e := range endpoints {
+		if e = strings.TrimSpace(e); e != "" {
+			s.endpoints = append(s.endpoints, withPort(e))
+		}
+	}
+	if len(s.endpoints) == 0 {
+		s.endpoints = []string{DefaultEndpoint}
+	}
+	return s, nil
+}
+
+// withPort completes an endpoint that names no port. What names a scheme of gRPC's is left as it is.
+func withPort(endpoint string) string {
+	if strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:") {
+		return endpoint
+	}
+	if _, _, err := net.SplitHostPort(endpoint); err == nil {
+		return endpoint
+	}
+	return net.JoinHostPort(strings.Trim(endpoint, "[]"), DefaultPort)
+}
+
+// WithGroup says where the caller runs. Default: GK_GROUP, or "default".
+func WithGroup(group string) SharedOption { return func(a *acquisition) { a.group = group } }
+
+// WithAcquirer says who asks. Default: GK_ACQUIRER, or the host name.
+func WithAcquirer(acquirer string) SharedOption {
+	return func(a *acquisition) { a.acquirer = acquirer }
+}
+
+// WithStopTime says how long before the local deadline a permit's context ends when no refresh gets through: as long as the job
+// needs to stop, or to be killed. Default: a fifth of the permit's duration, at most 10 s. Acquiring fails with a *StopTimeError when
+// the permit's duration leaves too little beside it.
+func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { a.stopTime = d } }
+
+// WithAttemptTimeout bounds one attempt of a call. Default: DefaultAttemptTimeout.
+func WithAttemptTimeout(d time.Duration) Option {
+	return dialOption(func(s *settings) error {
+		if d <= 0 {
+			return errors.New("client: an attempt needs a timeout above 0")
+		}
+		s.attemptTimeout = d
+		return nil
+	})
+}
+
+// WithClock replaces the clock that permits are counted by. It is for tests.
+func WithClock(c Clock) Option {
+	return dialOption(func(s *settings) error { s.clock = c; return nil })
+}
+
+// WithGRPC adds options to every connection.
+func WithGRPC(opts ...grpc.DialOption) Option {
+	return dialOption(func(s *settings) error { s.grpc = append(s.grpc, opts...); return nil })
+}
+
+// TLS names the PEM files by which connections are protected.
+type TLS struct {
+	// CA are the authorities by which servers are verified; empty means those of the system.
+	CA string
+	// Cert and Key are the client's own certificate and key; both or neither.
+	Cert, Key string
+	// ServerName is what the servers' certificates must name; empty means the host of each endpoint.
+	ServerName string
+}
+
+// WithTLS protects every connection by TLS 1.3. Without it connections are plain text.
+func WithTLS(t TLS) Option {
+	return dialOption(func(s *settings) error {
+		cfg, err := t.config()
+		if err != nil {
+			return fmt.Errorf("client: %w", err)
+		}
+		s.tls = cfg
+		return nil
+	})
+}
+
+func (t TLS) config() (*tls.Config, error) {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: t.ServerName}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("TLS authorities: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("TLS authorities: %s holds no PEM certificate", t.CA)
+		}
+	}
+	if (t.Cert == "") != (t.Key == "") {
+		return nil, errors.New("TLS certificate and key are given together, or neither")
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("TLS certificate: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}

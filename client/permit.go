@@ -1,0 +1,147 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Permit is a permit that this process holds. It is kept alive in the background until it is released, lost, or the Client
+// closed. Its methods may be called from any goroutine, also after it has ended.
+type Permit struct {
+	keeper   *keeper
+	granted  *gatekeeperv1.Permit
+	identity *gatekeeperv1.Identity
+	stopTime time.Duration // as asked for; 0: the default
+
+	ctx    context.Context //nolint:containedctx // the permit's own life, handed to its job
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+
+	releasing sync.Mutex // serializes Release, and guards released
+	released  bool
+
+	// The keeper's mutex guards everything below.
+	belief   belief
+	ended    bool
+	refused  error  // why a refresh was refused; it is asked no more
+	asked    bool   // it is in the frame that is on its way
+	stopping bool   // the context has ended
+	named    uint64 // the last stream that named it
+	waiters  []refreshWaiter
+	at       [schedules]time.Duration
+	index    [schedules]int // -1: not scheduled
+}
+
+// refreshWaiter waits for the answer to an attempt that is sent at after or later.
+type refreshWaiter struct {
+	after  time.Duration
+	result chan error // has room for one
+}
+
+// Token is the fencing token: it rises with every grant of the cluster. Hand it to what the job writes to, and have that refuse a
+// token older than the newest it has seen.
+func (p *Permit) Token() uint64 { return p.granted.GetToken() }
+
+// Semaphore is the semaphore's name.
+func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
+
+// HolderID is the holder id by which it was acquired.
+func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
+
+// Context ends when the job is to stop: when the holder was told to, when no refresh gets through and the local deadline is as
+// near as the stop time, when the permit is lost, or released. context.Cause says which; see ErrStopped. It carries the
+// values of the context that the permit was acquired with, and nothing else of it.
+func (p *Permit) Context() context.Context { return p.ctx }
+
+// Done is closed when the permit may be counted on no more: at its release, or at its loss, at the latest at the local deadline,
+// whether or not any server answers.
+func (p *Permit) Done() <-chan struct{} { return p.done }
+
+// Held says whether the permit may be counted on at this moment. It asks the clock, not a timer, so it is right also in the
+// first moment after the machine was suspended.
+func (p *Permit) Held() bool {
+	k := p.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !p.ended && k.clock.Now() < p.belief.deadline
+}
+
+// SafeUntil is the local deadline: until then nobody else is granted what this permit takes. Each refresh moves it out. It is the
+// zero time when the permit has ended.
+func (p *Permit) SafeUntil() time.Time {
+	k := p.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p.ended {
+		return time.Time{}
+	}
+	return k.wall(p.belief.deadline)
+}
+
+// Duration is how long the permit lives without a refresh, as the last answer said.
+func (p *Permit) Duration() time.Duration {
+	p.keeper.mu.Lock()
+	defer p.keeper.mu.Unlock()
+	return p.belief.duration
+}
+
+// Refresh refreshes now, and returns nil when a refresh that was sent after the call has been answered. It is not needed to
+// keep the permit alive. The error is that of ctx, a *StopError when refreshes are refused, or the end of the permit: ErrLost,
+// ErrReleased or ErrClosed.
+func (p *Permit) Refresh(ctx context.Context) error {
+	w, err := p.keeper.ask(p)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-w.result:
+		return err
+	case <-ctx.Done():
+		p.keeper.leave(p, w)
+		return ctx.Err()
+	}
+}
+
+// Release gives the permit back. The job must have stopped. Belief ends at once: the context ends with ErrReleased, Done is
+// closed, and only then are the servers told, until ctx ends. When ctx has ended already they are told all the same, for a
+// short while.
+//
+// It returns nil when it was this release, or a repeat of it, that freed the slot; an *EndedError when the permit had ended
+// before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called again, and
+// otherwise the slot is free when the permit expires. A firing is done.
+func (p *Permit) Release(ctx context.Context) error {
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE)
+}
+
+// ReleaseNotRun is Release of a permit whose job did not run: its firing may be claimed again.
+func (p *Permit) ReleaseNotRun(ctx context.Context) error {
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN)
+}
+
+func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome) error {
+	p.keeper.drop(p) // before the lock: belief ends also while another release is under way
+	p.releasing.Lock()
+	defer p.releasing.Unlock()
+	if p.released {
+		p.keeper.gone(p)
+		return nil
+	}
+	if ctx.Err() != nil {
+		fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+		defer cancel()
+		ctx = fresh
+	}
+	r, err := p.keeper.client.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome})
+	if err != nil {
+		return err
+	}
+	p.keeper.gone(p)
+	if !r.GetReleased() {
+		return &EndedError{Token: p.Token(), Message: r.GetMessage()}
+	}
+	p.released = true
+	return nil
+}

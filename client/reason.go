@@ -1,0 +1,64 @@
+package client
+
+import (
+	"strconv"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/status"
+)
+
+// domain is that of every google.rpc.ErrorInfo of Gatekeeper.
+const domain = "gatekeeper"
+
+// Reasons of google.rpc.ErrorInfo. They are frozen.
+const (
+	reasonNotLeader        = "NOT_LEADER"
+	reasonNoLeader         = "NO_LEADER"
+	reasonNotConfirmed     = "NOT_CONFIRMED"
+	reasonOutcomeUnknown   = "OUTCOME_UNKNOWN"
+	reasonNotAppended      = "NOT_APPENDED"
+	reasonShuttingDown     = "SHUTTING_DOWN"
+	reasonHopLimit         = "HOP_LIMIT"
+	reasonInvalidField     = "INVALID_FIELD"
+	reasonStaleVersion     = "STALE_VERSION"
+	reasonAlreadyExists    = "ALREADY_EXISTS"
+	reasonNoSuchDefinition = "NO_SUCH_DEFINITION"
+	reasonRevisionChanged  = "REVISION_CHANGED"
+	reasonRequestEnded     = "REQUEST_ENDED"
+	reasonNoSuchPermit     = "NO_SUCH_PERMIT"
+)
+
+// info is the ErrorInfo of a status that Gatekeeper made; nil for any other.
+func info(s *status.Status) *errdetails.ErrorInfo {
+	for _, d := range s.Details() {
+		if i, ok := d.(*errdetails.ErrorInfo); ok && i.GetDomain() == domain {
+			return i
+		}
+	}
+	return nil
+}
+
+// leaderHint is whom a server believes to lead.
+type leaderHint struct {
+	address string
+	term    uint64
+}
+
+func hintOf(i *errdetails.ErrorInfo) leaderHint {
+	term, err := strconv.ParseUint(i.GetMetadata()["term"], 10, 64)
+	if err != nil || i.GetMetadata()["leader_api"] == "" {
+		return leaderHint{}
+	}
+	return leaderHint{address: withPort(i.GetMetadata()["leader_api"]), term: term}
+}
+
+// retryDelay is how long the server asks to be left alone; 0 when it does not say.
+func retryDelay(s *status.Status) time.Duration {
+	for _, d := range s.Details() {
+		if r, ok := d.(*errdetails.RetryInfo); ok {
+			return min(max(r.GetRetryDelay().AsDuration(), 0), maxBackoff)
+		}
+	}
+	return 0
+}

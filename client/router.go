@@ -1,0 +1,142 @@
+package client
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+)
+
+const (
+	// pingEvery and pingTimeout find a connection that is cut off without a word. Servers allow a ping every 5 s.
+	pingEvery   = 10 * time.Second
+	pingTimeout = 5 * time.Second
+	// connectTimeout bounds one attempt to connect, TLS included.
+	connectTimeout = 3 * time.Second
+	// maxMessage bounds what is received: no page or answer of a server is larger.
+	maxMessage = 64 << 20
+	// hintRest is how long an address that a hint named and that could not be reached is not tried again. It may be one that is
+	// only known inside, behind a load balancer.
+	hintRest = 10 * time.Second
+)
+
+// router knows where to send a call: one target for all calls, which moves on when it fails or names the leader. Connections
+// are made lazily, one per address.
+type router struct {
+	endpoints []string
+	options   []grpc.DialOption
+
+	mu     sync.Mutex // guards everything below
+	conns  map[string]*grpc.ClientConn
+	target string
+	next   int                  // the endpoint after the last one that was rotated to
+	term   uint64               // of the newest hint that was followed
+	rest   map[string]time.Time // hinted addresses that failed, until when they rest
+	closed bool
+}
+
+func newRouter(s *settings) *router {
+	creds := insecure.NewCredentials()
+	if s.tls != nil {
+		creds = credentials.NewTLS(s.tls)
+	}
+	r := &router{
+		endpoints: s.endpoints,
+		conns:     make(map[string]*grpc.ClientConn),
+		next:      rand.N(len(s.endpoints)), // so that clients spread over the members
+		rest:      make(map[string]time.Time),
+		options: append([]grpc.DialOption{
+			grpc.WithTransportCredentials(creds),
+			grpc.WithDisableRetry(), // we retry: only here is it known what is safe to repeat
+			grpc.WithDisableServiceConfig(),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
+			grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff:           grpcbackoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+				MinConnectTimeout: connectTimeout,
+			}),
+		}, s.grpc...),
+	}
+	r.rotate()
+	return r
+}
+
+// rotate moves the target to the next endpoint. The caller holds mu, or is the only one.
+func (r *router) rotate() {
+	r.target = r.endpoints[r.next]
+	r.next = (r.next + 1) % len(r.endpoints)
+}
+
+// pick is the address to call now.
+func (r *router) pick() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.target
+}
+
+// conn returns the connection to an address.
+func (r *router) conn(address string) (*grpc.ClientConn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	if c := r.conns[address]; c != nil {
+		return c, nil
+	}
+	c, err := r.dial(address)
+	if err != nil {
+		return nil, err
+	}
+	r.conns[address] = c
+	return c, nil
+}
+
+// dial makes a connection that belongs to the caller.
+func (r *router) dial(address string) (*grpc.ClientConn, error) {
+	return grpc.NewClient(address, r.options...)
+}
+
+// failed tells that an address did not serve a call: others try elsewhere. Of many calls that fail together only the first
+// moves the target.
+func (r *router) failed(address string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.endpoints, address) {
+		r.rest[address] = time.Now().Add(hintRest)
+	}
+	if r.target == address {
+		r.rotate()
+	}
+}
+
+// follow takes a hint that another server leads, given by the server at from, and says whether the target is now that leader. A
+// hint of an older term than one that was followed is ignored: its giver lags behind.
+func (r *router) follow(from string, hint leaderHint) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if hint.address == "" || hint.address == from || hint.term < r.term || time.Now().Before(r.rest[hint.address]) {
+		return false
+	}
+	r.term, r.target = hint.term, hint.address
+	return true
+}
+
+// addresses are all endpoints, as configured.
+func (r *router) addresses() []string { return slices.Clone(r.endpoints) }
+
+func (r *router) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, c := range r.conns {
+		_ = c.Close() // its only error is that it was closed before
+	}
+	clear(r.conns)
+}

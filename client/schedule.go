@@ -1,0 +1,70 @@
+package client
+
+import (
+	"container/heap"
+	"time"
+)
+
+// The schedules of a keeper. Each orders permits by one time of theirs.
+const (
+	byEvent   = iota // when the context or belief ends
+	byRefresh        // when the next refresh is due
+	schedules
+)
+
+// schedule orders permits by a time, the earliest first.
+type schedule struct {
+	permits []*Permit
+	by      int
+}
+
+// first is the earliest permit; nil when there is none.
+func (s *schedule) first() *Permit {
+	if len(s.permits) == 0 {
+		return nil
+	}
+	return s.permits[0]
+}
+
+// set schedules p, or moves it.
+func (s *schedule) set(p *Permit, at time.Duration) {
+	p.at[s.by] = at
+	if p.index[s.by] < 0 {
+		heap.Push((*byTime)(s), p)
+		return
+	}
+	heap.Fix((*byTime)(s), p.index[s.by])
+}
+
+// remove takes p off, if it is on.
+func (s *schedule) remove(p *Permit) {
+	if p.index[s.by] >= 0 {
+		heap.Remove((*byTime)(s), p.index[s.by])
+	}
+}
+
+// byTime is a schedule as container/heap sees it.
+type byTime schedule
+
+func (s *byTime) Len() int           { return len(s.permits) }
+func (s *byTime) Less(i, j int) bool { return s.permits[i].at[s.by] < s.permits[j].at[s.by] }
+
+func (s *byTime) Swap(i, j int) {
+	s.permits[i], s.permits[j] = s.permits[j], s.permits[i]
+	s.permits[i].index[s.by], s.permits[j].index[s.by] = i, j
+}
+
+func (s *byTime) Push(x any) {
+	p := x.(*Permit) //nolint:forcetypeassert // only permits are pushed
+	p.index[s.by] = len(s.permits)
+	s.permits = append(s.permits, p)
+}
+
+func (s *byTime) Pop() any {
+	n := len(s.permits) - 1
+	p := s.permits[n]
+	s.permits[n] = nil
+	s.permits = s.permits[:n]
+	p.index[s.by] = -1
+	return p
+}

@@ -1,0 +1,152 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Semaphore is a gate in front of one kind of work. It is cheap: it holds no connection and needs no closing.
+type Semaphore struct {
+	client *Client
+	name   string
+	opts   []AcquireOption
+}
+
+// Semaphore returns the semaphore of that name. The options count for all its acquisitions.
+func (c *Client) Semaphore(name string, opts ...AcquireOption) *Semaphore {
+	return &Semaphore{client: c, name: name, opts: opts}
+}
+
+// Name is the semaphore's name.
+func (s *Semaphore) Name() string { return s.name }
+
+// acquisition is one acquisition, in all its attempts.
+type acquisition struct {
+	semaphore       string
+	group, acquirer string
+	holderID        *string // nil: a new one
+	weight          uint32
+	firing          *gatekeeperv1.Firing
+	metadata        map[string]string
+	requestID       string
+	expected        *uint64
+	stopTime        time.Duration
+	onPlace         func(Place)
+}
+
+type acquireOption func(*acquisition)
+
+func (o acquireOption) acquire(a *acquisition) { o(a) }
+
+// WithWeight says how much of the semaphore's permits is taken. Default 1.
+func WithWeight(weight uint32) AcquireOption {
+	return acquireOption(func(a *acquisition) { a.weight = weight })
+}
+
+// WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Of all who ask for the same
+// firing one is granted it, once.
+func WithFiring(name string, due time.Time) AcquireOption {
+	f := &gatekeeperv1.Firing{Name: name}
+	if !due.IsZero() {
+		f.Due = timestamppb.New(due)
+	}
+	return acquireOption(func(a *acquisition) { a.firing = f })
+}
+
+// WithMetadata shows people more about the holder. Entries of later options are added.
+func WithMetadata(metadata map[string]string) AcquireOption {
+	return acquireOption(func(a *acquisition) {
+		all := maps.Clone(a.metadata)
+		if all == nil {
+			all = make(map[string]string, len(metadata))
+		}
+		maps.Copy(all, metadata)
+		a.metadata = all
+	})
+}
+
+// WithHolderID names the holder. Default: a new one for each acquisition, so that the goroutines of a process and the processes of a
+// host exclude each other. Who asks again by the same group, acquirer and holder id gets its own permit back; the empty id is
+// one too.
+func WithHolderID(id string) AcquireOption {
+	return acquireOption(func(a *acquisition) { a.holderID = &id })
+}
+
+// WithRequestID names the acquisition. Default: a new one for each. A permit that was released is never granted again to its request.
+func WithRequestID(id string) AcquireOption {
+	return acquireOption(func(a *acquisition) { a.requestID = id })
+}
+
+// WithExpectedRevision makes TryAcquire fail with a *RevisionChangedError unless the semaphore's permit revision is this one.
+func WithExpectedRevision(revision uint64) AcquireOption {
+	return acquireOption(func(a *acquisition) { a.expected = &revision })
+}
+
+// WithPlace has Acquire call f with the place in the queue, at first and whenever it changes. Acquire waits for f.
+func WithPlace(f func(Place)) AcquireOption {
+	return acquireOption(func(a *acquisition) { a.onPlace = f })
+}
+
+// Place is a place in the queue.
+type Place struct {
+	// Place is 1 for who is next.
+	Place int
+	// QueueLength is how many wait.
+	QueueLength int
+}
+
+func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
+	a := s.client.settings.defaults
+	a.semaphore = s.name
+	for _, o := range s.opts {
+		o.acquire(&a)
+	}
+	for _, o := range opts {
+		o.acquire(&a)
+	}
+	if a.requestID == "" {
+		a.requestID = NewRequestID()
+	}
+	if a.holderID == nil {
+		id := NewRequestID()
+		a.holderID = &id
+	}
+	return &a
+}
+
+func (a *acquisition) identity() *gatekeeperv1.Identity {
+	return &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer, HolderId: *a.holderID}
+}
+
+// TryAcquire asks once, and is answered at once: a permit, or a *Denied that says why not and who holds. A server that does
+// not answer is asked again, over all members, until ctx ends; then the error is an *UnavailableError, and the servers are told
+// to take back what they may have granted. Other errors: *InvalidFieldError, *RevisionChangedError, *RequestEndedError, *StopTimeError.
+//
+// ctx is for the acquisition alone: the permit outlives it. Values of ctx are those of the permit's context too.
+func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
+	return s.client.acquire(ctx, s.acquisition(opts), s.client.settings.attemptTimeout, s.client.tryOnce)
+}
+
+// Acquire waits its turn until ctx ends, first come first served. Only a missing free permit is waited for: any other denial is
+// returned as a *Denied. Otherwise it is as TryAcquire.
+func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
+	started := time.Now()
+	return s.client.acquire(ctx, s.acquisition(opts), waitTimeout, func(ctx context.Context, conn *grpc.ClientConn, a *acquisition) (answer, error) {
+		return s.client.waitOnce(ctx, conn, a, time.Since(started))
+	})
+}
+
+// StopTimeError says that a permit lives too briefly beside the time that its job needs to stop. It was given back at once.
+type StopTimeError struct{ StopTime, Duration time.Duration }
+
+func (e *StopTimeError) Error() string {
+	return fmt.Sprintf("a stop time of %s leaves too little of a permit that lives %s: lengthen the definition's duration to at least %s, or shorten the stop time",
+		e.StopTime, e.Duration, 2*e.StopTime)
+}

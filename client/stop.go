@@ -1,0 +1,94 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Why a permit's context ended: context.Cause of it is one of these, found by errors.Is. All but ErrLost, ErrReleased and
+// ErrClosed come in a *StopError, which says how much time is left to stop.
+var (
+	// ErrStopped: the holder was told to stop, for one of the reasons that follow.
+	ErrStopped = errors.New("told to stop")
+	// ErrRevoked: an operator revoked the permit.
+	ErrRevoked = errors.New("the permit was revoked")
+	// ErrMoved: an edit no longer admits the holder, or the definition was deleted; or the drain of a move is over.
+	ErrMoved = errors.New("the holder is no longer admitted")
+	// ErrTakenOver: another acquirer took over, because the holder was judged dead.
+	ErrTakenOver = errors.New("the permit was taken over")
+	// ErrHeldTooLong: it was held for longer than the definition's max_hold.
+	ErrHeldTooLong = errors.New("the permit was held too long")
+	// ErrPaused: the semaphore was paused, with a stop.
+	ErrPaused = errors.New("the semaphore was paused")
+	// ErrCordoned: the group or the acquirer was cordoned.
+	ErrCordoned = errors.New("the holder was cordoned")
+
+	// ErrExpiring: no refresh got through, and the local deadline is as near as the stop time.
+	ErrExpiring = errors.New("no refresh got through")
+	// ErrLost: the permit may be counted on no more: its deadline has passed, or the servers say that it has ended.
+	ErrLost = errors.New("the permit is lost")
+	// ErrReleased: the permit was released here.
+	ErrReleased = errors.New("the permit was released")
+
+	// ErrReleasePending: the permit that was granted is one whose release has not yet got through. Release it again first.
+	ErrReleasePending = errors.New("the release of this very permit is still under way: release it again first")
+)
+
+// StopError says why to stop, and until when the permit can be counted on. It is ErrStopped and the sentinel of its cause, or
+// ErrExpiring.
+type StopError struct {
+	// Cause is unspecified for ErrExpiring.
+	Cause gatekeeperv1.StopCause
+	// Message is for a person.
+	Message string
+	// Until is the local deadline. After a notice refreshes may still move it out: ask SafeUntil.
+	Until time.Time
+}
+
+func (e *StopError) Error() string {
+	text := e.sentinel().Error()
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return fmt.Sprintf("%s: stop within %s", text, max(time.Until(e.Until), 0).Round(time.Millisecond))
+}
+
+// Is makes it the sentinels that it stands for.
+func (e *StopError) Is(target error) bool {
+	s := e.sentinel()
+	return target == s || target == ErrStopped && s != ErrExpiring //nolint:errorlint // this is Is
+}
+
+func (e *StopError) sentinel() error {
+	switch e.Cause {
+	case gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED:
+		return ErrExpiring
+	case gatekeeperv1.StopCause_STOP_CAUSE_REVOKED:
+		return ErrRevoked
+	case gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED:
+		return ErrMoved
+	case gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:
+		return ErrTakenOver
+	case gatekeeperv1.StopCause_STOP_CAUSE_HELD_TOO_LONG:
+		return ErrHeldTooLong
+	case gatekeeperv1.StopCause_STOP_CAUSE_PAUSED:
+		return ErrPaused
+	case gatekeeperv1.StopCause_STOP_CAUSE_CORDONED:
+		return ErrCordoned
+	}
+	return ErrStopped // a cause of a newer server
+}
+
+// EndedError answers a release: the permit had ended before.
+type EndedError struct {
+	Token uint64
+	// Message says how, for a person.
+	Message string
+}
+
+func (e *EndedError) Error() string {
+	return fmt.Sprintf("the permit with token %d had ended before it was released: %s", e.Token, e.Message)
+}

@@ -39,6 +39,10 @@ type record struct {
 	Weight    uint32        `json:"weight,omitempty"`
 	// Asked is when the acquisition began; only of grants.
 	Asked time.Duration `json:"asked,omitempty"`
+	// Firing is the due run that was claimed; only of grants, and empty without one.
+	Firing string `json:"firing,omitempty"`
+	// Ran says that the job was begun; only of ends.
+	Ran bool `json:"ran,omitempty"`
 	// Until is when belief ended; only of ends.
 	Until  time.Duration `json:"until,omitempty"`
 	Reason string        `json:"reason,omitempty"`
@@ -70,20 +74,20 @@ func (a *account) write(r record) {
 	}
 }
 
-// read reads an account to its end. A line that was cut off by the host's death is the last and is left out.
-func read(r io.Reader) ([]record, error) {
-	var records []record
+// read reads an account to its end and hands each record to take. A line that was cut off by the host's death is the last and is
+// left out.
+func read(r io.Reader, take func(record)) error {
 	decoder := json.NewDecoder(r)
 	for {
 		var rec record
 		err := decoder.Decode(&rec)
 		switch {
 		case err == nil:
-			records = append(records, rec)
+			take(rec)
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			return records, nil
+			return nil
 		default:
-			return records, fmt.Errorf("an account that cannot be read: %w", err)
+			return fmt.Errorf("an account that cannot be read: %w", err)
 		}
 	}
 }

@@ -22,6 +22,8 @@ type tally struct {
 	denials map[string]int
 	ends    map[string]int
 	gaveUp  int
+	// ran is how often each firing was run.
+	ran map[string]int
 
 	beliefs  []overlap.Belief
 	overlaps []overlap.Overlap
@@ -41,7 +43,7 @@ const noElection = 50 * time.Millisecond
 
 // count makes the tally. permits are the sizes of all semaphores; leaderKilled is when the leader was gone, zero if it was not killed.
 func count(lives []life, permits map[string]uint32, isPool func(semaphore string) bool, leaderKilled time.Duration) *tally {
-	t := &tally{grants: map[bool]int{}, denials: map[string]int{}, ends: map[string]int{}}
+	t := &tally{grants: map[bool]int{}, denials: map[string]int{}, ends: map[string]int{}, ran: map[string]int{}}
 	var granted []grant
 	for _, l := range lives {
 		granted = append(granted, t.add(l, isPool)...)
@@ -64,10 +66,11 @@ func count(lives []life, permits map[string]uint32, isPool func(semaphore string
 	return t
 }
 
-// grant is a belief with when it was asked for.
+// grant is a belief with when it was asked for, and the firing that was claimed with it.
 type grant struct {
 	overlap.Belief
-	asked time.Duration
+	asked  time.Duration
+	firing string
 }
 
 // add counts one host's account and returns its grants.
@@ -86,11 +89,15 @@ func (t *tally) add(l life, isPool func(string) bool) []grant {
 			granted = append(granted, grant{
 				Belief: overlap.Belief{Semaphore: r.Semaphore, Token: r.Token, Weight: r.Weight, Holder: l.host, From: r.At},
 				asked:  r.Asked,
+				firing: r.Firing,
 			})
 		case eventEnded:
 			t.ends[r.Reason]++
 			if i, ok := open[r.Token]; ok {
 				granted[i].Until = r.Until
+				if f := granted[i].firing; r.Ran && f != "" {
+					t.ran[f]++
+				}
 				delete(open, r.Token)
 			}
 		}
@@ -101,6 +108,9 @@ func (t *tally) add(l life, isPool func(string) bool) []grant {
 		if l.killed > 0 {
 			granted[i].Until = l.killed
 			t.orphans++
+			if f := granted[i].firing; f != "" {
+				t.ran[f]++ // whether it had begun died with it: then nobody else may run it
+			}
 		}
 	}
 	return granted

@@ -66,6 +66,23 @@ func TestCount_KilledHost_BelievesNothingFromThenOn(t *testing.T) {
 	}
 }
 
+func TestCount_FiringThatRanTwice_IsSeen(t *testing.T) {
+	run := func(host string, token uint64, at time.Duration, ran bool) life {
+		return life{host: host, records: []record{
+			{Event: eventGranted, Semaphore: "job", At: at, Token: token, Weight: 1, Firing: "job at noon"},
+			{Event: eventEnded, Semaphore: "job", At: at + 1, Until: at + 1, Token: token, Reason: endReleased, Ran: ran},
+		}}
+	}
+	again := count([]life{run("a", 1, 10, false), run("b", 2, 20, true)}, sizes, isPool, 0)
+	if got := again.twice(); len(got) != 0 {
+		t.Errorf("given back without having run, and then run: %v ran twice", got)
+	}
+	twice := count([]life{run("a", 1, 10, true), run("b", 2, 20, true)}, sizes, isPool, 0)
+	if got := twice.twice(); !slices.Equal(got, []string{"job at noon"}) {
+		t.Errorf("%v ran twice, want job at noon", got)
+	}
+}
+
 func TestCount_FailOver_IsTheFirstGrantOfTheNextLeader(t *testing.T) {
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	got := count([]life{{host: "a", records: []record{
@@ -83,7 +100,8 @@ func TestAccount_ReadsBack_UpToTheHostsDeath(t *testing.T) {
 	a := newAccount(&text)
 	a.write(record{Event: eventGranted, Semaphore: "job", Token: 7, Weight: 1, Asked: 3})
 	a.write(record{Event: eventEnded, Semaphore: "job", At: 9, Until: 8, Token: 7, Reason: endReleased})
-	got, err := read(strings.NewReader(text.String() + `{"event":"gran`))
+	var got []record
+	err := read(strings.NewReader(text.String()+`{"event":"gran`), func(r record) { got = append(got, r) })
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}

@@ -28,6 +28,9 @@ type firing struct {
 	weight uint32    // in the job's pool
 }
 
+// String names the firing: no other has this name.
+func (f firing) String() string { return f.job.Name + " at " + f.due.Format(time.RFC3339) }
+
 // at is the shared clock's reading at which a moment of the timetable comes.
 func (t timetable) at(due time.Time) time.Duration {
 	return t.epoch + t.speedUp(due.Sub(t.start))
@@ -66,8 +69,8 @@ func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, 
 
 // running is how long a firing runs: a different part of the job's interval each time, the same on every host.
 func (t timetable) running(f firing) time.Duration {
-	h := hash(f.job.Name + f.due.Format(time.RFC3339))
-	return 50*time.Millisecond + time.Duration(h%uint64(t.speedUp(40*time.Minute)))
+	h := hash(f.String())
+	return 50*time.Millisecond + time.Duration(h%uint64(t.speedUp(10*time.Minute)))
 }
 
 // every is the schedule of a job with an interval. Where in the interval it begins comes from its name: were all to begin at midnight,

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes the kernel end the process when the one that started it is gone: a killed test leaves no servers behind.
-func dieWithParent(cmd *exec.Cmd) {
+// DieWithParent makes the kernel end the process when the one that started it is gone: a killed test leaves no servers behind.
+func DieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

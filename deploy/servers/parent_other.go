@@ -4,5 +4,5 @@ package servers
 
 import "os/exec"
 
-// dieWithParent does nothing where the kernel knows no parent-death signal.
-func dieWithParent(*exec.Cmd) {}
+// DieWithParent does nothing where the kernel knows no parent-death signal.
+func DieWithParent(*exec.Cmd) {}

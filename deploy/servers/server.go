@@ -43,7 +43,7 @@ func (s *Server) Start() error {
 	cmd := exec.Command(s.binary, s.args...)
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
-	dieWithParent(cmd)
+	DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", s.ID, err)
 	}

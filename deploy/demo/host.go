@@ -23,6 +23,7 @@ type host struct {
 	table       timetable
 	length      time.Duration
 	fault       fault
+	run         time.Duration // how long every job runs; 0: as the timetable says
 
 	account *account
 	client  *client.Client
@@ -52,6 +53,7 @@ func parseHost(args []string) (*host, error) {
 	start := flags.String("start", "", "where the timetable begins")
 	flags.DurationVar(&h.table.hour, "hour", time.Second, "how long an hour of it takes")
 	flags.DurationVar(&h.length, "for", 0, "how long to work")
+	flags.DurationVar(&h.run, "run", 0, "how long every job runs; 0 for as long as the timetable says")
 	flags.Func("fault", "what to do wrong on purpose: "+string(believeLonger), func(s string) error {
 		if h.fault = fault(s); h.fault != believeLonger {
 			return errors.New("no such fault")
@@ -68,8 +70,8 @@ func parseHost(args []string) (*host, error) {
 	return h, err
 }
 
-// run works through the timetable until its end, and returns when everything that it began has ended.
-func (h *host) run(ctx context.Context) error {
+// serve works through the timetable until its end, and returns when everything that it began has ended.
+func (h *host) serve(ctx context.Context) error {
 	jobs, err := samples.Kubernetes()
 	if err != nil {
 		return err
@@ -125,7 +127,11 @@ func (h *host) fire(ctx context.Context, f firing) {
 		return
 	}
 	job.ran.Store(true)
-	h.work(h.table.running(f), job, pool)
+	length := h.run
+	if length == 0 {
+		length = h.table.running(f)
+	}
+	h.work(length, job, pool)
 	pool.release(ctx, (*client.Permit).Release)
 	job.release(ctx, (*client.Permit).Release)
 }
@@ -165,7 +171,7 @@ func (h *host) args() []string {
 	args := []string{"host",
 		"-name", h.name, "-group", h.group, "-endpoints", strings.Join(h.endpoints, ","),
 		"-epoch", h.table.epoch.String(), "-start", h.table.start.Format(time.RFC3339), "-hour", h.table.hour.String(),
-		"-for", h.length.String(),
+		"-for", h.length.String(), "-run", h.run.String(),
 	}
 	if h.fault != faultless {
 		args = append(args, "-fault", string(h.fault))

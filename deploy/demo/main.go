@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return h.run(ctx)
+		return h.serve(ctx)
 	}
 	d := demo{out: os.Stdout}
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)

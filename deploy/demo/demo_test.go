@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+var bin string
+
+// TestMain is also the main of the hosts: they are started as this very program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "host" {
+		if err := run(context.Background(), os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "gatekeeper-demo-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
+	var out strings.Builder
+	d := demo{out: &out, bin: bin, length: 12 * time.Second, hour: 4 * time.Second, hosts: 2, duration: 2 * time.Second, profile: "fast"}
+	if err := d.run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, row := range []string{"grants", "denials", "hand-over", "fail-over", "killed host", "overlaps"} {
+		if !strings.Contains(out.String(), "\n"+row+" ") {
+			t.Errorf("the table has no row %q:\n%s", row, &out)
+		}
+	}
+}
+
+func TestHost_SuspendedBeyondItsDeadline_BelievesNoLonger(t *testing.T) {
+	if found := suspendHolder(t, faultless); len(found) != 0 {
+		t.Errorf("overlaps of honest hosts: %v", found)
+	}
+}
+
+// A host that does not stop believing at its deadline is what the count is there to see.
+func TestHost_PlantedFault_IsSeenByTheCount(t *testing.T) {
+	found := suspendHolder(t, believeLonger)
+	if len(found) == 0 {
+		t.Fatal("a host went on believing after another was granted its permit, and the count saw nothing")
+	}
+	for _, o := range found {
+		t.Log(o)
+	}
+}
+
+// often is a job of the timetable that is due every five minutes, and group the cluster that it runs in.
+const (
+	often = "ci-k8s-infra-aks-build-cluster"
+	group = "k8s-infra-aks-prow-build"
+)
+
+// suspendHolder suspends a host, which may have a fault, while it holds a permit, lets another be granted the same, and lets the first go on. It returns the
+// overlaps of what both believed.
+func suspendHolder(t *testing.T, f fault) []overlap.Overlap {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cluster := oneServer(ctx, t)
+	table := timetable{epoch: boottime.Now(), start: monday, hour: 6 * time.Second}
+	begin := func(name string, f fault) *hostProcess {
+		p, err := startHost(ctx, &host{
+			name: name, group: group, endpoints: cluster.Endpoints(), table: table, length: time.Minute,
+			run: 1500 * time.Millisecond, fault: f,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.kill)
+		return p
+	}
+	first, second := begin("first", f), begin("second", faultless)
+
+	held := first.await(ctx, t, "the first host's grant", func(r record) bool { return r.Event == eventGranted && r.Semaphore == often })
+	if err := first.signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	second.await(ctx, t, "the second host's grant", func(r record) bool {
+		return r.Event == eventGranted && r.Semaphore == often && r.Token > held.Token
+	})
+	if err := first.signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	first.await(ctx, t, "the first host's end", func(r record) bool { return r.Event == eventEnded && r.Token == held.Token })
+	first.kill()
+	second.kill()
+	permits := map[string]uint32{often: 1, poolOf: 4}
+	return count([]life{first.life(), second.life()}, permits, isPoolName, 0).overlaps
+}
+
+const poolOf = "pool/" + group
+
+// oneServer starts a server with the few definitions that the group needs, with permits that expire soon.
+func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
+	t.Helper()
+	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Kill)
+	conn, err := cluster.Servers[0].Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, permits := range map[string]uint32{often: 1, poolOf: 4} {
+		def := &gatekeeperv1.Definition{Name: name, Permits: &permits, Duration: durationpb.New(time.Second)}
+		if _, err := gatekeeperv1.NewDefinitionServiceClient(conn).CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{Definition: def}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cluster
+}
+
+// await waits until the host has written a record like this.
+func (p *hostProcess) await(ctx context.Context, t *testing.T, what string, like func(record) bool) record {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		p.mu.Lock()
+		for _, r := range p.records {
+			if like(r) {
+				p.mu.Unlock()
+				return r
+			}
+		}
+		p.mu.Unlock()
+		select {
+		case <-tick.C:
+		case <-p.done:
+			t.Fatalf("host %s ended (%v) before %s\n%s", p.name, p.err, what, &p.stderr)
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

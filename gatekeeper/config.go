@@ -128,12 +128,16 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-// advertised is the address that others are told: what was configured, else where the listener is.
-func advertised(configured string, l net.Listener) string {
+// advertised is the address that others are told: what was configured for that, else the address to listen on as it was
+// written, whose name may be resolved differently later, else where the listener is.
+func advertised(configured, listen string, given, opened net.Listener) string {
 	if configured != "" {
 		return configured
 	}
-	return l.Addr().String()
+	if host, port, err := splitPort(listen); given == nil && err == nil && host != "" && port != 0 {
+		return listen
+	}
+	return opened.Addr().String()
 }
 
 // loopback says that an address is reached from this machine only.

@@ -2,6 +2,7 @@ package gatekeeper
 
 import (
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -108,5 +109,27 @@ func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
 	cfg = Config{TLS: TLS{"c", "k", "ca"}}.withDefaults()
 	if cfg.ID != DefaultID || cfg.ClusterName != DefaultClusterName || cfg.Profile != ProfileDefault || cfg.PeerTLS != cfg.TLS || cfg.PeerAddress != DefaultPeerAddress {
 		t.Errorf("defaults: %+v", cfg)
+	}
+}
+
+func TestAdvertised_PrefersWhatWasWritten(t *testing.T) {
+	opened, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = opened.Close() }()
+	for name, test := range map[string]struct {
+		configured, listen string
+		given              net.Listener
+		want               string
+	}{
+		"configured":           {"gk1.example:1", "0.0.0.0:1", nil, "gk1.example:1"},
+		"a name to listen on":  {"", "gk1.example:7420", nil, "gk1.example:7420"},
+		"any port":             {"", "127.0.0.1:0", nil, opened.Addr().String()},
+		"a listener was given": {"", "127.0.0.1:7420", opened, opened.Addr().String()},
+	} {
+		if got := advertised(test.configured, test.listen, test.given, opened); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }

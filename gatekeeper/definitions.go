@@ -47,32 +47,52 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 	return all, nil
 }
 
-// declare creates the definitions that were never there, and tries again until that is done or the leadership is over.
-func declare(ctx context.Context, log *slog.Logger, k *keeper.Keeper, definitions []*semaphore.Definition) {
-	for batch := range slices.Chunk(definitions, declarationBatch) {
+// declare creates the definitions that were never there, and tries again until that is done or ctx ends with the leadership.
+func (l *leading) declare(ctx context.Context) {
+	missing := l.missing()
+	if skipped := len(l.definitions) - len(missing); skipped > 0 {
+		l.log.Info("definitions that exist or were deleted are left as they are", slog.Int("definitions", skipped))
+	}
+	for batch := range slices.Chunk(missing, declarationBatch) {
 		edit := fsm.EditBatch{Author: "gatekeeperd", Reason: "definitions file", At: time.Now()}
 		for _, d := range batch {
 			edit.Changes = append(edit.Changes, fsm.Change{Kind: fsm.Declare, Name: d.Name, Definition: d})
 		}
-		for {
-			result, err := k.Edit(ctx, edit)
-			if err == nil {
-				log.Info("declared definitions", slog.Int("created", len(batch)-len(result.Skipped)),
-					slog.Int("skipped", len(result.Skipped)), slog.Uint64("revision", result.Revision))
-				break
-			}
-			if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
-				// The cluster's settings are narrower than the defaults. No retry helps, and the cluster serves without.
-				log.Error("cannot declare definitions: correct the one at fault and start this server again",
-					slog.String("semaphore", bad.Name), slog.Any("error", bad.Err))
-				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(declarationRetry):
-				log.Warn("could not declare definitions, trying again", slog.Any("error", err))
-			}
+		if !l.edit(ctx, edit) {
+			return
+		}
+	}
+}
+
+// missing are the definitions to declare. It only saves the log from what would be skipped: whether a definition is, or was
+// ever there, is decided when the command is applied.
+func (l *leading) missing() []*semaphore.Definition {
+	state := l.state()
+	return slices.DeleteFunc(slices.Clone(l.definitions), func(d *semaphore.Definition) bool {
+		return state.Definition(d.Name) != nil || state.WasDeleted(d.Name)
+	})
+}
+
+// edit makes one edit, and says whether to go on with the next.
+func (l *leading) edit(ctx context.Context, edit fsm.EditBatch) bool {
+	for {
+		result, err := l.keeper.Edit(ctx, edit)
+		if err == nil {
+			l.log.Info("declared definitions", slog.Int("created", len(edit.Changes)-len(result.Skipped)),
+				slog.Int("skipped", len(result.Skipped)), slog.Uint64("revision", result.Revision))
+			return true
+		}
+		if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
+			// The cluster's settings are narrower than the defaults. No retry helps, and the cluster serves without.
+			l.log.Error("cannot declare definitions: correct the one at fault and start this server again",
+				slog.String("semaphore", bad.Name), slog.Any("error", bad.Err))
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(declarationRetry):
+			l.log.Warn("could not declare definitions, trying again", slog.Any("error", err))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -14,6 +15,7 @@ import (
 // that it was started with. Each server may have been started with others.
 type leading struct {
 	keeper      *keeper.Keeper
+	state       func() *fsm.State
 	log         *slog.Logger
 	definitions []*semaphore.Definition
 	declaring   sync.WaitGroup
@@ -29,7 +31,7 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.declaring.Go(func() {
 		defer cancel()
-		declare(ctx, l.log, l.keeper, l.definitions)
+		l.declare(ctx)
 	})
 	l.declaring.Go(func() {
 		defer cancel()

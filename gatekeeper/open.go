@@ -23,8 +23,14 @@ import (
 
 // Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a *ConfigError or a
 // *DefinitionError, and nothing was written then; the other errors of this package tell the rest apart. With Join, Open waits
-// for the cluster until ctx ends, which has no other meaning once Open has returned.
-func Open(ctx context.Context, cfg Config) (*Server, error) {
+// for the cluster until ctx ends, which has no other meaning once Open has returned. When it fails it has closed everything,
+// Config.Listeners too.
+func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer func() {
+		if err != nil {
+			cfg.Listeners.close()
+		}
+	}()
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -41,15 +47,13 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	if err := s.open(ctx, definitions); err != nil {
 		s.end(ErrClosed)
-		s.release(context.WithoutCancel(ctx))
-		return nil, err
+		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }
 
 // open opens one thing after the other, and notes how each is closed again.
 func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) error {
-	started := time.Now()
 	cfg := &s.cfg
 	credentials, err := cfg.TLS.client("TLS")
 	if err != nil {
@@ -64,27 +68,55 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	s.opens(func(context.Context) error { s.listeners.close(); return nil })
 	s.warnOfStrangers()
 
-	folder, err := cfg.prepareFolder(ctx, advertised(cfg.AdvertisePeer, s.listeners.Peer), credentials)
+	peerAddress := advertised(cfg.AdvertisePeer, cfg.PeerAddress, cfg.Listeners.Peer, s.listeners.Peer)
+	folder, err := cfg.prepareFolder(ctx, peerAddress, credentials)
 	if err != nil {
 		return err
 	}
 	s.opens(func(context.Context) error { return folder.Close() })
-	s.machine = fsm.New(folder.ClusterID().String())
-	hub := watch.New(0)
-	s.machine.Subscribe(hub.Applied) // before anything is applied
 	measures, err := metrics.New(cfg.Registerer)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	s.opens(func(context.Context) error { measures.Close(); return nil })
-	s.machine.Subscribe(measures.Applied)
 
+	s.machine = fsm.New(folder.ClusterID().String())
+	hub := watch.New(0)
+	s.machine.Subscribe(hub.Applied) // before consensus applies anything
+	s.machine.Subscribe(measures.Applied)
+	if err := s.openConsensus(folder, peerAddress, measures); err != nil {
+		return err
+	}
+	s.openKeeper(definitions, measures)
+	measures.Attach(metrics.Sources{
+		State:     s.machine.State,
+		Leading:   func() bool { return s.node.State() == "leader" },
+		Waiters:   s.keeper.WaiterCount,
+		Deadlines: s.keeper.Leases,
+		Watchers:  hub.Watchers,
+		Waiting:   s.batcher.Waiting,
+	})
+	if err := s.openAPI(hub, measures); err != nil {
+		return err
+	}
+	s.serve(measures)
+
+	if members, err := s.node.Members(); err == nil {
+		cfg.warnOfMembers(peerAddress, members)
+	}
+	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.DataDir),
+		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
+	return nil
+}
+
+func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, measures *metrics.Metrics) (err error) {
+	cfg := &s.cfg
 	s.node, err = consensus.Open(consensus.Config{
 		Folder:        folder,
 		Machine:       s.machine,
 		PeerListener:  s.listeners.Peer,
-		AdvertisePeer: cfg.AdvertisePeer,
-		APIAddress:    advertised(cfg.AdvertiseAPI, s.listeners.API),
+		AdvertisePeer: peerAddress,
+		APIAddress:    advertised(cfg.AdvertiseAPI, cfg.APIAddress, cfg.Listeners.API, s.listeners.API),
 		Members:       cfg.members(),
 		Timeouts:      cfg.Profile.timeouts(),
 		TLS:           peer.Files(cfg.PeerTLS),
@@ -96,6 +128,10 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	s.opens(s.node.Close)
+	return nil
+}
+
+func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metrics.Metrics) {
 	s.batcher = batcher.New(s.node, func() uint32 { return s.machine.State().FeatureLevel() }, batcher.WithObserver(measures.Entry))
 	s.opens(func(context.Context) error { s.batcher.Close(); return nil })
 	s.keeper = keeper.New(keeper.Config{
@@ -106,40 +142,27 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Logger:     s.log,
 	})
 	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
-	measures.Attach(metrics.Sources{
-		State:     s.machine.State,
-		Leading:   func() bool { return s.node.State() == "leader" },
-		Waiters:   s.keeper.WaiterCount,
-		Deadlines: s.keeper.Leases,
-		Watchers:  hub.Watchers,
-		Waiting:   s.batcher.Waiting,
-	})
-	s.node.Lead(&leading{keeper: s.keeper, log: s.log, definitions: definitions})
+	s.node.Lead(&leading{keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions})
+}
 
+func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
-		ID:        cfg.ID,
+		ID:        s.cfg.ID,
 		Keeper:    api.FromKeeper(s.keeper),
 		Consensus: s.node,
 		Machine:   s.machine,
 		Hub:       hub,
 		Retire:    s.retire,
-		TLS:       api.TLS(cfg.TLS),
+		TLS:       api.TLS(s.cfg.TLS),
 		Version:   Version(),
-		Started:   started,
+		Started:   time.Now(),
 		Metrics:   measures,
 		Logger:    s.log,
 	})
 	if err != nil {
-		return fmt.Errorf("%w", err)
+		return fmt.Errorf("open the API: %w", err)
 	}
 	s.opens(func(context.Context) error { s.api.Close(); return nil })
-	s.serve(measures)
-
-	if members, err := s.node.Members(); err == nil {
-		cfg.warnOfMembers(s.node.PeerAddress(), members)
-	}
-	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.DataDir),
-		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
 	return nil
 }
 

@@ -290,3 +290,24 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 }
+
+func TestClose_WithoutTime_ClosesAllTheSame(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s, err := Open(bounded(t), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	p := c.grant(t, "job", "app1")
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = s.Close(ended) // calls may have been cut off or not
+
+	s = open(t, cfg) // the folder is free
+	ready(t, s)
+	if r := callerOf(t, s).refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("refresh: %v", r)
+	}
+}

@@ -20,8 +20,9 @@ func Keys() []string {
 	}
 }
 
-// field reads the value of one known key into a definition.
-func (p *parser) field(d *gatekeeperv1.Definition, key string, n *yaml.Node) (err error) {
+// field reads the value of one known key into the definition of an entry.
+func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
+	d := e.Definition
 	if err := p.plain(n); err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (p *parser) field(d *gatekeeperv1.Definition, key string, n *yaml.Node) (er
 	case "description":
 		d.Description, err = p.text(key, n)
 	case "labels":
-		d.Labels, err = p.labels(n)
+		d.Labels, err = p.labels(e, n)
 	case "group_pattern":
 		d.GroupPattern, err = pointer(p.text(key, n))
 	case "acquirer_pattern":
@@ -77,7 +78,7 @@ func (p *parser) text(key string, n *yaml.Node) (string, error) {
 	return "", p.at(n, "%s must be text, not %s", key, describe(n))
 }
 
-func (p *parser) labels(n *yaml.Node) (map[string]string, error) {
+func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, p.at(n, "labels must be keys and values, not %s", describe(n))
 	}
@@ -85,6 +86,7 @@ func (p *parser) labels(n *yaml.Node) (map[string]string, error) {
 	err := p.mapping(n, nil, func(key, value *yaml.Node) (err error) {
 		if err = p.plain(value); err == nil {
 			labels[key.Value], err = p.text("label "+key.Value, value)
+			e.Fields["labels."+key.Value] = Position{value.Line, value.Column}
 		}
 		return err
 	})

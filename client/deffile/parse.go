@@ -28,19 +28,26 @@ type Entry struct {
 	Definition *gatekeeperv1.Definition
 	// Line and Column are where the entry begins.
 	Line, Column int
-	// Fields is where the value of each given key begins.
+	// Fields is where the value of each given key begins; "labels.team" is that of the label team.
 	Fields map[string]Position
 }
 
 // Position is a place in a file, counted from 1.
 type Position struct{ Line, Column int }
 
-// Position returns where the value of a field stands, or where the entry begins when the entry does not give that field.
+// Position returns where the value of a field stands. When the entry does not give that field, it is where the field stands
+// of which it is a part, as "labels" for "labels.key", or where the entry begins.
 func (e *Entry) Position(field string) Position {
-	if p, ok := e.Fields[field]; ok {
-		return p
+	for {
+		if p, ok := e.Fields[field]; ok {
+			return p
+		}
+		dot := strings.LastIndexByte(field, '.')
+		if dot < 0 {
+			return Position{e.Line, e.Column}
+		}
+		field = field[:dot]
 	}
-	return Position{e.Line, e.Column}
 }
 
 // Definitions returns the definitions of all entries, in the order of the file.
@@ -179,7 +186,7 @@ func (p *parser) entry(n *yaml.Node) (Entry, error) {
 	}
 	err := p.mapping(n, Keys(), func(key, value *yaml.Node) error {
 		e.Fields[key.Value] = Position{value.Line, value.Column}
-		return p.field(e.Definition, key.Value, value)
+		return p.field(&e, key.Value, value)
 	})
 	if err != nil {
 		return e, err

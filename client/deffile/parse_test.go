@@ -74,6 +74,8 @@ func TestParse_EveryKey_IsReadWithItsPlace(t *testing.T) {
 		"acquirer_pattern": {7, 23},
 		"firing_limit":     {18, 19},
 		"no_such":          {3, 5}, // where the entry begins
+		"labels.team":      {5, 20},
+		"labels.other.key": {5, 13}, // where the labels begin
 	} {
 		if got := first.Position(field); got != want {
 			t.Errorf("Position(%q) = %v, want %v", field, got, want)

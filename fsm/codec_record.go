@@ -9,6 +9,15 @@ import (
 // The records of a snapshot, each in both directions. Readers check what stands within one record; what records say of
 // each other is checked in restore.go.
 
+// recordKind is the field number of a record's kind, which gives the order of kinds; 0 for one that is unknown.
+func recordKind(r *logv1.Record) int {
+	m := r.ProtoReflect()
+	if kind := m.WhichOneof(m.Descriptor().Oneofs().Get(0)); kind != nil {
+		return int(kind.Number())
+	}
+	return 0
+}
+
 func headerToProto(s *State) *logv1.Header {
 	return &logv1.Header{
 		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,

@@ -34,7 +34,7 @@ type restoring struct {
 	r         reader
 	records   *recordReader
 	revision  uint64 // of the header; d's own is 0 until the end, so that adding permits counts as no change
-	kind      int    // of the last record
+	kind      int    // of the last record; see recordKind
 	lastTally string // tallies also come up with permits, claims and journal
 }
 
@@ -103,39 +103,30 @@ func (in *restoring) trailer(t *logv1.Trailer) error {
 
 // record adds what a record holds, after checking it against those before it.
 func (in *restoring) record(record *logv1.Record) {
-	kind := 0
+	kind := recordKind(record)
+	in.require(kind != 0, "unknown kind of record")
+	in.require(kind > 1 && kind >= in.kind, "a record of kind %d after one of kind %d", kind, in.kind)
+	in.kind = kind
 	switch k := record.GetKind().(type) {
 	case *logv1.Record_Definition:
-		kind = 2
 		in.definition(in.r.storedDefinition(k.Definition))
 	case *logv1.Record_Permit:
-		kind = 3
 		in.permit(in.r.permit(k.Permit))
 	case *logv1.Record_Claim:
-		kind = 4
 		in.claim(in.r.claim(k.Claim))
 	case *logv1.Record_Cordon:
-		kind = 5
 		in.cordon(in.r.cordon(k.Cordon))
 	case *logv1.Record_Request:
-		kind = 6
 		in.request(in.r.request(k.Request))
 	case *logv1.Record_Deletion:
-		kind = 7
 		in.deletion(deletion{revision: k.Deletion.GetRevision(), name: k.Deletion.GetName()})
 	case *logv1.Record_Journal:
-		kind = 8
 		in.journal(in.r.journal(k.Journal))
 	case *logv1.Record_Semaphore:
-		kind = 9
 		in.tally(k.Semaphore)
 	case *logv1.Record_RetiredMember:
-		kind = 10
 		in.retired(k.RetiredMember.GetId())
 	}
-	in.require(kind != 0, "unknown kind of record")
-	in.require(kind >= in.kind, "a record of kind %d after one of kind %d", kind, in.kind)
-	in.kind = kind
 }
 
 func (in *restoring) definition(s *StoredDefinition) {

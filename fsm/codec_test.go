@@ -1,0 +1,291 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Any command, of any content that Encode accepts, is read back as it was, and its bytes are the only ones it has.
+func TestCodec_AnyCommand_IsReadBackAsItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
+		entry, err := fsm.Encode(1, cmds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := fsm.Decode(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "commands", got, cmds)
+		again, err := fsm.Encode(1, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(entry, again) {
+			t.Fatal("the same commands have other bytes")
+		}
+	})
+}
+
+func anyText() *rapid.Generator[string] { return rapid.StringN(0, 8, 32) }
+
+func anyTime() *rapid.Generator[time.Time] {
+	return rapid.Custom(func(t *rapid.T) time.Time {
+		if rapid.Bool().Draw(t, "absent") {
+			return time.Time{}
+		}
+		n := rapid.Int64().Draw(t, "nanoseconds")
+		if n == 0 {
+			n = 1 // 1970 to the nanosecond stands for an absent time
+		}
+		return time.Unix(0, n).UTC()
+	})
+}
+
+func anyDuration() *rapid.Generator[time.Duration] {
+	return rapid.Map(rapid.Int64(), func(n int64) time.Duration { return time.Duration(n) })
+}
+
+func anyLabels() *rapid.Generator[map[string]string] { return rapid.MapOfN(anyText(), anyText(), 0, 4) }
+
+func anyIdentity() *rapid.Generator[semaphore.Identity] {
+	return rapid.Custom(func(t *rapid.T) semaphore.Identity {
+		return semaphore.Identity{Group: anyText().Draw(t, "group"), Acquirer: anyText().Draw(t, "acquirer"), HolderID: anyText().Draw(t, "holder")}
+	})
+}
+
+func anyFiring() *rapid.Generator[*semaphore.Firing] {
+	return rapid.Custom(func(t *rapid.T) *semaphore.Firing {
+		switch rapid.IntRange(0, 2).Draw(t, "firing") {
+		case 0:
+			return nil
+		case 1:
+			return &semaphore.Firing{Name: anyText().Draw(t, "name")}
+		}
+		// A due time has no absent value of its own: 1970 is one like any other.
+		return &semaphore.Firing{Name: anyText().Draw(t, "name"), Due: time.Unix(0, rapid.Int64().Draw(t, "due")).UTC()}
+	})
+}
+
+func anyDefinition() *rapid.Generator[*semaphore.Definition] {
+	return rapid.Custom(func(t *rapid.T) *semaphore.Definition {
+		d := func(what string) time.Duration { return anyDuration().Draw(t, what) }
+		return &semaphore.Definition{
+			Name: anyText().Draw(t, "name"), Description: anyText().Draw(t, "description"), Labels: anyLabels().Draw(t, "labels"),
+			GroupPattern: anyText().Draw(t, "group"), AcquirerPattern: anyText().Draw(t, "acquirer"), Permits: rapid.Uint32().Draw(t, "permits"),
+			Duration: d("duration"), MaxHold: d("max hold"), MinHold: d("min hold"), LossDelay: d("loss delay"),
+			OnExpiry: semaphore.OnExpiry(rapid.Byte().Draw(t, "on expiry")), FiringOnLoss: semaphore.FiringOnLoss(rapid.Byte().Draw(t, "on loss")),
+			Takeover: rapid.Bool().Draw(t, "takeover"), ExpectEvery: d("expect"), FiringRetention: d("retention"),
+			FiringLimit: rapid.Uint32().Draw(t, "limit"),
+		}
+	})
+}
+
+func anyCommand() *rapid.Generator[fsm.Command] {
+	return rapid.Custom(func(t *rapid.T) fsm.Command {
+		text := func(what string) string { return anyText().Draw(t, what) }
+		number := func(what string) uint64 { return rapid.Uint64().Draw(t, what) }
+		names := func() []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, "names") }
+		instant := func(what string) time.Time { return anyTime().Draw(t, what) }
+		switch rapid.IntRange(0, 17).Draw(t, "command") {
+		case 0:
+			g := fsm.Grant{
+				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
+				Firing: anyFiring().Draw(t, "firing"), RequestID: text("request"), Metadata: anyLabels().Draw(t, "metadata"),
+				DefinitionVersion: number("version"), CordonRevision: number("cordons"), At: instant("at"),
+			}
+			if rapid.Bool().Draw(t, "expects") {
+				n := number("expected")
+				g.ExpectedRevision = &n
+			}
+			return g
+		case 1:
+			return fsm.Extend{Token: number("token"), Duration: anyDuration().Draw(t, "duration")}
+		case 2:
+			return fsm.Release{Token: number("token"), NotRun: rapid.Bool().Draw(t, "not run"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
+		case 3:
+			return fsm.Expire{Token: number("token"), Term: number("term"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
+		case 4:
+			return fsm.Abandon{Token: number("token"), Term: number("term")}
+		case 5:
+			return fsm.EndCooling{Token: number("token"), Term: number("term")}
+		case 6:
+			return fsm.Clear{Token: number("token"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+		case 7:
+			return fsm.Revoke{Token: number("token"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+		case 8:
+			return fsm.Cancel{Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), RequestID: text("request")}
+		case 9:
+			b := fsm.EditBatch{Author: text("author"), Reason: text("reason"), RequestID: text("request"), At: instant("at")}
+			for range rapid.IntRange(0, 3).Draw(t, "changes") {
+				c := fsm.Change{
+					Kind: rapid.SampledFrom([]fsm.ChangeKind{fsm.Create, fsm.Replace, fsm.Delete, fsm.Declare}).Draw(t, "kind"),
+					Name: text("name"), ExpectedVersion: number("version"),
+				}
+				if c.Kind != fsm.Delete {
+					c.Definition = anyDefinition().Draw(t, "definition")
+				}
+				b.Changes = append(b.Changes, c)
+			}
+			return b
+		case 10:
+			return fsm.SetCordon{
+				ID: text("id"), GroupPattern: text("group"), AcquirerPattern: text("acquirer"), Until: instant("until"),
+				Author: text("author"), Reason: text("reason"), At: instant("at"),
+			}
+		case 11:
+			return fsm.Uncordon{ID: text("id"), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+		case 12:
+			return fsm.Pause{Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"), At: instant("at")}
+		case 13:
+			return fsm.Resume{Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+		case 14:
+			return fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}
+		case 15:
+			n := func(what string) uint32 { return rapid.Uint32().Draw(t, what) }
+			return fsm.Configure{Settings: fsm.Settings{
+				MaxDuration: anyDuration().Draw(t, "max"), JournalPerSemaphore: n("per semaphore"), JournalTotal: n("total"),
+				RememberedRequests: n("requests"), RememberedDeletions: n("deletions"),
+			}, Author: text("author"), Reason: text("reason"), At: instant("at")}
+		case 16:
+			return fsm.RetireMember{ID: text("id")}
+		}
+		return fsm.RaiseFeatureLevel{Level: rapid.Uint32Range(0, fsm.SupportedLevel).Draw(t, "level")}
+	})
+}
+
+func TestEncode_WhatCouldNotBeReadBack_IsRefused(t *testing.T) {
+	far := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, cmd := range map[string]fsm.Command{
+		"instant out of range":  fsm.Release{Token: 1, At: far},
+		"due time out of range": fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
+		"no UTF-8":              fsm.RetireMember{ID: "\xff"},
+		"pointer":               &fsm.Extend{},
+		"nothing":               nil,
+	} {
+		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	for _, level := range []uint32{0, fsm.SupportedLevel + 1} {
+		if _, err := fsm.Encode(level, nil); err == nil {
+			t.Errorf("level %d: accepted", level)
+		}
+	}
+}
+
+func TestDecode_Refuses(t *testing.T) {
+	entry := func(level uint32, cmds ...*logv1.Command) []byte {
+		b, err := proto.Marshal(&logv1.Entry{FeatureLevel: level, Commands: cmds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	edit := func(c *logv1.Change) []byte {
+		return entry(1, &logv1.Command{Kind: &logv1.Command_EditBatch{EditBatch: &logv1.EditBatch{Changes: []*logv1.Change{c}}}})
+	}
+	newer := &logv1.Command{}
+	newer.ProtoReflect().SetUnknown([]byte{0xca, 0x3e, 0x00}) // field 1001, of length 0
+	for _, tc := range []struct {
+		name  string
+		entry []byte
+		err   error
+	}{
+		{"nothing", nil, fsm.ErrMalformed},
+		{"garbage", []byte("GET / HTTP/1.1\r\n\r\n"), fsm.ErrMalformed},
+		{"no feature level", entry(0), fsm.ErrMalformed},
+		{"newer feature level", entry(fsm.SupportedLevel + 1), fsm.ErrUnknownCommand},
+		{"newer command", entry(1, newer), fsm.ErrUnknownCommand},
+		{"empty command", entry(1, &logv1.Command{}), fsm.ErrUnknownCommand},
+		{
+			"raise above what is supported",
+			entry(1, &logv1.Command{Kind: &logv1.Command_RaiseFeatureLevel{RaiseFeatureLevel: &logv1.RaiseFeatureLevel{Level: fsm.SupportedLevel + 1}}}),
+			fsm.ErrUnknownCommand,
+		},
+		{"change of kind 0", edit(&logv1.Change{Definition: &logv1.Definition{}}), fsm.ErrMalformed},
+		{"change of kind 257", edit(&logv1.Change{Kind: 257, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
+		{"create without definition", edit(&logv1.Change{Kind: 1}), fsm.ErrMalformed},
+		{"delete with definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
+		{"on_expiry of more than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
+		{"labels out of order", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{Labels: []*logv1.Label{{Key: "b"}, {Key: "a"}}}}), fsm.ErrMalformed},
+		{"no settings", entry(1, &logv1.Command{Kind: &logv1.Command_Configure{Configure: &logv1.Configure{}}}), fsm.ErrMalformed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := fsm.Decode(tc.entry); !errors.Is(err, tc.err) {
+				t.Fatalf("Decode: %v, want %v", err, tc.err)
+			}
+			l := newLog(t)
+			l.define("s")
+			before := snapshot(t, l.state())
+			_, err := l.m.Apply(l.index+1, l.term, tc.entry)
+			if !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "entry 2 of term 3") {
+				t.Fatalf("Apply: %v, want %v naming the entry", err, tc.err)
+			}
+			if !bytes.Equal(before, snapshot(t, l.state())) {
+				t.Fatal("an entry that cannot be read changed the state")
+			}
+		})
+	}
+}
+
+// FuzzDecode: whatever the bytes, Decode returns commands or an error, and any commands can be applied.
+func FuzzDecode(f *testing.F) {
+	for _, cmd := range everyCommand() {
+		entry, err := fsm.Encode(1, []fsm.Command{cmd})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(entry)
+	}
+	whole, err := fsm.Encode(1, everyCommand())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add([]byte{})
+	f.Add([]byte{8, 2})
+	start := snapshot(f, storyOfEveryCommand(f).state())
+	f.Fuzz(func(t *testing.T, entry []byte) {
+		cmds, err := fsm.Decode(entry)
+		if err != nil {
+			if !errors.Is(err, fsm.ErrMalformed) && !errors.Is(err, fsm.ErrUnknownCommand) {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		again, err := fsm.Encode(1, cmds)
+		if err != nil {
+			t.Fatalf("cannot encode what was decoded: %v", err)
+		}
+		back, err := fsm.Decode(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "commands", back, cmds)
+
+		m := fsm.New("")
+		if err := m.Restore(bytes.NewReader(start)); err != nil {
+			t.Fatal(err)
+		}
+		s := m.State()
+		if _, err := m.Apply(s.Index()+1, s.Term(), entry); err != nil {
+			t.Fatal(err)
+		}
+		// Whatever was applied, a restart must survive it.
+		if !bytes.Equal(snapshot(t, restored(t, m.State()).State()), snapshot(t, m.State())) {
+			t.Fatal("restored differently")
+		}
+	})
+}

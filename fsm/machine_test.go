@@ -1,0 +1,204 @@
+package fsm_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestApply_OutOfOrder_IsAnError(t *testing.T) {
+	l := newLog(t)
+	l.define("s")
+	l.define("t")
+	entry, err := fsm.Encode(1, []fsm.Command{fsm.RetireMember{ID: "gk2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][2]uint64{{l.index, l.term}, {l.index - 1, l.term}, {l.index + 1, l.term - 1}} {
+		before := l.state()
+		if _, err := l.m.Apply(at[0], at[1], entry); !errors.Is(err, fsm.ErrOutOfOrder) || l.state() != before {
+			t.Errorf("entry %d of term %d after %d of %d: %v", at[0], at[1], l.index, l.term, err)
+		}
+	}
+	// The log may hold entries that are none of ours in between.
+	if _, err := l.m.Apply(l.index+5, l.term+2, entry); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSubscribe_SeesEveryEntryAfterItsStateIsPublished(t *testing.T) {
+	l := newLog(t)
+	var first, second []uint64
+	var cancelSecond func()
+	cancel := l.m.Subscribe(func(a fsm.Applied) {
+		if l.m.State() != a.State || a.State.Index() != a.Index || a.State.Term() != a.Term {
+			t.Errorf("entry %d was told before its state was published", a.Index)
+		}
+		first = append(first, a.Index)
+		if a.Index == 2 {
+			cancelSecond() // from within: the other is not called any more, also not for this entry
+		}
+	})
+	cancelSecond = l.m.Subscribe(func(a fsm.Applied) { second = append(second, a.Index) })
+	l.define("a")
+	l.define("b")
+	l.define("c")
+	cancel()
+	cancel()
+	l.define("d")
+	equal(t, "first", first, []uint64{1, 2, 3})
+	equal(t, "second", second, []uint64{1})
+}
+
+// What subscribes within Sync has, together with the state that it got, every change exactly once.
+func TestSync_WithSubscribe_MissesNothingAndSeesNothingTwice(t *testing.T) {
+	l := newLog(t)
+	l.define("s", permits(semaphore.MaxPermits))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 300 {
+			l.grant("s", fmt.Sprint(i))
+		}
+	})
+	for range 50 {
+		wg.Go(func() {
+			var mu sync.Mutex
+			seen, cut := map[uint64]bool{}, uint64(0)
+			add := func(token uint64) {
+				mu.Lock()
+				defer mu.Unlock()
+				if seen[token] {
+					t.Errorf("token %d twice", token)
+				}
+				seen[token] = true
+			}
+			var cancel func()
+			l.m.Sync(func(s *fsm.State) {
+				cut = s.LastToken()
+				for p := range s.Permits(0) {
+					add(p.Token)
+				}
+				cancel = l.m.Subscribe(func(a fsm.Applied) {
+					for _, e := range a.Events {
+						add(e.Permit.Token)
+					}
+				})
+			})
+			var last uint64
+			l.m.Sync(func(s *fsm.State) { last = s.LastToken(); cancel() })
+			if uint64(len(seen)) != last {
+				t.Errorf("%d tokens of %d, cut at %d", len(seen), last, cut)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Readers run beside Apply, Snapshot and Restore without a lock; each state that they get is whole.
+func TestState_ReadBesideApply_IsWholeAndImmutable(t *testing.T) {
+	l := newLog(t)
+	l.define("s", permits(semaphore.MaxPermits))
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			old := l.state()
+			before := hash(t, old)
+			for {
+				select {
+				case <-done:
+					if hash(t, old) != before {
+						t.Error("a published state changed")
+					}
+					return
+				default:
+				}
+				s := l.state()
+				var weight uint64
+				count := 0
+				for p := range s.Holders("s") {
+					weight += uint64(p.Weight)
+					count++
+					if p.State != semaphore.Cooling && s.Own("s", p.Identity) != p {
+						t.Errorf("permit %d is not its identity's", p.Token)
+					}
+				}
+				if weight != s.Used("s") || count != s.HolderCount("s") || count != s.PermitCount() {
+					t.Errorf("%d permits of weight %d, counted %d of %d", count, weight, s.HolderCount("s"), s.Used("s"))
+				}
+				hash(t, s)
+			}
+		})
+	}
+	for i := range 150 {
+		p := l.grant("s", fmt.Sprint(i), requestID("r"))
+		if i%3 == 0 {
+			l.apply(fsm.Release{Token: p.Token}, l.request("s", "x"+fmt.Sprint(i)), fsm.SetCordon{ID: fmt.Sprint(i)}, fsm.Uncordon{ID: fmt.Sprint(i - 3)})
+		}
+		if i == 75 {
+			m := restored(t, l.state())
+			l.m.Sync(func(*fsm.State) {})
+			equal(t, "restored", hash(t, m.State()), hash(t, l.state()))
+		}
+	}
+	close(done)
+	wg.Wait()
+}
+
+// Commands of one log give one state, entry by entry, wherever they are applied.
+func TestApply_SameLogTwice_SameBytes(t *testing.T) {
+	story := storyOfEveryCommand(t)
+	m := fsm.New(clusterID)
+	for i, entry := range story.entries {
+		if _, err := m.Apply(uint64(i+1), story.term, entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "snapshot", snapshot(t, m.State()), snapshot(t, story.state()))
+}
+
+func TestReads_OfNothing_AreEmpty(t *testing.T) {
+	s := fsm.New(clusterID).State()
+	if s.Definition("x") != nil || s.Permit(1) != nil || s.Own("x", identity("a")) != nil || s.Claim("x", *fire("f", 1)) != nil ||
+		s.Request("x", identity("a"), "r") != nil || s.EditRequest("") != nil || s.EndedPermit(0) != nil || s.WasDeleted("x") || s.Retired("x") {
+		t.Fatal("something was found in nothing")
+	}
+	equal(t, "settings", s.Settings(), fsm.DefaultSettings())
+	equal(t, "cluster id", s.ClusterID(), clusterID)
+	equal(t, "feature level", s.FeatureLevel(), uint32(1))
+	for range s.Definitions("") {
+		t.Fatal("a definition")
+	}
+	for range s.ClaimedSemaphores() {
+		t.Fatal("a claimed semaphore")
+	}
+}
+
+func TestReads_PageInOrder(t *testing.T) {
+	l := newLog(t)
+	for _, name := range []string{"c", "a", "b"} {
+		l.define(name, permits(9))
+		l.grant(name, "x")
+		l.grant(name, "y")
+	}
+	s := l.state()
+	var names []string
+	for d := range s.Definitions("b") {
+		names = append(names, d.Definition.Name)
+	}
+	equal(t, "definitions from b", names, []string{"b", "c"})
+	equal(t, "permits from 3", tokens(collect(s.Permits(3))), []uint64{3, 4, 5, 6})
+	equal(t, "holders from (a, 4)", tokens(collect(s.HoldersFrom("a", 4))), []uint64{4, 5, 6, 1, 2})
+	equal(t, "holders from (b, 6)", tokens(collect(s.HoldersFrom("b", 6))), []uint64{6, 1, 2})
+	for p := range s.Holders("b") { // a reader may stop early
+		equal(t, "first", p.Token, uint64(5))
+		break
+	}
+	req := semaphore.Request{Semaphore: "a", Identity: identity("x"), Weight: 1, Firing: fire("f", 3)}
+	f := s.Facts(&req)
+	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Used: 2})
+}

@@ -1,0 +1,322 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
+	story := storyOfEveryCommand(t)
+	m := fsm.New("")
+	var told []fsm.Applied
+	m.Subscribe(func(a fsm.Applied) { told = append(told, a) })
+	if err := m.Restore(bytes.NewReader(snapshot(t, story.state()))); err != nil {
+		t.Fatal(err)
+	}
+	s := m.State()
+	equal(t, "cluster id", s.ClusterID(), clusterID)
+	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{story.index, story.term})
+	equal(t, "state", snapshotRecords(t, s), snapshotRecords(t, story.state()))
+	if len(told) != 1 || !told[0].Restored || told[0].State != s || len(told[0].Events) != 0 || told[0].Index != story.index {
+		t.Fatalf("told: %+v", told)
+	}
+	for p := range story.state().Permits(0) {
+		equal(t, "permit", s.Permit(p.Token), p)
+		equal(t, "own", s.Own(p.Semaphore, p.Identity), story.state().Own(p.Semaphore, p.Identity))
+		equal(t, "used", s.Used(p.Semaphore), story.state().Used(p.Semaphore))
+	}
+	// It goes on from there.
+	entry, err := fsm.Encode(1, []fsm.Command{fsm.RetireMember{ID: "gk8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Apply(story.index+1, story.term, entry); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRestore_OfAnotherCluster_IsRefused(t *testing.T) {
+	file := snapshot(t, newLog(t).state())
+	for id, ok := range map[string]bool{"": true, clusterID: true, "5eed.2": false} {
+		m := fsm.New(id)
+		before := m.State()
+		err := m.Restore(bytes.NewReader(file))
+		switch {
+		case ok && err != nil:
+			t.Errorf("cluster %q: %v", id, err)
+		case !ok && (!errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), `"5eed.1"`) || m.State() != before):
+			t.Errorf("cluster %q: %v", id, err)
+		}
+	}
+}
+
+// Damage of every byte, and of the length, is found, and the old state stays in force.
+func TestRestore_Damaged_IsRefusedAndKeepsTheState(t *testing.T) {
+	file := snapshot(t, storyOfEveryCommand(t).state())
+	l := newLog(t)
+	l.define("mine")
+	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was told") })
+	before := l.state()
+	refused := func(what string, i int, b []byte) {
+		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
+			t.Fatalf("%s at %d of %d: %v", what, i, len(file), err)
+		}
+		if l.state() != before {
+			t.Fatalf("%s at %d: the state was replaced", what, i)
+		}
+	}
+	for i := range file {
+		refused("cut short", i, file[:i])
+		flipped := slices.Clone(file)
+		flipped[i] ^= 0x10
+		refused("a flipped bit", i, flipped)
+	}
+	refused("something behind it", len(file), append(slices.Clone(file), 0))
+	refused("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
+	refused("an endless length", 0, bytes.Repeat([]byte{0xff}, 100))
+	refused("a long one that is not there", 0, []byte{0xff, 0xff, 0xff, 0x0f})
+	if err := l.m.Restore(io.MultiReader(bytes.NewReader(file[:99]), broken{})); !errors.Is(err, errBroken) {
+		t.Fatalf("the reader's own error is lost: %v", err)
+	}
+}
+
+var errBroken = errors.New("disk on fire")
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+// A snapshot whose checksum is right may still be wrong: a faulty server may have written it.
+func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
+	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
+		i := slices.IndexFunc(records, fits)
+		if i < 0 {
+			t.Fatal("the story has no such record")
+		}
+		return records[i]
+	}
+	header := func(r []*logv1.Record) *logv1.Header { return r[0].GetHeader() }
+	permit := func(state semaphore.PermitState) func([]*logv1.Record) *logv1.StoredPermit {
+		return func(r []*logv1.Record) *logv1.StoredPermit {
+			return find(r, func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(state) }).GetPermit()
+		}
+	}
+	live := permit(semaphore.Live)
+	claim := func(r []*logv1.Record) *logv1.StoredClaim { // that of the live permit
+		token := live(r).GetToken()
+		return find(r, func(r *logv1.Record) bool { return r.GetClaim().GetToken() == token }).GetClaim()
+	}
+	request := func(r []*logv1.Record) *logv1.StoredRequest {
+		return find(r, func(r *logv1.Record) bool { return r.GetRequest().GetToken() != 0 }).GetRequest()
+	}
+	definition := func(r []*logv1.Record) *logv1.StoredDefinition { return r[1].GetDefinition() }
+	journal := func(r []*logv1.Record) *logv1.JournalEntry {
+		return find(r, func(r *logv1.Record) bool { return r.GetJournal() != nil }).GetJournal()
+	}
+	tally := func(r []*logv1.Record) *logv1.StoredSemaphore {
+		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore() != nil }).GetSemaphore()
+	}
+	edit := func(change func(r []*logv1.Record)) func([]*logv1.Record) []*logv1.Record {
+		return func(r []*logv1.Record) []*logv1.Record { change(r); return r }
+	}
+	drop := func(fits func(*logv1.Record) bool) func([]*logv1.Record) []*logv1.Record {
+		return func(r []*logv1.Record) []*logv1.Record {
+			n := len(r)
+			if r = slices.DeleteFunc(r, fits); len(r) == n {
+				t.Fatal("the story has no such record")
+			}
+			return r
+		}
+	}
+	swap := func(i, j int) func([]*logv1.Record) []*logv1.Record {
+		return edit(func(r []*logv1.Record) { r[i], r[j] = r[j], r[i] })
+	}
+	unknown := &logv1.Record{}
+	unknown.ProtoReflect().SetUnknown([]byte{0xca, 0x3e, 0x00})
+	for _, tc := range []struct {
+		why    string
+		change func([]*logv1.Record) []*logv1.Record
+	}{
+		{"does not begin with a header", func(r []*logv1.Record) []*logv1.Record { return r[1:] }},
+		{"format is 2", edit(func(r []*logv1.Record) { header(r).Format = 2 })},
+		{"feature level is 2", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 2 })},
+		{"feature level is 0", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 0 })},
+		{"no settings", edit(func(r []*logv1.Record) { header(r).Settings = nil })},
+		{"its settings", edit(func(r []*logv1.Record) { header(r).Settings.MaxDuration = 1 })},
+		{"largest duration", edit(func(r []*logv1.Record) { header(r).LargestDuration = 1 })},
+		{"cordon revision", edit(func(r []*logv1.Record) { header(r).CordonRevision = header(r).LastRevision + 1 })},
+		{"the last token", edit(func(r []*logv1.Record) { header(r).LastToken = 3 })},
+		{"not within 1 and the last one", edit(func(r []*logv1.Record) { header(r).LastRevision = header(r).CordonRevision })},
+		{"journal entries, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.JournalTotal = 1 })},
+		{"journal entries, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.JournalPerSemaphore = 1 })},
+		{"requests, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedRequests = 1 })},
+		{"deletions, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedDeletions = 0 })},
+		{"definition \"export\" after \"fresh\"", swap(1, 2)},
+		{"a record of kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(slices.Delete(r, 1, 2), 6, r[1]) }},
+		{"unknown kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, unknown) }},
+		{"unknown kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, &logv1.Record{}) }},
+		{"a record of kind 1", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, r[0]) }},
+		{"without a name", edit(func(r []*logv1.Record) { definition(r).Definition = nil })},
+		{"unknown on_expiry", edit(func(r []*logv1.Record) { definition(r).Definition.OnExpiry = 0 })},
+		{"definition export has revision 0", edit(func(r []*logv1.Record) { definition(r).Version = 0 })},
+		{"the pause of definition", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause.Revision = 1 << 40
+		})},
+		{"has weight 0", edit(func(r []*logv1.Record) { live(r).Weight = 0 })},
+		{"has duration", edit(func(r []*logv1.Record) { live(r).Duration = 0 })},
+		{"has duration", edit(func(r []*logv1.Record) { live(r).Duration = 1 << 60 })},
+		{"unknown permit state", edit(func(r []*logv1.Record) { live(r).State = 4 })},
+		{"unknown stop cause", edit(func(r []*logv1.Record) { live(r).Stop = 99 })},
+		{"unknown end", edit(func(r []*logv1.Record) { live(r).Ended = 99 })},
+		{"names no semaphore", edit(func(r []*logv1.Record) { live(r).Semaphore = "" })},
+		{"already holds another", func(r []*logv1.Record) []*logv1.Record {
+			twin := proto.CloneOf(find(r, func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Live) }))
+			twin.GetPermit().Token = header(r).LastToken
+			i := slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetClaim() != nil })
+			return slices.Insert(slices.DeleteFunc(r, func(r *logv1.Record) bool { return r.GetPermit().GetToken() == twin.GetPermit().GetToken() }), i-1, twin)
+		}},
+		{"does not hold the claim", edit(func(r []*logv1.Record) { claim(r).State = uint32(semaphore.ClaimDone) })},
+		{"does not hold the claim", drop(func(r *logv1.Record) bool { return r.GetClaim().GetState() == uint32(semaphore.ClaimHeld) })},
+		{"which there is not", drop(func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Held) })},
+		{"is not the one of its permit", edit(func(r []*logv1.Record) { live(r).Firing = nil })},
+		{"names no firing", edit(func(r []*logv1.Record) { claim(r).Firing = nil })},
+		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = 0 })},
+		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = header(r).LastToken + 1 })},
+		{"a claim has revision", edit(func(r []*logv1.Record) { claim(r).Revision = 0 })},
+		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 4 })},
+		{"cordon \"\"", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
+		})},
+		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 7 })},
+		{"outcome does not fit", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
+		{"neither request id nor token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
+		{"deletion of", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = ""
+		})},
+		{"is defined and deleted", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = "export"
+		})},
+		{"unknown kind of a journal entry", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
+		{"journal entry", edit(func(r []*logv1.Record) { journal(r).Revision = 1 << 40 })},
+		{"permit revision", edit(func(r []*logv1.Record) { tally(r).PermitRevision = 1 << 40 })},
+		{"permits and no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
+		{"has nothing to keep", edit(func(r []*logv1.Record) { tally(r).Name = "aaa" })},
+		{"retired member", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetRetiredMember() != nil }).GetRetiredMember().Id = ""
+		})},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			records := tc.change(readRecords(t, snapshot(t, storyOfEveryCommand(t).state())))
+			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
+}
+
+func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
+	file := snapshot(t, newLog(t).state())
+	records := readRecords(t, file)
+	trailer := records[len(records)-1].GetTrailer()
+	for why, change := range map[string]func(){
+		"counts 1 records": func() { trailer.Records = 1 },
+		"checksum":         func() { trailer.Records, trailer.Checksum = 0, nil },
+	} {
+		change()
+		body, err := proto.Marshal(records[len(records)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := file[:1+int(file[0])]
+		b := append(append(slices.Clone(head), byte(len(body))), body...)
+		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+func TestSnapshot_WriterFails_SaysSo(t *testing.T) {
+	for _, room := range []int{0, 10, 100} {
+		if err := storyOfEveryCommand(t).state().Snapshot(&full{room}); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
+	}
+}
+
+type full struct{ room int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.room -= len(b); f.room < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(b), nil
+}
+
+// The hash is of what the state says, not of when it was reached.
+func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
+	a, b := newLog(t), newLog(t)
+	a.define("s")
+	b.apply()
+	b.define("s")
+	if hash(t, a.state()) != hash(t, b.state()) {
+		t.Fatal("the index counts")
+	}
+	seen := map[[32]byte]string{hash(t, a.state()): "start"}
+	p := a.grant("s", "a")
+	for _, cmd := range []fsm.Command{
+		fsm.Extend{Token: p.Token, Duration: 90e9}, fsm.Revoke{Token: p.Token}, fsm.Release{Token: p.Token, Cooling: 1e9},
+		fsm.EndCooling{Token: p.Token, Term: a.term}, fsm.SetCordon{ID: "k"}, fsm.Uncordon{ID: "k"}, fsm.RetireMember{ID: "gk2"},
+		fsm.Configure{Settings: fsm.Settings{MaxDuration: 90e9, RememberedRequests: 9}}, fsm.Forget{Semaphore: "s", Term: a.term, UpTo: at(1)},
+	} {
+		a.apply(cmd)
+		h := hash(t, a.state())
+		if was, ok := seen[h]; ok {
+			t.Errorf("%T left the hash as it was after %s", cmd, was)
+		}
+		seen[h] = a.state().ClusterID()
+	}
+	if hash(t, fsm.New("5eed.1").State()) == hash(t, fsm.New("5eed.2").State()) {
+		t.Error("two clusters have one hash")
+	}
+}
+
+// FuzzRestore: whatever the bytes, Restore builds a state that is written as it was read, or returns ErrSnapshot.
+func FuzzRestore(f *testing.F) {
+	story := snapshot(f, storyOfEveryCommand(f).state())
+	f.Add(story)
+	f.Add(story[:len(story)/2])
+	f.Add(snapshot(f, fsm.New("").State()))
+	f.Add([]byte{})
+	records := readRecords(f, story)
+	for i := 1; i < len(records); i += 3 {
+		f.Add(writeRecords(f, slices.Delete(slices.Clone(records), i, i+1)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m := fsm.New("")
+		if err := m.Restore(bytes.NewReader(resealed(b))); err != nil {
+			if !errors.Is(err, fsm.ErrSnapshot) {
+				t.Fatal(err)
+			}
+			return
+		}
+		once := snapshot(t, m.State())
+		if !bytes.Equal(once, snapshot(t, restored(t, m.State()).State())) {
+			t.Fatal("written differently")
+		}
+		l := &log{tb: t, m: m, index: m.State().Index(), term: m.State().Term()}
+		if l.index < 1<<62 {
+			l.apply(everyCommand()...)
+		}
+	})
+}

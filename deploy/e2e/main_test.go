@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster with semaphores of one permit each.
-func start(t *testing.T, count int, duration time.Duration, names ...string) *servers.Cluster {
+// start starts a cluster with semaphores of one permit each, whose durations are given.
+func start(t *testing.T, count int, semaphores map[string]time.Duration) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -64,7 +64,7 @@ func start(t *testing.T, count int, duration time.Duration, names ...string) *se
 		t.Fatal(err)
 	}
 	var edits []*gatekeeperv1.Edit
-	for _, name := range names {
+	for name, duration := range semaphores {
 		def := &gatekeeperv1.Definition{Name: name, Duration: durationpb.New(duration)}
 		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
 	}

@@ -13,14 +13,13 @@ import (
 // A leader stops where it stands while grants are in flight, is deposed, and goes on as if nothing had happened. Its late answers are
 // believed by nobody beyond the deadline, and nobody holds what the new leader granted meanwhile.
 func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) {
-	const duration = time.Second
 	var names []string
-	permits := map[string]uint32{}
+	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 24 {
 		names = append(names, fmt.Sprintf("s/%d", i))
-		permits[names[i]] = 1
+		semaphores[names[i]], permits[names[i]] = time.Second, 1
 	}
-	cluster := start(t, 3, duration, names...)
+	cluster := start(t, 3, semaphores)
 	old := leader(t, cluster)
 
 	a := &askers{}

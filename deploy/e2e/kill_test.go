@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+)
+
+// A leader is killed while permits are held and others are asked for. Whoever holds goes on holding, refreshed by the next leader; nobody
+// else gets the same; and when they release, the next holder has a higher token.
+func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
+	const duration = 6 * time.Second // above a fail-over on a busy machine
+	var held, asked []string
+	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
+	for i := range 8 {
+		held, asked = append(held, fmt.Sprintf("held/%d", i)), append(asked, fmt.Sprintf("asked/%d", i))
+		semaphores[held[i]], semaphores[asked[i]] = duration, time.Second
+		permits[asked[i]] = 1
+	}
+	cluster := start(t, 3, semaphores)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	holder, other := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
+
+	var holding []*client.Permit
+	for _, name := range held {
+		p, err := holder.Semaphore(name).TryAcquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holding = append(holding, p)
+	}
+	a := &askers{}
+	a.ctx, a.stop = context.WithCancel(ctx)
+	defer a.end()
+	for _, s := range cluster.Servers {
+		if err := a.ask(s, 4, asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "grants before the fault", func() bool { return a.grantedAfter(0) > 20 })
+
+	old := leader(t, cluster)
+	old.Kill()
+	killed, killedAt := boottime.Now(), time.Now()
+
+	// A deadline beyond killed + duration was given by somebody who answered after that.
+	await(t, "every permit's refresh by the next leader", func() bool {
+		for _, p := range holding {
+			if !p.Held() {
+				t.Fatalf("%s was lost: %v", p.Semaphore(), context.Cause(p.Context()))
+			}
+			if !p.SafeUntil().After(killedAt.Add(duration)) {
+				return false
+			}
+		}
+		return true
+	})
+	await(t, "the next leader's grants", func() bool { return a.grantedAfter(killed+noElection) > 20 })
+	if next := leader(t, cluster); next.ID == old.ID {
+		t.Fatalf("%s leads, and was killed", next.ID)
+	}
+
+	for _, p := range holding {
+		denied, ok := errors.AsType[*client.Denied](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
+		if !ok || denied.Reason != client.NoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
+			t.Fatalf("%s with token %d is held: %+v", p.Semaphore(), p.Token(), denied)
+		}
+		if err := p.Context().Err(); err != nil {
+			t.Errorf("%s was told to stop: %v", p.Semaphore(), context.Cause(p.Context()))
+		}
+		if err := p.Release(ctx); err != nil {
+			t.Fatal(err)
+		}
+		next, err := other.Semaphore(p.Semaphore()).TryAcquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.Token() <= p.Token() {
+			t.Errorf("%s: token %d after %d", p.Semaphore(), next.Token(), p.Token())
+		}
+		if err := next.Release(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	beliefs, _ := a.end()
+	for _, o := range overlap.Find(beliefs, permits) {
+		t.Errorf("overlap: %v", o)
+	}
+	for _, b := range overlap.FallingTokens(beliefs, permits) {
+		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
+	}
+}
+
+// A server that was killed comes back with everything that it had answered: the only one there is, so nobody can tell it.
+func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
+	const duration = 6 * time.Second
+	cluster := start(t, 1, map[string]time.Duration{"job": duration})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	holder, other := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
+	p, err := holder.Semaphore("job").TryAcquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	cluster.Servers[0].Kill()
+	killed := time.Now()
+	if err := cluster.Servers[0].Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Servers[0].Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	denied, ok := errors.AsType[*client.Denied](second(other.Semaphore("job").TryAcquire(ctx)))
+	if !ok || denied.Reason != client.NoFreePermit || denied.Holders[0].Token != p.Token() {
+		t.Fatalf("token %d is held: %+v", p.Token(), denied)
+	}
+	await(t, "the refresh after the restart", func() bool { return p.SafeUntil().After(killed.Add(duration)) })
+	if err := p.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	next, err := other.Semaphore("job").TryAcquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Token() <= p.Token() {
+		t.Errorf("token %d after %d", next.Token(), p.Token())
+	}
+}
+
+func dial(ctx context.Context, t *testing.T, endpoints []string, acquirer string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(ctx, endpoints, client.WithGroup("e2e"), client.WithAcquirer(acquirer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// second is the error of a call with two results.
+func second[T any](_ T, err error) error { return err }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 )
 
 func TestMain(m *testing.M) {
@@ -18,11 +22,13 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the stories of testdata/script against the real command. Each has free addresses in $API, $PEER and $ADMIN, one
-// that is taken in $TAKEN, and three commands:
+// that is taken in $TAKEN, and these commands:
 //
 //	exits CODE program args...   runs the program, which must end with that exit code
 //	serving ADDRESS              waits until somebody listens there
 //	terminate                    sends SIGTERM to the programs in the background
+//	insist                       sends SIGTERM to the programs in the background until they are gone
+//	linger ADDRESS               opens a stream to the API there, which is not ended before the script is
 func TestScripts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,13 +39,11 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":   exits,
-			"serving": serving,
-			"terminate": func(ts *testscript.TestScript, _ bool, _ []string) {
-				for _, cmd := range ts.BackgroundCmds() {
-					ts.Check(cmd.Process.Signal(syscall.SIGTERM))
-				}
-			},
+			"exits":     exits,
+			"serving":   serving,
+			"terminate": terminate,
+			"insist":    insist,
+			"linger":    linger,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TAKEN", taken.Addr().String())
@@ -102,4 +106,34 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 		case <-tick.C:
 		}
 	}
+}
+
+func terminate(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+func insist(ts *testscript.TestScript, _ bool, _ []string) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for _, cmd := range ts.BackgroundCmds() {
+		for cmd.Process.Signal(syscall.SIGTERM) == nil {
+			<-tick.C
+		}
+	}
+}
+
+func linger(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: linger ADDRESS")
+	}
+	conn, err := grpc.NewClient(args[0], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	ts.Check(err)
+	ts.Defer(func() { _ = conn.Close() })
+	stream, err := reflectionpb.NewServerReflectionClient(conn).ServerReflectionInfo(context.Background())
+	ts.Check(err)
+	ts.Check(stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}))
+	_, err = stream.Recv()
+	ts.Check(err)
 }

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl"); err != nil {
+		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -107,7 +107,7 @@ func runPage(t *testing.T, p *page) {
 		if strings.HasPrefix(c.text, "grpcurl ") {
 			installGrpcurl(t, root)
 		}
-		got, code, err := sh.run(substitute(c.text), 30*time.Second)
+		got, code, err := sh.run(substitute(withAddresses(c.text)), 30*time.Second)
 		if err != nil {
 			t.Fatalf("%s:%d: $ %s: %v\n%s", p.file, c.line, c.text, err, strings.Join(got, "\n"))
 		}
@@ -120,6 +120,14 @@ func runPage(t *testing.T, p *page) {
 				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
+}
+
+// withAddresses gives a server that a page starts with the standard ports the flags that say so, for the test to put others there.
+func withAddresses(text string) string {
+	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
+		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --admin-address 127.0.0.1:7423 --data-dir " + rest
+	}
+	return text
 }
 
 func startServers(t *testing.T, p *page, root string) *servers.Cluster {

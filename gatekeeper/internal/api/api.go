@@ -97,9 +97,9 @@ func services() []*grpc.ServiceDesc {
 
 // Register registers the three services and grpc.health.v1. The server must have been made with ServerOptions.
 func (a *API) Register(r grpc.ServiceRegistrar) {
-	r.RegisterService(describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a})
-	r.RegisterService(describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a})
-	r.RegisterService(describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, hashing: make(chan struct{}, 1)})
+	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a})
+	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a})
+	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, hashing: make(chan struct{}, 1)})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -237,4 +238,38 @@ func TestShown_AnyValue_IsFitForAnError(t *testing.T) {
 	if len(shown(strings.Repeat("世", 100))) > maxShown {
 		t.Error("it is too long")
 	}
+}
+
+// FuzzEdits: whatever a batch says, each edit is read or refused by name, and what was read reads back the same.
+func FuzzEdits(f *testing.F) {
+	seed, _ := proto.Marshal(&gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{
+		creation(toDefinition(definition("a"))),
+		{Change: &gatekeeperv1.Edit_Delete{Delete: "b"}, ExpectedVersion: 3},
+	}})
+	f.Add(seed)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := new(gatekeeperv1.BatchEditRequest)
+		if proto.Unmarshal(data, m) != nil {
+			return
+		}
+		for i, change := range m.GetEdits() {
+			e, err := editFrom(at("edits", i), change)
+			if err != nil {
+				if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || !strings.HasPrefix(bad.Field, at("edits", i)) {
+					t.Fatalf("got %v", err)
+				}
+				continue
+			}
+			if e.Definition == nil {
+				continue
+			}
+			again, err := DefinitionFrom(toDefinition(e.Definition))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(e.Definition, again, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	})
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -53,78 +52,6 @@ const (
 
 // overloadRetry is when a caller that was refused for too many waiting commands may try again.
 const overloadRetry = 250 * time.Millisecond
-
-var (
-	// ErrShuttingDown ends and refuses streams of a server that drains. Nothing was done; another server will serve.
-	ErrShuttingDown = errors.New("this server is shutting down: ask another one")
-	// errPanic is a fault of ours, caught. Its text for callers says no more than that.
-	errPanic = errors.New("the server met a fault of its own and logged it; it did not answer this call")
-)
-
-// noDefinitionError answers a read of a definition that is not there.
-type noDefinitionError struct{ name string }
-
-func (e *noDefinitionError) Error() string { return fmt.Sprintf("there is no definition %q", e.name) }
-
-// hopError says that a call that was passed on once has come to a server that would pass it on to itself.
-type hopError struct{ leader consensus.Leader }
-
-func (e *hopError) Error() string {
-	return fmt.Sprintf("the address %s of the leader %s leads back to a server that does not lead: check what the members advertise",
-		e.leader.APIAddress, e.leader.ID)
-}
-
-// unreachableError says that a call could not be passed on: the leader was not reached, so nothing was done.
-type unreachableError struct {
-	leader consensus.Leader
-	err    error
-}
-
-func (e *unreachableError) Error() string {
-	return fmt.Sprintf("the leader %s at %q could not be reached from here: %v", e.leader.ID, e.leader.APIAddress, e.err)
-}
-
-func (e *unreachableError) Unwrap() error { return e.err }
-
-// brokenHopError says that the way to the leader broke after the call was sent.
-type brokenHopError struct {
-	leader consensus.Leader
-	err    error
-}
-
-func (e *brokenHopError) Error() string {
-	return fmt.Sprintf("the way to the leader %s at %s broke before it answered: whether the call was carried out is not known: %v",
-		e.leader.ID, e.leader.APIAddress, e.err)
-}
-
-func (e *brokenHopError) Unwrap() error { return e.err }
-
-// transferError says that leadership was not handed over. What the table knows of its cause comes first.
-type transferError struct{ err error }
-
-func (e *transferError) Error() string { return e.err.Error() }
-
-func (e *transferError) Unwrap() error { return e.err }
-
-// tooLargeError refuses a message above MaxMessage.
-type tooLargeError struct{ size int }
-
-func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("a message of %d bytes is too large: send at most %d, in several messages", e.size, MaxMessage)
-}
-
-// unreadableError refuses a message that is not one of the method's.
-type unreadableError struct{ err error }
-
-func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
-
-// conflictError is a conflict with what the caller expected.
-type conflictError struct {
-	*keeper.ConflictError
-	expected uint64
-}
-
-func (e *conflictError) Unwrap() error { return e.ConflictError }
 
 // rule is one line of the table: errors that match become a status of that code and reason.
 type rule struct {

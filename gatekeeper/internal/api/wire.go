@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
@@ -111,13 +112,22 @@ func (s *receiving) RecvMsg(m any) error { return receive(s.ServerStream.RecvMsg
 
 // describe returns the description of a service whose unary requests are received as above. Streams are wrapped by the
 // interceptor.
-func describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
+func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d := *service
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
 	for i, m := range service.Methods {
-		d.Methods[i] = grpc.MethodDesc{MethodName: m.MethodName, Handler: func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-			return m.Handler(srv, ctx, func(v any) error { return toStatus(receive(dec, v)) }, interceptor)
-		}}
+		name := "/" + service.ServiceName + "/" + m.MethodName
+		d.Methods[i] = m
+		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+			began := time.Now()
+			receiving := func(message any) error {
+				if err := receive(dec, message); err != nil {
+					return a.ended(ctx, name, began, err) // it never comes to the interceptor
+				}
+				return nil
+			}
+			return m.Handler(srv, ctx, receiving, interceptor)
+		}
 	}
 	return &d
 }

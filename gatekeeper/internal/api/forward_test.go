@@ -1,0 +1,380 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// pair opens a leader, gk1, and a follower of it, gk2.
+func pair(t *testing.T) (leader, follower *gate) {
+	t.Helper()
+	leader = open(t)
+	follower = open(t, func(c *Config) { c.ID = "gk2" })
+	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: leader.address, Term: 1})
+	follower.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		t.Error("the follower answered")
+		return keeper.Answer{}, errors.New("not mine")
+	}
+	return leader, follower
+}
+
+// refused is an address at which nobody listens.
+func refused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+var plainRequest = &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()} //nolint:gochecknoglobals // never changed
+
+func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
+	leader, follower := pair(t)
+	var header metadata.MD
+	var deadline time.Time
+	leader.keeper.tryAcquire = func(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+		header, _ = metadata.FromIncomingContext(ctx)
+		deadline, _ = ctx.Deadline()
+		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 7}}, nil
+	}
+	before := time.Now()
+	reply, err := follower.permits.TryAcquire(withHeader(ctx(t), "traceparent", "00-1", "x-blob-bin", "\x00\xff"), plainRequest)
+	if err != nil || reply.GetGrant().GetPermit().GetToken() != 7 {
+		t.Fatalf("got %v, %v", reply, err)
+	}
+	if h := header.Get(HopHeader); len(h) != 1 || h[0] != "gk2" {
+		t.Errorf("the hop header is %q", h)
+	}
+	if h := header.Get("traceparent"); len(h) != 1 || h[0] != "00-1" {
+		t.Errorf("a header of the caller is %q", h)
+	}
+	if h := header.Get("x-blob-bin"); len(h) != 1 || h[0] != "\x00\xff" {
+		t.Errorf("a binary header of the caller is %q", h)
+	}
+	if deadline.Before(before) || deadline.After(before.Add(patience+time.Second)) {
+		t.Errorf("the deadline is %v, want that of the caller", deadline)
+	}
+}
+
+func TestForward_LeadersStatus_ComesBackUnchanged(t *testing.T) {
+	leader, follower := pair(t)
+	leader.create("a")
+	direct := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), leader)
+	hopped := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), follower)
+	want(t, hopped, codes.AlreadyExists, "ALREADY_EXISTS")
+	if diff := cmp.Diff(said(direct), said(hopped), protocmp.Transform()); diff != "" {
+		t.Errorf("the leader says (-), the caller hears (+):\n%s", diff)
+	}
+}
+
+// said is all that a status says.
+func said(err error) []any {
+	s := status.Convert(err)
+	return append([]any{s.Code(), s.Message()}, s.Details()...)
+}
+
+// Each server answers for itself what is about itself, or about the past.
+func TestForward_LocalMethods_StayHere(t *testing.T) {
+	leader, follower := pair(t)
+	leader.create("a")
+	got, err := follower.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
+	if err != nil || got.GetId() != "gk2" {
+		t.Errorf("status: got %v, %v", got, err)
+	}
+	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 0 {
+		t.Errorf("watch: got %v", first)
+	}
+	_, err = follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a", Stale: true})
+	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
+	if r, err := follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"}); err != nil || r.GetRecord() == nil {
+		t.Errorf("a read that is not stale: got %v, %v", r, err)
+	}
+}
+
+func TestForward_SecondHop_IsStopped(t *testing.T) {
+	_, follower := pair(t)
+	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopHeader, "gk3"), plainRequest)
+	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk1" || info["leader_api"] == "" {
+		t.Errorf("got %v", info)
+	}
+	stream, err := follower.permits.KeepAlive(withHeader(ctx(t), HopHeader, "gk3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = stream.Recv()
+	want(t, err, codes.Unavailable, "NOT_LEADER")
+}
+
+// Two servers that each take the other for the leader: one hop, and an answer.
+func TestForward_TwoFollowersOfEachOther_Answer(t *testing.T) {
+	one, two := pair(t)
+	one.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: two.address, Term: 2})
+	_, err := two.permits.TryAcquire(ctx(t), plainRequest)
+	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk2" {
+		t.Errorf("got %v", info)
+	}
+}
+
+func TestForward_LeadersAddressLeadsHere_IsSaid(t *testing.T) {
+	_, follower := pair(t)
+	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: follower.address, Term: 1})
+	_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
+	want(t, err, codes.Unavailable, "HOP_LIMIT")
+}
+
+func TestForward_NobodyToGoTo_IsNoLeader(t *testing.T) {
+	_, follower := pair(t)
+	for name, c := range map[string]struct {
+		leader consensus.Leader
+		hint   string
+	}{
+		"unknown leader":  {consensus.Leader{}, ""},
+		"unknown address": {consensus.Leader{ID: "gk1", Term: 1}, "gk1"},
+		"refused address": {consensus.Leader{ID: "gk1", APIAddress: refused(t), Term: 1}, "gk1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			follower.consensus.follow(c.leader)
+			_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
+			if info := want(t, err, codes.Unavailable, "NO_LEADER"); info["leader_id"] != c.hint {
+				t.Errorf("got %v", info)
+			}
+			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})(ctx(t), follower)
+			want(t, err, codes.Unavailable, "NO_LEADER")
+		})
+	}
+}
+
+func TestForward_ElectedButNotReady_IsNoLeader(t *testing.T) {
+	g := open(t)
+	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		return keeper.Answer{}, &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk1", APIAddress: g.address}}
+	}
+	_, err := g.permits.TryAcquire(ctx(t), plainRequest)
+	want(t, err, codes.Unavailable, "NO_LEADER")
+}
+
+func TestForward_CallersDeadline_Ends(t *testing.T) {
+	leader, follower := pair(t)
+	ended := make(chan struct{})
+	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		<-ctx.Done()
+		close(ended)
+		return keeper.Answer{}, ctx.Err()
+	}
+	c, cancel := context.WithTimeout(ctx(t), 50*time.Millisecond)
+	defer cancel()
+	_, err := follower.permits.TryAcquire(c, plainRequest)
+	if status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("got %v", err)
+	}
+	receiveFrom(t, ended)
+}
+
+// A call that reached the leader before the way broke may have been carried out.
+func TestForward_WayBreaks_WritesAreUnknownReadsAreNot(t *testing.T) {
+	leader, follower := pair(t)
+	reached := make(chan struct{}, 2)
+	block := make(chan struct{})
+	defer close(block)
+	leader.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		reached <- struct{}{}
+		<-block
+		return keeper.Answer{}, errors.New("too late")
+	}
+	leader.keeper.refresh = func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		reached <- struct{}{}
+		<-block
+		return nil, errors.New("too late")
+	}
+	writes, reads := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := follower.permits.TryAcquire(ctx(t), plainRequest); writes <- err }()
+	go func() { reads <- refresh(frameOf(1, 1).GetTokens()...)(ctx(t), follower) }()
+	receiveFrom(t, reached)
+	receiveFrom(t, reached)
+	go leader.server.Stop() // returns only when the calls have
+	want(t, receiveFrom(t, writes), codes.Unavailable, "OUTCOME_UNKNOWN")
+	want(t, receiveFrom(t, reads), codes.Unavailable, "NO_LEADER")
+}
+
+// The leader hangs, and another is elected: nobody waits for the hung one any longer.
+func TestForward_LeaderChanges_CutsWhatIsUnderWay(t *testing.T) {
+	leader, follower := pair(t)
+	reached := make(chan struct{}, 2)
+	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		reached <- struct{}{}
+		<-ctx.Done()
+		return keeper.Answer{}, ctx.Err()
+	}
+	unary := make(chan error, 1)
+	go func() { _, err := follower.permits.TryAcquire(ctx(t), plainRequest); unary <- err }()
+	receiveFrom(t, reached)
+	stream, listener := keepAliveOn(t, follower.permits, leader)
+
+	// Sight of the leader lost: what is under way goes on.
+	follower.consensus.follow(consensus.Leader{})
+	follower.api.forward.follow(consensus.Leader{})
+	leader.keeper.refresh = refreshAll
+	send(t, stream, frameOf(1, 1))
+	recv(t, stream)
+
+	follower.consensus.follow(consensus.Leader{ID: "gk3", APIAddress: "gk3:7420", Term: 2})
+	want(t, receiveFrom(t, unary), codes.Unavailable, "OUTCOME_UNKNOWN")
+	_, err := stream.Recv()
+	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk3" || info["term"] != "2" {
+		t.Errorf("got %v", info)
+	}
+	receiveFrom(t, listener.closed)
+}
+
+func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
+	leader, follower := pair(t)
+	proceed := make(chan struct{})
+	leader.keeper.acquire = func(_ context.Context, c *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
+		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
+			return keeper.Answer{}, err
+		}
+		<-proceed
+		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 3}}, nil
+	}
+	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := stream.Recv(); err != nil || r.GetPlace().GetPlace() != 1 {
+		t.Fatalf("got %v, %v", r, err)
+	}
+	close(proceed)
+	if r, err := stream.Recv(); err != nil || r.GetGrant().GetPermit().GetToken() != 3 {
+		t.Fatalf("got %v, %v", r, err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestForward_AcquireStream_LeaderGone_IsUnknown(t *testing.T) {
+	leader, follower := pair(t)
+	leader.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
+		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
+			return keeper.Answer{}, err
+		}
+		<-ctx.Done()
+		return keeper.Answer{}, ctx.Err()
+	}
+	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	leader.server.Stop()
+	_, err = stream.Recv()
+	want(t, err, codes.Unavailable, "OUTCOME_UNKNOWN")
+}
+
+func TestForward_AcquireStream_ClientGone_EndsAtTheLeader(t *testing.T) {
+	leader, follower := pair(t)
+	began, ended := make(chan struct{}), make(chan struct{})
+	leader.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, _ func(keeper.Place) error) (keeper.Answer, error) {
+		close(began)
+		<-ctx.Done()
+		close(ended)
+		return keeper.Answer{}, ctx.Err()
+	}
+	c, cancel := context.WithCancel(ctx(t))
+	if _, err := follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()}); err != nil {
+		t.Fatal(err)
+	}
+	receiveFrom(t, began)
+	cancel()
+	receiveFrom(t, ended)
+}
+
+func TestForward_KeepAliveStream_RelaysBothWays(t *testing.T) {
+	leader, follower := pair(t)
+	leader.keeper.refresh = refreshAll
+	stream, listener := keepAliveOn(t, follower.permits, leader)
+	for n := range uint64(3) {
+		send(t, stream, frameOf(n+1, 40+n))
+		if r := recv(t, stream); r.GetFrame() != n+1 || r.GetResults()[0].GetToken() != 40+n {
+			t.Errorf("got %v", r)
+		}
+	}
+	listener.notices <- []keeper.TokenResult{{Token: 41, Status: keeper.StatusLost}}
+	if r := recv(t, stream); len(r.GetNotices()) != 1 || r.GetNotices()[0].GetToken() != 41 {
+		t.Errorf("got %v", r)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("half-closed: got %v", err)
+	}
+	receiveFrom(t, listener.closed)
+}
+
+func TestForward_KeepAliveStream_LeaderGone_IsRetried(t *testing.T) {
+	leader, follower := pair(t)
+	stream, _ := keepAliveOn(t, follower.permits, leader)
+	leader.server.Stop()
+	_, err := stream.Recv()
+	want(t, err, codes.Unavailable, "NO_LEADER")
+}
+
+func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
+	leader, follower := pair(t)
+	stream, listener := keepAliveOn(t, follower.permits, leader)
+	send(t, stream, frameOf(2, 1))
+	_, err := stream.Recv()
+	if info := want(t, err, codes.InvalidArgument, "INVALID_FIELD"); info["field"] != "frame" {
+		t.Errorf("got %v", info)
+	}
+	receiveFrom(t, listener.closed)
+}
+
+// A call that saw an old leadership does not tear down the way to the new one.
+func TestForward_OldView_UsesTheNewWay(t *testing.T) {
+	g := open(t)
+	f := g.api.forward
+	now, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if then, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || then != now {
+		t.Errorf("got the way to %v, %v", then.leader, err)
+	}
+	g.api.Close()
+	if _, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 6}); !errors.Is(err, ErrShuttingDown) {
+		t.Errorf("after Close: got %v", err)
+	}
+}
+
+func TestPassedOn_OnlyTheCallersOwnHeaders(t *testing.T) {
+	for key, expected := range map[string]bool{
+		"traceparent": true, "authorization": true, "x-blob-bin": true,
+		":authority": false, "content-type": false, "user-agent": false, "grpc-timeout": false, "te": false,
+	} {
+		if passedOn(key) != expected {
+			t.Errorf("%s: got %v", key, !expected)
+		}
+	}
+}

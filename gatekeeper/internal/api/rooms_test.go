@@ -1,0 +1,19 @@
+package api
+
+import (
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
+)
+
+// The rooms below fit.
+var (
+	_ Keeper    = keeperRoom{}
+	_ Listener  = (*keeper.Listener)(nil)
+	_ Consensus = (*consensus.Node)(nil)
+	_ Machine   = (*fsm.Machine)(nil)
+	_ Hub       = (*watch.Hub)(nil)
+	_ Metrics   = (*metrics.Metrics)(nil)
+)

@@ -1,0 +1,320 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		var last time.Time
+		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			last = time.Now()
+			pass(time.Second)
+			if n := get(w.servers["a"], func(s *server) int { return len(s.acquired) }); n < 3 {
+				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
+			}
+			return granted("export", 7, time.Minute), nil
+		}
+		p, err := c.Semaphore("export", WithWeight(2)).TryAcquire(t.Context(), WithFiring("nightly", time.Unix(1, 0)), WithMetadata(map[string]string{"pid": "1"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := get(w.servers["a"], func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
+		for _, q := range asked {
+			if q.GetRequestId() == "" || q.GetRequestId() != asked[0].GetRequestId() || q.GetIdentity().GetHolderId() != asked[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
+				t.Errorf("ids changed: %v", q)
+			}
+			if q.GetWeight() != 2 || q.GetFiring().GetName() != "nightly" || q.GetMetadata()["pid"] != "1" || q.GetIdentity().GetGroup() != "prod" || q.GetIdentity().GetAcquirer() != "app1" {
+				t.Errorf("%v", q)
+			}
+		}
+		if want := last.Add(58800 * time.Millisecond); !p.SafeUntil().Equal(want) {
+			t.Errorf("safe until %s, want %s", p.SafeUntil(), want)
+		}
+		if p.HolderID() != asked[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
+			t.Errorf("%q %d %q", p.HolderID(), p.Token(), p.Semaphore())
+		}
+		if _, err := c.Semaphore("export").TryAcquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		again := get(w.servers["a"], func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
+		if again.GetRequestId() == asked[0].GetRequestId() || again.GetIdentity().GetHolderId() == asked[0].GetIdentity().GetHolderId() {
+			t.Error("two acquisitions share an id")
+		}
+	})
+}
+
+func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: &gatekeeperv1.Denial{
+				Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Message: "app2 holds it", HolderCount: 1, Holders: []*gatekeeperv1.Permit{{Token: 3}},
+			}}}, nil
+		}
+		p, err := c.Semaphore("export").TryAcquire(t.Context())
+		d, ok := errors.AsType[*Denied](err)
+		if p != nil || !ok || d.Reason != NoFreePermit || d.Error() != "app2 holds it" || len(d.Holders) != 1 || d.Retry {
+			t.Errorf("%v %#v", p, err)
+		}
+	})
+}
+
+func TestTryAcquire_AnswerTooLate_IsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		n := 0
+		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			if n++; n == 1 {
+				pass(900 * time.Millisecond)
+			}
+			return granted("export", 7, time.Second), nil
+		}
+		p, err := c.Semaphore("export").TryAcquire(t.Context())
+		if err != nil || n != 2 || !p.Held() {
+			t.Errorf("%v after %d attempts", err, n)
+		}
+	})
+}
+
+func TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Semaphore("export").TryAcquire(ctx)
+		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		asked := get(w.servers["a"], func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
+		cancelled := get(w.servers["a"], func(s *server) []*gatekeeperv1.CancelRequest { return s.canceled })
+		if len(cancelled) != 1 || cancelled[0].GetRequestId() != asked.GetRequestId() || cancelled[0].GetIdentity().GetHolderId() != asked.GetIdentity().GetHolderId() {
+			t.Errorf("cancelled %v", cancelled)
+		}
+	})
+}
+
+func TestTryAcquire_NeverReached_LeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].down()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Semaphore("export").TryAcquire(ctx)
+		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
+			t.Errorf("%v", err)
+		}
+		start := time.Now()
+		if err := c.Close(); err != nil || time.Since(start) != 0 {
+			t.Errorf("close took %s, %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"}, WithStopTime(30*time.Second))
+		w.servers["a"].tryAcquire = grants(7, 10*time.Second)
+		_, err := c.Semaphore("export").TryAcquire(t.Context())
+		if e, ok := errors.AsType[*StopTimeError](err); !ok || e.Duration != 10*time.Second {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 1 {
+			t.Errorf("%d cancelled", n)
+		}
+	})
+}
+
+func TestTryAcquire_SameHolder_GetsItsOwnPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute, WithHolderID(""))
+		q := held(t, c, w.servers["a"], time.Minute, WithHolderID(""))
+		if p != q {
+			t.Error("one token, two permits")
+		}
+	})
+}
+
+func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		var asked []*gatekeeperv1.AcquireRequest
+		w.servers["a"].acquire = func(q *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+			asked = append(asked, q)
+			place := func(n uint32, repeat bool) error {
+				return s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: n, QueueLength: 3, Repeat: repeat}}})
+			}
+			if len(asked) == 1 {
+				_ = place(2, false)
+				pass(time.Minute)
+				return place(2, true)
+			}
+			_ = place(1, false)
+			pass(20 * time.Second)
+			return s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{Grant: grant("export", 7, time.Minute, 20*time.Second)}})
+		}
+		var places []int
+		start := time.Now()
+		p, err := c.Semaphore("export", WithPlace(func(p Place) { places = append(places, p.Place) })).Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// sent after 60 s, waited 20 s, lives 60 s, less 2 % of 80 s
+		if got, want := p.SafeUntil().Sub(start), 140*time.Second-1600*time.Millisecond; got != want {
+			t.Errorf("safe until %s, want %s", got, want)
+		}
+		if len(places) != 2 || places[0] != 2 || places[1] != 1 {
+			t.Errorf("places %v", places)
+		}
+		if asked[0].GetRequestId() != asked[1].GetRequestId() || asked[1].GetWaitedBefore().AsDuration() != time.Minute {
+			t.Errorf("%v", asked[1])
+		}
+	})
+}
+
+func TestAcquire_ContextEnds_LeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+			<-s.Context().Done()
+			return s.Context().Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := c.Semaphore("export").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 1 {
+			t.Errorf("%d cancelled", n)
+		}
+	})
+}
+
+func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute)
+		w.servers["a"].set(func(s *server) {
+			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+				if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrReleased) {
+					t.Errorf("released while held; cause %v", ended(p))
+				}
+				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
+			}
+		})
+		for range 2 { // the second one sends nothing
+			if err := p.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := get(w.servers["a"], func(s *server) int { return len(s.released) }); n != 1 {
+			t.Errorf("sent %d times", n)
+		}
+		if err := p.Refresh(t.Context()); !errors.Is(err, ErrReleased) {
+			t.Errorf("refresh: %v", err)
+		}
+	})
+}
+
+func TestRelease_EndedContext_IsSentAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := p.Release(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRelease_EndedBefore_IsTruthful(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute)
+		w.servers["a"].set(func(s *server) {
+			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+				return &gatekeeperv1.ReleaseResponse{Message: "it expired"}, nil
+			}
+		})
+		if e, ok := errors.AsType[*EndedError](p.Release(t.Context())); !ok || e.Message != "it expired" || e.Token != 7 {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+// A release whose answer was lost may still arrive: the same token, granted again to the same holder, must not be believed in.
+func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute, WithHolderID("me"))
+		w.servers["a"].set(func(s *server) {
+			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Release(ctx); !errors.Is(err, ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+		if _, err := c.Semaphore("export", WithHolderID("me")).TryAcquire(t.Context()); !errors.Is(err, ErrReleasePending) {
+			t.Errorf("%v", err)
+		}
+		w.servers["a"].set(func(s *server) { s.release = releases })
+		if err := p.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestClose_EndsBeliefAndReleasesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute)
+		pass(5 * time.Second)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !isDone(p) || !errors.Is(ended(p), ErrClosed) || p.Held() {
+			t.Errorf("cause %v", ended(p))
+		}
+		if n := get(w.servers["a"], func(s *server) int { return len(s.released) }); n != 0 {
+			t.Error("released")
+		}
+		if _, err := c.Semaphore("export").TryAcquire(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,335 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func calls(w *cluster, name string) []string {
+	return get(w.servers[name], func(s *server) []string { return slices.Clone(s.calls) })
+}
+
+func failing(err error) func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+	return func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+		return nil, err
+	}
+}
+
+func listing(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+	return &gatekeeperv1.ListDefinitionsResponse{Revision: 1}, nil
+}
+
+func list(t *testing.T, c *Client) error {
+	t.Helper()
+	_, err := c.Definitions().ListDefinitions(t.Context(), &gatekeeperv1.ListDefinitionsRequest{})
+	return err
+}
+
+func TestCall_NotLeader_FollowsTheHintAtOnceAndStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b", "c")
+		c := w.dial([]string{"a", "b", "c"})
+		w.servers["a"].list, w.servers["c"].list = failing(notLeader("c", 5)), listing
+		start := time.Now()
+		for range 3 {
+			if err := list(t, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it paused for %s", took)
+		}
+		if a, b, n := calls(w, "a"), calls(w, "b"), calls(w, "c"); len(a) != 1 || len(b) != 0 || len(n) != 3 {
+			t.Errorf("a %v, b %v, c %v", a, b, n)
+		}
+	})
+}
+
+func TestCall_HintOfOlderTerm_IsIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b", "c")
+		c := w.dial([]string{"a", "b", "c"})
+		w.servers["a"].list, w.servers["c"].list = failing(notLeader("c", 5)), listing
+		if err := list(t, c); err != nil {
+			t.Fatal(err)
+		}
+		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // it lags
+		w.servers["a"].set(func(s *server) { s.list = failing(notLeader("b", 3)) })
+		w.servers["b"].set(func(s *server) { s.list = failing(notLeader("c", 5)) })
+		w.servers["c"].set(func(s *server) {
+			s.list = func(ctx context.Context, q *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+				if n := len(calls(w, "b")); n > 0 {
+					return listing(ctx, q)
+				}
+				return nil, notLeader("a", 4)
+			}
+		})
+		if err := list(t, c); err != nil {
+			t.Fatal(err)
+		}
+		if c.router.term != 5 {
+			t.Errorf("term %d", c.router.term)
+		}
+	})
+}
+
+func TestCall_HintsInACircle_ArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		w.servers["a"].list, w.servers["b"].list = failing(notLeader("b", 5)), failing(notLeader("a", 5))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		if n := len(calls(w, "a")) + len(calls(w, "b")); n > 100 {
+			t.Errorf("%d calls in 10 s", n)
+		}
+	})
+}
+
+func TestCall_HintThatCannotBeReached_FallsBackToTheEndpoints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "balancer", "inside")
+		c := w.dial([]string{"balancer"})
+		w.servers["inside"].down() // reachable behind the balancer only
+		n := 0
+		w.servers["balancer"].list = func(ctx context.Context, q *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+			if n++; n%2 == 1 {
+				return nil, notLeader("inside", 5)
+			}
+			return listing(ctx, q)
+		}
+		for range 2 {
+			if err := list(t, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		w.servers["a"].down()
+		w.servers["b"].list = listing
+		start := time.Now()
+		if err := list(t, c); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 100*time.Millisecond {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+func TestCall_NobodyAnswers_NamesEveryEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		w.servers["a"].down()
+		w.servers["b"].list = failing(refused(codes.Unavailable, reasonNoLeader))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+		u, ok := errors.AsType[*UnavailableError](err)
+		if !ok || len(u.Tried) != 2 || u.Unknown {
+			t.Fatalf("%#v", err)
+		}
+		for _, want := range []string{endpoint("a"), endpoint("b"), "connection refused", reasonNoLeader} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q does not name %q", err, want)
+			}
+		}
+	})
+}
+
+// What may be repeated after which failure: the table of retry safety.
+func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
+	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonNotAppended),
+		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended)}
+	unknown := []error{refused(codes.Unavailable, reasonOutcomeUnknown), refused(codes.Unavailable, reasonNotConfirmed),
+		refused(codes.Unavailable, reasonShuttingDown), status.Error(codes.Unavailable, "reset"), status.Error(codes.Canceled, "reset")}
+	final := []error{refused(codes.InvalidArgument, reasonInvalidField), refused(codes.Aborted, reasonStaleVersion),
+		refused(codes.Internal, "INTERNAL"), status.Error(codes.PermissionDenied, "no"), refused(codes.Aborted, "SUPERSEDED")}
+
+	ask := map[string]func(context.Context, *Client) error{
+		"edit with request id": func(ctx context.Context, c *Client) error {
+			_, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{RequestId: "r"})
+			return err
+		},
+		"edit without request id": func(ctx context.Context, c *Client) error {
+			_, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{})
+			return err
+		},
+		"clear": func(ctx context.Context, c *Client) error {
+			_, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: 1})
+			return err
+		},
+		"release": func(ctx context.Context, c *Client) error {
+			_, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: 1})
+			return err
+		},
+		"read": func(ctx context.Context, c *Client) error {
+			_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+			return err
+		},
+	}
+	safe := map[string]bool{"edit with request id": true, "release": true, "read": true}
+	for name, call := range ask {
+		for kind, failures := range map[string][]error{"undone": undone, "unknown": unknown, "final": final} {
+			for _, failure := range failures {
+				t.Run(name+"/"+kind+"/"+failure.Error(), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						w := newCluster(t, "a")
+						c := w.dial([]string{"a"})
+						n := 0
+						once := func() error {
+							if n++; n == 1 {
+								return failure
+							}
+							return nil
+						}
+						a := w.servers["a"]
+						a.batch = func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+							return &gatekeeperv1.BatchEditResponse{}, once()
+						}
+						a.clear = func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
+							return &gatekeeperv1.ClearResponse{}, once()
+						}
+						a.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+							return &gatekeeperv1.ReleaseResponse{}, once()
+						}
+						a.list = func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+							return &gatekeeperv1.ListDefinitionsResponse{}, once()
+						}
+						err := call(t.Context(), c)
+						repeats := kind == "undone" || kind == "unknown" && safe[name]
+						if repeated := n > 1; repeated != repeats || (err == nil) != repeats {
+							t.Errorf("called %d times, %v", n, err)
+						}
+						if unsafe := kind == "unknown" && !safe[name]; errors.Is(err, ErrOutcomeUnknown) != unsafe {
+							t.Errorf("unknown outcome: %v", err)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestCall_UnreachedServer_IsTriedElsewhereWhateverTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		w.servers["a"].down()
+		w.servers["b"].clear = func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
+			return &gatekeeperv1.ClearResponse{}, nil
+		}
+		if _, err := c.Permits().Clear(t.Context(), &gatekeeperv1.ClearRequest{Token: 1}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestErrors_AreDecidedByReason(t *testing.T) {
+	is := func(target any) func(error) bool {
+		return func(err error) bool { return errors.As(err, target) }
+	}
+	for reason, matches := range map[string]func(error) bool{
+		reasonInvalidField:     is(new(*InvalidFieldError)),
+		reasonStaleVersion:     is(new(*StaleVersionError)),
+		reasonAlreadyExists:    is(new(*AlreadyExistsError)),
+		reasonNoSuchDefinition: is(new(*NoSuchDefinitionError)),
+		reasonNoSuchPermit:     is(new(*NoSuchPermitError)),
+		reasonRevisionChanged:  is(new(*RevisionChangedError)),
+		reasonRequestEnded:     is(new(*RequestEndedError)),
+		"MEMBER_EXISTS":        is(new(*StatusError)),
+	} {
+		err := typed(t.Context(), refused(codes.FailedPrecondition, reason, "name", "n", "current", "9", "expected", "8", "index", "3", "token", "7"))
+		var base *StatusError
+		if !matches(err) || !errors.As(err, &base) || base.Reason != reason || status.Code(err) != codes.FailedPrecondition {
+			t.Errorf("%s: %#v", reason, err)
+		}
+	}
+	stale, _ := errors.AsType[*StaleVersionError](typed(t.Context(), refused(codes.Aborted, reasonStaleVersion, "name", "n", "current", "9", "expected", "8", "index", "3")))
+	if stale == nil || stale.Name != "n" || stale.Current != 9 || stale.Expected != 8 || stale.Index != 3 {
+		t.Errorf("%#v", stale)
+	}
+}
+
+func TestMembers_AsksEachDirectly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b", "c")
+		members := []*gatekeeperv1.Member{
+			{Id: "c", ApiAddress: endpoint("c")}, {Id: "a", ApiAddress: endpoint("a"), Leader: true}, {Id: "b", ApiAddress: endpoint("b")}, {Id: "d"},
+		}
+		for name, s := range w.servers {
+			s.status = func() *gatekeeperv1.GetStatusResponse {
+				return &gatekeeperv1.GetStatusResponse{Id: name, Term: 3, Members: members}
+			}
+		}
+		w.servers["c"].down()
+		c := w.dial([]string{"b"}) // the others are learned
+		all, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, m := range all {
+			ids = append(ids, m.ID())
+			if reached := m.ID() == "a" || m.ID() == "b"; (m.Err == nil) != reached || (m.Status != nil) != reached || m.Member == nil {
+				t.Errorf("%s: %+v", m.ID(), m)
+			}
+		}
+		if !slices.Equal(ids, []string{"a", "b", "c", "d"}) {
+			t.Errorf("%v", ids)
+		}
+	})
+}
+
+func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		var from []uint64
+		w.servers["a"].watch = func(q *gatekeeperv1.WatchRequest, s gatekeeperv1.DefinitionService_WatchServer) error {
+			from = append(from, q.GetFromRevision())
+			for r := uint64(10); r < 13; r++ {
+				if err := s.Send(&gatekeeperv1.WatchResponse{Revision: r}); err != nil {
+					return err
+				}
+			}
+			return refused(codes.Unavailable, reasonShuttingDown)
+		}
+		w.servers["b"].watch = func(q *gatekeeperv1.WatchRequest, s gatekeeperv1.DefinitionService_WatchServer) error {
+			from = append(from, q.GetFromRevision())
+			return s.Send(&gatekeeperv1.WatchResponse{Revision: 13})
+		}
+		var told []uint64
+		for r, err := range c.Watch(t.Context(), &gatekeeperv1.WatchRequest{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if told = append(told, r.GetRevision()); len(told) == 4 {
+				break
+			}
+		}
+		if !slices.Equal(told, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
+			t.Errorf("told %v, asked from %v", told, from)
+		}
+	})
+}

@@ -1,0 +1,30 @@
+package client
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// An application that imports this package must not inherit a server's dependencies.
+func TestDependencies_AreFew(t *testing.T) {
+	allowed := []string{
+		"github.com/gatekeeperd/gatekeeper/client",
+		"github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1",
+		"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc",
+		"golang.org/x/sys", "golang.org/x/net", "golang.org/x/text", // the last two are gRPC's own
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+next:
+	for _, path := range strings.Fields(string(out)) {
+		for _, a := range allowed {
+			if path == a || a != allowed[0] && strings.HasPrefix(path, a+"/") {
+				continue next
+			}
+		}
+		t.Errorf("depends on %s", path)
+	}
+}

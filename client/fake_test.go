@@ -1,0 +1,360 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is some fake servers on connections in memory. It works inside a testing/synctest bubble.
+type cluster struct {
+	t       *testing.T
+	servers map[string]*server
+}
+
+// newCluster starts a server per name. A client reaches the server named a at the endpoint passthrough:///a.
+func newCluster(t *testing.T, names ...string) *cluster {
+	c := &cluster{t: t, servers: make(map[string]*server)}
+	for _, name := range names {
+		c.servers[name] = startServer(t, name)
+	}
+	return c
+}
+
+func endpoint(name string) string { return "passthrough:///" + name }
+
+// dial returns a client that tries the servers in the order of their names.
+func (c *cluster) dial(names []string, opts ...Option) *Client {
+	c.t.Helper()
+	endpoints := make([]string, len(names))
+	for i, name := range names {
+		endpoints[i] = endpoint(name)
+	}
+	dialer := grpc.WithContextDialer(func(ctx context.Context, name string) (net.Conn, error) {
+		s := c.servers[name]
+		if s == nil {
+			return nil, errors.New("no such host")
+		}
+		return s.dial(ctx)
+	})
+	opts = append([]Option{WithClock(processClock{time.Now()}), WithGroup("prod"), WithAcquirer("app1"), WithGRPC(dialer)}, opts...)
+	client, err := Dial(c.t.Context(), endpoints, opts...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	client.router.next = 0
+	client.router.rotate() // tests know where a client starts
+	c.t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			c.t.Error(err)
+		}
+	})
+	return client
+}
+
+// server is a fake of a member. What its hooks do not answer is refused as unimplemented.
+type server struct {
+	gatekeeperv1.UnimplementedPermitServiceServer
+	gatekeeperv1.UnimplementedDefinitionServiceServer
+	gatekeeperv1.UnimplementedClusterServiceServer
+	name     string
+	listener *bufconn.Listener
+	grpc     *grpc.Server
+
+	mu       sync.Mutex // guards everything below
+	cut      bool       // connections are accepted by nobody
+	calls    []string
+	acquired []*gatekeeperv1.TryAcquireRequest
+	released []uint64
+	canceled []*gatekeeperv1.CancelRequest
+	frames   []sentFrame
+	streams  int
+	open     map[int]gatekeeperv1.PermitService_KeepAliveServer
+
+	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
+	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
+	release    func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error)
+	clear      func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error)
+	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
+	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
+	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.DefinitionService_WatchServer) error
+	status     func() *gatekeeperv1.GetStatusResponse
+	// keep answers a frame; nil means no answer. Its default refreshes everything.
+	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
+}
+
+type sentFrame struct {
+	at      time.Time
+	stream  int
+	message *gatekeeperv1.KeepAliveRequest
+}
+
+func startServer(t *testing.T, name string) *server {
+	s := &server{name: name, listener: bufconn.Listen(64 << 10), open: make(map[int]gatekeeperv1.PermitService_KeepAliveServer)}
+	s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		out := &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}
+		for _, token := range r.GetTokens() {
+			out.Results = append(out.Results, refreshed(token.GetToken(), token.GetDuration().AsDuration()))
+		}
+		return out, nil
+	}
+	s.grpc = grpc.NewServer(grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
+	gatekeeperv1.RegisterPermitServiceServer(s.grpc, s)
+	gatekeeperv1.RegisterDefinitionServiceServer(s.grpc, s)
+	gatekeeperv1.RegisterClusterServiceServer(s.grpc, s)
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = s.grpc.Serve(s.listener) })
+	t.Cleanup(func() {
+		s.grpc.Stop()
+		serving.Wait()
+	})
+	return s
+}
+
+func (s *server) dial(ctx context.Context) (net.Conn, error) {
+	s.mu.Lock()
+	cut := s.cut
+	s.mu.Unlock()
+	if cut {
+		return nil, errors.New("connection refused")
+	}
+	return s.listener.DialContext(ctx)
+}
+
+// set changes hooks while calls may come.
+func (s *server) set(f func(*server)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+}
+
+// down makes the server unreachable, and up reachable again.
+func (s *server) down() { s.set(func(s *server) { s.cut = true }); s.hangUp() }
+func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
+
+// hangUp ends every KeepAlive stream.
+func (s *server) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.open)
+}
+
+func get[T any](s *server, read func(*server) T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return read(s)
+}
+
+var errDown = status.Error(codes.Unavailable, "down")
+
+// enter notes a call, and refuses it when the server is down.
+func (s *server) enter(call string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, call)
+	if s.cut {
+		return errDown
+	}
+	return nil
+}
+
+var errUnscripted = status.Error(codes.Unimplemented, "the test did not expect this call")
+
+func serve[Q, A any](ctx context.Context, s *server, name string, q Q, hook func(*server) func(context.Context, Q) (A, error)) (none A, err error) {
+	if err := s.enter(name); err != nil {
+		return none, err
+	}
+	f := get(s, hook)
+	if f == nil {
+		return none, errUnscripted
+	}
+	return f(ctx, q)
+}
+
+func (s *server) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	s.set(func(s *server) { s.acquired = append(s.acquired, q) })
+	return serve(ctx, s, "TryAcquire", q, func(s *server) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		return s.tryAcquire
+	})
+}
+
+func (s *server) Acquire(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+	if err := s.enter("Acquire"); err != nil {
+		return err
+	}
+	f := get(s, func(s *server) func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error {
+		return s.acquire
+	})
+	if f == nil {
+		return errUnscripted
+	}
+	return f(q, stream)
+}
+
+func (s *server) Release(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+	s.set(func(s *server) { s.released = append(s.released, q.GetToken()) })
+	return serve(ctx, s, "Release", q, func(s *server) func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+		return s.release
+	})
+}
+
+func (s *server) Cancel(_ context.Context, q *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
+	s.set(func(s *server) { s.canceled = append(s.canceled, q) })
+	return &gatekeeperv1.CancelResponse{}, s.enter("Cancel")
+}
+
+func (s *server) Clear(ctx context.Context, q *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
+	return serve(ctx, s, "Clear", q, func(s *server) func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error) {
+		return s.clear
+	})
+}
+
+func (s *server) BatchEdit(ctx context.Context, q *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+	return serve(ctx, s, "BatchEdit", q, func(s *server) func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+		return s.batch
+	})
+}
+
+func (s *server) ListDefinitions(ctx context.Context, q *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+	return serve(ctx, s, "ListDefinitions", q, func(s *server) func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+		return s.list
+	})
+}
+
+func (s *server) Watch(q *gatekeeperv1.WatchRequest, stream gatekeeperv1.DefinitionService_WatchServer) error {
+	if err := s.enter("Watch"); err != nil {
+		return err
+	}
+	return get(s, func(s *server) func(*gatekeeperv1.WatchRequest, gatekeeperv1.DefinitionService_WatchServer) error {
+		return s.watch
+	})(q, stream)
+}
+
+func (s *server) GetStatus(context.Context, *gatekeeperv1.GetStatusRequest) (*gatekeeperv1.GetStatusResponse, error) {
+	if err := s.enter("GetStatus"); err != nil {
+		return nil, err
+	}
+	return get(s, func(s *server) func() *gatekeeperv1.GetStatusResponse { return s.status })(), nil
+}
+
+// KeepAlive answers frames until the stream ends, or hangUp or down end it with the next frame.
+func (s *server) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServer) error {
+	if err := s.enter("KeepAlive"); err != nil {
+		return err
+	}
+	var number int
+	s.set(func(s *server) {
+		s.streams++
+		number = s.streams
+		s.open[number] = stream
+	})
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.set(func(s *server) { s.frames = append(s.frames, sentFrame{time.Now(), number, r}) })
+		if get(s, func(s *server) bool { return s.open[number] == nil }) {
+			return errDown
+		}
+		answer, err := get(s, func(s *server) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+			return s.keep
+		})(r)
+		if err != nil {
+			return err
+		}
+		if answer == nil {
+			continue
+		}
+		if err := stream.Send(answer); err != nil {
+			return err
+		}
+	}
+}
+
+// notify sends notices on every open stream.
+func (s *server) notify(notices ...*gatekeeperv1.TokenResult) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stream := range s.open {
+		_ = stream.Send(&gatekeeperv1.KeepAliveResponse{Notices: notices}) // a stream that has ended needs none
+	}
+}
+
+// grants makes TryAcquire grant a permit of that token and duration.
+func grants(token uint64, duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		return granted(q.GetSemaphore(), token, duration), nil
+	}
+}
+
+func granted(semaphore string, token uint64, duration time.Duration) *gatekeeperv1.TryAcquireResponse {
+	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Grant{Grant: grant(semaphore, token, duration, 0)}}
+}
+
+func grant(semaphore string, token uint64, duration, waited time.Duration) *gatekeeperv1.Grant {
+	return &gatekeeperv1.Grant{
+		Permit: &gatekeeperv1.Permit{Semaphore: semaphore, Token: token, Duration: durationpb.New(duration)},
+		Waited: durationpb.New(waited),
+	}
+}
+
+func releases(_ context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+	return &gatekeeperv1.ReleaseResponse{Released: true}, nil
+}
+
+func refreshed(token uint64, duration time.Duration) *gatekeeperv1.TokenResult {
+	return &gatekeeperv1.TokenResult{Token: token, Status: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED, Duration: durationpb.New(duration)}
+}
+
+func result(token uint64, s gatekeeperv1.RefreshStatus, cause gatekeeperv1.StopCause, message string) *gatekeeperv1.TokenResult {
+	return &gatekeeperv1.TokenResult{Token: token, Status: s, Stop: cause, Message: message}
+}
+
+// refused is an error of a server, with an ErrorInfo.
+func refused(code codes.Code, reason string, pairs ...string) error {
+	metadata := make(map[string]string)
+	for i := 0; i < len(pairs); i += 2 {
+		metadata[pairs[i]] = pairs[i+1]
+	}
+	s, err := status.New(code, "refused: "+reason).WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reason, Metadata: metadata})
+	if err != nil {
+		panic(err)
+	}
+	return s.Err()
+}
+
+func notLeader(leader string, term int) error {
+	return refused(codes.Unavailable, reasonNotLeader, "leader_id", leader, "leader_api", endpoint(leader), "term", strconv.Itoa(term))
+}
+
+// sharedDuration is a duration that several goroutines use.
+type sharedDuration struct{ n atomic.Int64 }
+
+func (d *sharedDuration) load() time.Duration  { return time.Duration(d.n.Load()) }
+func (d *sharedDuration) add(by time.Duration) { d.n.Add(int64(by)) }
+
+// pass lets time pass in the bubble.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the only sleep, and on the bubble's clock

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// hold acquires n permits, of the tokens 1 to n.
+func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*Permit {
+	t.Helper()
+	token := uint64(0)
+	a.set(func(s *server) {
+		s.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			token++
+			return granted(q.GetSemaphore(), token, duration), nil
+		}
+		s.release = releases
+	})
+	permits := make([]*Permit, n)
+	for i := range permits {
+		p, err := c.Semaphore("export").TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		permits[i] = p
+	}
+	return permits
+}
+
+func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		permits := hold(t, c, w.servers["a"], 3*maxTokens, 30*time.Second)
+		pass(10 * time.Minute)
+		for _, p := range permits {
+			if !p.Held() || ended(p) != nil {
+				t.Fatalf("token %d lost: %v", p.Token(), ended(p))
+			}
+		}
+		frames, tokens := get(w.servers["a"], func(s *server) []sentFrame { return s.frames }), 0
+		for i, f := range frames {
+			if n := len(f.message.GetTokens()); n > maxTokens {
+				t.Fatalf("%d tokens in a frame", n)
+			}
+			if f.message.GetFrame() != uint64(i+1) {
+				t.Fatalf("frame %d has the number %d", i+1, f.message.GetFrame())
+			}
+			tokens += len(f.message.GetTokens())
+		}
+		if each := tokens / len(permits); each < 60 || each > 70 {
+			t.Errorf("%d refreshes a permit in 10 min of 30 s permits", each)
+		}
+		if len(frames) > 10*600+10 {
+			t.Errorf("%d frames", len(frames))
+		}
+	})
+}
+
+func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		for range 100 {
+			p := hold(t, c, w.servers["a"], 1, time.Minute)[0]
+			pass(500 * time.Millisecond)
+			if err := p.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pass(time.Minute)
+		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 0 {
+			t.Errorf("%d streams", n)
+		}
+		c.keeper.mu.Lock()
+		defer c.keeper.mu.Unlock()
+		if n := len(c.keeper.forget) + len(c.keeper.permits) + len(c.keeper.events.permits) + len(c.keeper.refresh.permits); n != 0 {
+			t.Errorf("%d things are remembered of permits that have ended", n)
+		}
+	})
+}
+
+func TestKeepAlive_BrokenStream_NamesEveryTokenAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		hold(t, c, w.servers["a"], 10, 30*time.Second)
+		pass(3 * time.Second)
+		w.servers["a"].down()
+		pass(15 * time.Second)
+		first := get(w.servers["b"], func(s *server) []sentFrame { return s.frames })
+		if len(first) == 0 || len(first[0].message.GetTokens()) != 10 || first[0].message.GetFrame() != 1 {
+			t.Fatalf("%v", first)
+		}
+	})
+}
+
+func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b", "c")
+		c := w.dial([]string{"a", "b", "c"})
+		p := hold(t, c, w.servers["a"], 1, 10*time.Second)[0]
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+				return nil, notLeader("c", 9)
+			}
+		})
+		start := time.Now()
+		if err := p.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := get(w.servers["b"], func(s *server) int { return s.streams }); n != 0 || time.Since(start) != 0 {
+			t.Errorf("%d streams at b, took %s", n, time.Since(start))
+		}
+	})
+}
+
+func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		permits := hold(t, c, w.servers["a"], 2, 10*time.Second)
+		pass(5 * time.Second)
+		if err := permits[0].Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pass(10 * time.Second)
+		forgotten := 0
+		for _, f := range get(w.servers["a"], func(s *server) []sentFrame { return s.frames }) {
+			for _, token := range f.message.GetForget() {
+				if forgotten++; token != permits[0].Token() {
+					t.Errorf("forgot %d", token)
+				}
+			}
+		}
+		if forgotten != 1 {
+			t.Errorf("forgotten %d times", forgotten)
+		}
+		if err := permits[1].Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pass(idle + 2*time.Second)
+		frames := get(w.servers["a"], func(s *server) int { return len(s.frames) })
+		p := hold(t, c, w.servers["a"], 1, 10*time.Second)[0]
+		pass(20 * time.Second)
+		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 2 || !p.Held() || frames == 0 {
+			t.Errorf("%d streams, held %v", n, p.Held())
+		}
+	})
+}

@@ -1,0 +1,398 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// ended returns the cause with which a context has ended; nil while it has not.
+func ended(p *Permit) error { return context.Cause(p.Context()) }
+
+func isDone(p *Permit) bool {
+	select {
+	case <-p.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// held acquires a permit of token 7 at the server a.
+func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...AcquireOption) *Permit {
+	t.Helper()
+	a.set(func(s *server) { s.tryAcquire, s.release = grants(7, duration), releases })
+	p, err := c.Semaphore("export", opts...).TryAcquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		for range 3600 {
+			pass(time.Second)
+			if !p.Held() || ended(p) != nil || isDone(p) {
+				t.Fatalf("lost: %v", ended(p))
+			}
+			if left := time.Until(p.SafeUntil()); left < 6*time.Second || left > 9800*time.Millisecond {
+				t.Fatalf("%s left", left)
+			}
+		}
+		frames := get(w.servers["a"], func(s *server) []sentFrame { return s.frames })
+		if n := len(frames); n < 3600/4 || n > 3600/2 {
+			t.Errorf("%d refreshes in an hour, of a permit of 10 s", n)
+		}
+		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 1 {
+			t.Errorf("%d streams", n)
+		}
+	})
+}
+
+func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		start := time.Now()
+		p := held(t, c, w.servers["a"], 10*time.Second, WithStopTime(3*time.Second))
+		w.servers["a"].down()
+		w.servers["b"].down()
+
+		<-p.Context().Done()
+		if at := time.Since(start); at != 6800*time.Millisecond { // 10 s - 2 % - 3 s
+			t.Errorf("the context ended after %s", at)
+		}
+		stop, ok := errors.AsType[*StopError](ended(p))
+		if !ok || !errors.Is(stop, ErrExpiring) || errors.Is(stop, ErrStopped) {
+			t.Errorf("cause %v", ended(p))
+		}
+		if left := stop.Until.Sub(start); left != 9800*time.Millisecond {
+			t.Errorf("to stop until %s", left)
+		}
+		if !strings.Contains(stop.Error(), "connection refused") && !strings.Contains(stop.Error(), "down") {
+			t.Errorf("the cause does not say what went wrong: %v", stop)
+		}
+		if !p.Held() || isDone(p) {
+			t.Error("belief ended with the context")
+		}
+		<-p.Done()
+		if at := time.Since(start); at != 9800*time.Millisecond {
+			t.Errorf("belief ended after %s", at)
+		}
+		if p.Held() || !p.SafeUntil().IsZero() {
+			t.Error("still held")
+		}
+		if err := p.Refresh(t.Context()); !errors.Is(err, ErrExpiring) && !errors.Is(err, ErrLost) {
+			t.Errorf("refresh after the loss: %v", err)
+		}
+	})
+}
+
+func TestPermit_DefaultStopTime_IsAFifthAndAtMostTenSeconds(t *testing.T) {
+	for duration, want := range map[time.Duration]time.Duration{10 * time.Second: 2 * time.Second, time.Hour: 10 * time.Second} {
+		if got := stopTime(0, duration); got != want {
+			t.Errorf("%s: %s", duration, got)
+		}
+	}
+}
+
+func TestPermit_ServerBack_BeforeDeadline_IsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b", "c")
+		c := w.dial([]string{"a", "b", "c"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		for _, s := range w.servers {
+			s.down()
+		}
+		pass(6 * time.Second)
+		w.servers["c"].up()
+		pass(30 * time.Second)
+		if ended(p) != nil || !p.Held() {
+			t.Fatalf("lost: %v", ended(p))
+		}
+	})
+}
+
+func TestPermit_SilentLeader_IsGivenUpForAnotherMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
+		})
+		pass(time.Minute)
+		if ended(p) != nil || !p.Held() {
+			t.Fatalf("lost: %v", ended(p))
+		}
+		if n := len(get(w.servers["b"], func(s *server) []sentFrame { return s.frames })); n < 10 {
+			t.Errorf("b got %d frames", n)
+		}
+	})
+}
+
+func TestPermit_SlowAnswer_CountsFromBeforeTheFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 60*time.Second)
+		answered := make(chan time.Time, 100)
+		keep := w.servers["a"].keep
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+				pass(1500 * time.Millisecond)
+				answered <- time.Now()
+				return keep(r)
+			}
+		})
+		at := <-answered
+		synctest.Wait()
+		want := at.Add(-1500 * time.Millisecond).Add(60*time.Second - 1200*time.Millisecond)
+		if got := p.SafeUntil(); !got.Equal(want) {
+			t.Errorf("safe until %s, want %s", got, want)
+		}
+	})
+}
+
+func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T) {
+	causes := map[gatekeeperv1.StopCause]error{
+		gatekeeperv1.StopCause_STOP_CAUSE_REVOKED:            ErrRevoked,
+		gatekeeperv1.StopCause_STOP_CAUSE_DRAINED:            ErrMoved,
+		gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED: ErrMoved,
+		gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:         ErrTakenOver,
+		gatekeeperv1.StopCause_STOP_CAUSE_HELD_TOO_LONG:      ErrHeldTooLong,
+		gatekeeperv1.StopCause_STOP_CAUSE_PAUSED:             ErrPaused,
+		gatekeeperv1.StopCause_STOP_CAUSE_CORDONED:           ErrCordoned,
+	}
+	for cause, want := range causes {
+		t.Run(cause.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newCluster(t, "a")
+				c := w.dial([]string{"a"})
+				start := time.Now()
+				p := held(t, c, w.servers["a"], 10*time.Second)
+				w.servers["a"].set(func(s *server) {
+					s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+						return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
+							result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"),
+						}}, nil
+					}
+				})
+				<-p.Context().Done()
+				if at := time.Since(start); at > 1200*time.Millisecond {
+					t.Errorf("told after %s", at)
+				}
+				if err := ended(p); !errors.Is(err, want) || !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "because") {
+					t.Errorf("cause %v, want %v", err, want)
+				}
+				if err := p.Refresh(t.Context()); !errors.Is(err, want) {
+					t.Errorf("refresh: %v", err)
+				}
+				<-p.Done()
+				if at := time.Since(start); at != 9800*time.Millisecond {
+					t.Errorf("belief ended after %s", at)
+				}
+				if n := len(get(w.servers["a"], func(s *server) []sentFrame { return s.frames })); n != 1 {
+					t.Errorf("asked %d times", n)
+				}
+			})
+		})
+	}
+}
+
+func TestPermit_StoppingNotice_EndsContextAndGoesOnRefreshing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		pass(2 * time.Second)
+		w.servers["a"].notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, "moving"))
+		synctest.Wait()
+		if !errors.Is(ended(p), ErrMoved) {
+			t.Fatalf("cause %v", ended(p))
+		}
+		pass(time.Minute)
+		if !p.Held() || isDone(p) {
+			t.Error("belief ended although the refreshes pass")
+		}
+	})
+}
+
+func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
+	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
+	for name, tell := range map[string]func(*server){
+		"notice": func(s *server) { s.notify(lost) },
+		"result": func(s *server) {
+			s.set(func(s *server) {
+				s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{lost}}, nil
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newCluster(t, "a")
+				c := w.dial([]string{"a"})
+				p := held(t, c, w.servers["a"], 30*time.Second)
+				pass(1500 * time.Millisecond)
+				tell(w.servers["a"])
+				<-p.Done()
+				if left := time.Until(p.SafeUntil()); p.Held() || left > 0 || !errors.Is(ended(p), ErrLost) || !strings.Contains(ended(p).Error(), "it expired") {
+					t.Errorf("held %v, %s left, cause %v", p.Held(), left, ended(p))
+				}
+			})
+		})
+	}
+}
+
+func TestPermit_RetryAndUnnamed_AreAskedAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		keep := w.servers["a"].keep
+		n := 0
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+				switch n++; n {
+				case 1:
+					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
+						result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY, 0, "not now"),
+					}}, nil
+				case 2:
+					return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}, nil
+				}
+				return keep(r)
+			}
+		})
+		start := time.Now()
+		if err := p.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); n != 3 || took > time.Second {
+			t.Errorf("%d attempts in %s", n, took)
+		}
+		if left := time.Until(p.SafeUntil()); left != 9800*time.Millisecond {
+			t.Errorf("%s left", left)
+		}
+	})
+}
+
+func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 60*time.Second)
+		keep := w.servers["a"].keep
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, 10*time.Second)}}, nil
+			}
+		})
+		before := p.SafeUntil()
+		if err := p.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !p.SafeUntil().Equal(before) || p.Duration() != 10*time.Second {
+			t.Fatalf("the first answer moved the deadline by %s; duration %s", p.SafeUntil().Sub(before), p.Duration())
+		}
+		// The next frame states 10 s, and is not answered: belief must end by its own send.
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
+		})
+		pass(3700 * time.Millisecond)
+		frames := get(w.servers["a"], func(s *server) []sentFrame { return s.frames })
+		stated := frames[1]
+		if got := stated.message.GetTokens()[0].GetDuration().AsDuration(); got != 10*time.Second {
+			t.Fatalf("stated %s", got)
+		}
+		if want := stated.at.Add(9800 * time.Millisecond); p.SafeUntil().After(want) {
+			t.Errorf("believes %s longer than it stated", p.SafeUntil().Sub(want))
+		}
+		w.servers["a"].set(func(s *server) { s.keep = keep })
+		pass(time.Minute)
+		if !p.Held() {
+			t.Errorf("lost: %v", ended(p))
+		}
+	})
+}
+
+func TestPermit_LengthenedDuration_Counts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{refreshed(7, time.Minute)}}, nil
+			}
+		})
+		if err := p.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(p.SafeUntil()); left != 58800*time.Millisecond {
+			t.Errorf("%s left", left)
+		}
+	})
+}
+
+func TestPermit_AnswerAfterDeadline_DoesNotBringItBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		clock := &jumpingClock{start: time.Now()}
+		c := w.dial([]string{"a"}, WithClock(clock))
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		keep := w.servers["a"].keep
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+				clock.jump(time.Hour) // the machine was suspended while the frame was on its way
+				return keep(r)
+			}
+		})
+		if err := p.Refresh(t.Context()); !errors.Is(err, ErrLost) {
+			t.Errorf("refresh: %v", err)
+		}
+		if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrLost) {
+			t.Errorf("held %v, cause %v", p.Held(), ended(p))
+		}
+	})
+}
+
+func TestPermit_SuspendedMachine_NoticesWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		clock := &jumpingClock{start: time.Now()}
+		c := w.dial([]string{"a"}, WithClock(clock))
+		p := held(t, c, w.servers["a"], 10*time.Minute)
+		w.servers["a"].down()
+		pass(300 * time.Millisecond)
+		clock.jump(time.Hour)
+		if p.Held() {
+			t.Error("held after an hour of sleep")
+		}
+		woke := time.Now()
+		<-p.Done()
+		if late := time.Since(woke); late > maxSleep {
+			t.Errorf("done %s after waking", late)
+		}
+	})
+}
+
+// jumpingClock goes with the bubble's clock, and on while the machine is suspended.
+type jumpingClock struct {
+	start time.Time
+	sleep sharedDuration
+}
+
+func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
+func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }

@@ -13,8 +13,11 @@ import (
 
 // DefinitionFrom is the definition that the API reads in a message, with every default filled in. Ranges and patterns are
 // validated by the keeper, which knows the cluster's bounds; an explicit empty pattern and an explicit zero pass from here
-// to there and are refused there. m must not be nil. The error is a *semaphore.FieldError.
+// to there and are refused there. The error is a *semaphore.FieldError.
 func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
+	if m == nil {
+		m = new(gatekeeperv1.Definition)
+	}
 	d := &semaphore.Definition{
 		Name:            m.GetName(),
 		Description:     m.GetDescription(),

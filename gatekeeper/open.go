@@ -167,7 +167,7 @@ func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) 
 }
 
 // opens notes how something that was just opened is closed.
-func (s *Server) opens(close func(context.Context) error) { s.opened = append(s.opened, close) }
+func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(s.opened, closeIt) }
 
 // serve starts what answers, and what runs by itself.
 func (s *Server) serve(measures *metrics.Metrics) {

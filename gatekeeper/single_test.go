@@ -276,7 +276,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 	}
 	closed := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), within)
+		ctx, cancel := context.WithTimeout(t.Context(), within)
 		defer cancel()
 		closed <- s.Close(ctx)
 	}()
@@ -301,7 +301,7 @@ func TestClose_WithoutTime_ClosesAllTheSame(t *testing.T) {
 	c := callerOf(t, s)
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
-	ended, cancel := context.WithCancel(context.Background())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_ = s.Close(ended) // calls may have been cut off or not
 

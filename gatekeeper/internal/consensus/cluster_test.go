@@ -79,7 +79,7 @@ func leading(t *testing.T, servers []*server) *server {
 	var leader *server
 	until(t, "a leader", func() bool {
 		for _, s := range servers {
-			if term, leads := s.leads(); leads && s.promoted.Load() == term {
+			if term, leads := leads(s.raft); leads && s.promoted.Load() == term {
 				leader = s
 				return true
 			}

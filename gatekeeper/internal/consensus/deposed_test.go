@@ -58,7 +58,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		cutOff(old, rest, func(raft.ServerID) { <-late })
 		next := leaderOf(t, rest...)
 		mustAppend(t, next.Node, "committed-in-the-new-term")
-		if got, leads := old.leads(); !leads || got != term {
+		if got, leads := leads(old.raft); !leads || got != term {
 			t.Fatalf("the old leader noticed: term %d, leads %v", got, leads)
 		}
 

@@ -180,7 +180,7 @@ func leaderOf(t *testing.T, members ...*member) *member {
 	var leader *member
 	until(t, "a leader", func() bool {
 		for _, m := range members {
-			if term, leads := m.leads(); leads && m.promoted.Load() == term {
+			if term, leads := leads(m.raft); leads && m.promoted.Load() == term {
 				leader = m
 				return true
 			}

@@ -34,6 +34,9 @@ func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	if level <= hclog.Debug {
 		to = slog.LevelDebug
 	}
+	if !s.logger.Enabled(context.Background(), to) {
+		return
+	}
 	attrs := make([]any, len(args))
 	about := ""
 	for i, arg := range args {

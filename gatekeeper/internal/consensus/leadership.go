@@ -71,56 +71,64 @@ func (e *epoch) end() {
 
 // Lead says who is told of this server's leaderships. Call it once; until then there are none.
 func (n *Node) Lead(l Leading) {
-	n.wg.Go(n.watchLeadership)
+	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })
 }
 
+// leaderSource is what the watcher needs of Raft.
+type leaderSource interface {
+	CurrentTerm() uint64
+	State() raft.RaftState
+	LeaderCh() <-chan bool
+}
+
 // leads returns the term and whether this server leads in it, as Raft says.
-func (n *Node) leads() (term uint64, leads bool) {
+func leads(r leaderSource) (term uint64, leads bool) {
 	for {
-		term = n.raft.CurrentTerm()
-		leads = n.raft.State() == raft.Leader
-		if n.raft.CurrentTerm() == term {
+		term = r.CurrentTerm()
+		leads = r.State() == raft.Leader
+		if r.CurrentTerm() == term {
 			return term, leads
 		}
 	}
 }
 
-// watchLeadership turns what Raft says into epochs, the newest of which is in n.epochs. Raft's channel keeps only the newest value, so a
-// leadership that was lost and regained looks like one that began: the term tells them apart.
-func (n *Node) watchLeadership() {
-	defer close(n.epochs)
+// watchLeadership turns what Raft says into epochs. The newest one that nobody has taken yet is in epochs, which is closed
+// when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks like one that goes
+// on: the term tells.
+func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {
 		if current != nil {
-			n.endEpoch(current)
+			end(current)
 		}
+		close(epochs)
 	}()
 	for {
-		term, leads := n.leads()
+		term, leads := leads(r)
 		if current != nil && (!leads || current.term != term) {
-			n.endEpoch(current)
+			end(current)
 			current = nil
 		}
 		if current == nil && leads {
 			current = newEpoch(term)
 			select {
-			case <-n.epochs: // it ended before anybody took it
+			case <-epochs: // it ended before anybody took it
 			default:
 			}
-			n.epochs <- current
+			epochs <- current
 		}
 		select {
-		case <-n.raft.LeaderCh():
-		case <-n.life.Done():
+		case <-r.LeaderCh():
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
 func (n *Node) endEpoch(e *epoch) {
+	e.end() // first: who publishes it now sees that it is over
 	n.epoch.CompareAndSwap(e, nil)
-	e.end()
 	signal(n.confirmer.woken) // so that nobody waits for a leadership that is over
 }
 
@@ -150,7 +158,7 @@ func (n *Node) settled(e *epoch) bool {
 			return false
 		case err := <-n.await(n.raft.Barrier(n.enqueueTimeout())):
 			n.transfers.saw(err)
-			term, leads := n.leads()
+			term, leads := leads(n.raft)
 			if err == nil && leads && term == e.term {
 				n.epoch.Store(e)
 				select {

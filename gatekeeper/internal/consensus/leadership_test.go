@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -89,7 +90,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 			if err := other.Transfer(t.Context(), leader.ID()); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the leadership is back", func() bool { term, leads := leader.leads(); return leads && term > was })
+			until(t, "the leadership is back", func() bool { term, leads := leads(leader.raft); return leads && term > was })
 			return leader.Term()
 		}
 		firstOver := ended
@@ -118,23 +119,26 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 	})
 }
 
-// Raft's channel keeps only the newest value: who is slow hears "leader" twice.
-func TestWatch_ChannelSkipsTheLoss_TermTells(t *testing.T) {
+// depose lets m hear from a leader of a later term, who then is silent.
+func depose(t *testing.T, m *member, term uint64) {
+	t.Helper()
+	_, stranger := raft.NewInmemTransport("stranger.test:1")
+	stranger.Connect(m.address, m.wire.InmemTransport)
+	err := stranger.AppendEntries(m.id, m.address, &raft.AppendEntriesRequest{
+		RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("stranger"), Addr: []byte("stranger.test:1")},
+		Term:      term,
+	}, &raft.AppendEntriesResponse{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLead_DeposedAndElectedAgainAlone_AreTwoLeaderships(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 1, nil)
 		leader := leaderOf(t, members...)
 		term := leader.Term()
-		// A leader of a later term deposes it; as the only voter it is elected again soon.
-		resp := make(chan raft.RPCResponse, 1)
-		_, stranger := raft.NewInmemTransport("stranger:1")
-		stranger.Connect(leader.address, leader.wire.InmemTransport)
-		go func() {
-			_ = stranger.AppendEntries(leader.id, leader.address, &raft.AppendEntriesRequest{
-				RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("x"), Addr: []byte("x:1")}, Term: term + 5,
-			}, &raft.AppendEntriesResponse{})
-			close(resp)
-		}()
-		<-resp
+		depose(t, leader, term+5)
 		until(t, "it leads again", func() bool { return leader.promoted.Load() > term+5 })
 		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term), fmt.Sprint("promote ", leader.Term()))
 	})
@@ -161,5 +165,112 @@ func TestReady_FollowerAndLeader(t *testing.T) {
 		if err := leader.Ready(); err != nil {
 			t.Errorf("the leader: %v", err)
 		}
+	})
+}
+
+// source is a Raft as the watcher sees it.
+type source struct {
+	fakeRaft
+	ch chan bool
+}
+
+func (s *source) LeaderCh() <-chan bool { return s.ch }
+
+func TestWatch_LossSkippedByTheChannel_TermTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{fakeRaft: fakeRaft{term: 5, state: raft.Leader}, ch: make(chan bool, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		epochs := make(chan *epoch, 1)
+		go watchLeadership(ctx, s, epochs, (*epoch).end)
+		first := <-epochs
+		s.ch <- true // late, of the election that is known
+		synctest.Wait()
+		select {
+		case <-first.over:
+			t.Fatal("the epoch ended without cause")
+		default:
+		}
+		s.set(func(r *fakeRaft) { r.term = 7 })
+		s.ch <- true // "lost" was overwritten
+		<-first.over
+		if second := <-epochs; first.term != 5 || second.term != 7 {
+			t.Errorf("epochs %d and %d", first.term, second.term)
+		}
+		s.set(func(r *fakeRaft) { r.term = 9 })
+		s.ch <- true
+		synctest.Wait()
+		s.set(func(r *fakeRaft) { r.term = 11 })
+		s.ch <- true // before anybody took the epoch of 9
+		synctest.Wait()
+		if third := <-epochs; third.term != 11 {
+			t.Errorf("epoch %d, want the newest", third.term)
+		}
+		cancel()
+		if _, more := <-epochs; more {
+			t.Error("an epoch after the end")
+		}
+	})
+}
+
+// stuckTransfer makes leader start a transfer that does not end before release is called: what hashicorp/raft issue 696 can do for ever.
+func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
+	t.Helper()
+	stuck := make(chan struct{})
+	release = sync.OnceFunc(func() { close(stuck) })
+	t.Cleanup(release)
+	leader.wire.set(func(_ raft.ServerID, question any) error {
+		if _, ok := question.(*raft.TimeoutNowRequest); ok {
+			<-stuck
+			return errCut
+		}
+		return nil
+	}, nil)
+	if err := leader.Transfer(t.Context(), to.ID()); err == nil {
+		t.Fatal("the transfer succeeded")
+	}
+	return release
+}
+
+func TestLead_BarrierRefused_IsNotPromoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		rest := others(members, leader)
+		release := stuckTransfer(t, leader, rest[0])
+		for _, m := range rest { // nobody else stands for election
+			m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
+		}
+		term := leader.Term()
+		depose(t, leader, term+5)
+		until(t, "it is elected again", func() bool { got, leads := leads(leader.raft); return leads && got > term+5 })
+		pass(time.Second)
+		again := leader.Term()
+		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
+		if err := leader.Ready(); err == nil {
+			t.Error("ready before promotion")
+		}
+		release()
+		leaderOf(t, leader)
+		leader.leading.expect(t, fmt.Sprint("promote ", again))
+	})
+}
+
+func TestFault_TransferThatNeverEnds_IsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		stuckTransfer(t, leader, others(members, leader)[0])
+		begun := time.Now()
+		for leader.guard.Err() == nil {
+			if a := leader.Append(entry(t, "x")).Wait(); !errors.Is(a.Err, ErrNotAppended) {
+				t.Fatalf("append: %v", a.Err)
+			}
+			pass(100 * time.Millisecond)
+		}
+		if took := time.Since(begun); took < 4*time.Second || took > 10*time.Second {
+			t.Errorf("noticed after %v", took)
+		}
+		leaderOf(t, others(members, leader)...)
 	})
 }

@@ -72,7 +72,7 @@ func (n *Node) Ready() error {
 	if n.life.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())
 	}
-	if term, leads := n.leads(); leads {
+	if term, leads := leads(n.raft); leads {
 		if n.promoted.Load() != term {
 			return errors.New("consensus: elected, and catching up with what was committed before")
 		}

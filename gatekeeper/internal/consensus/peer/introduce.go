@@ -53,7 +53,8 @@ func (l *Layer) accept() {
 		if err == nil {
 			pause = 0
 			if c, err := l.track(raw); err == nil {
-				l.accepter.Go(func() { l.welcome(c) })
+				leave := l.waiting.enter(c)
+				l.accepter.Go(func() { l.welcome(c, leave) })
 			}
 			continue
 		}
@@ -68,8 +69,7 @@ func (l *Layer) accept() {
 }
 
 // welcome is the accepting side's handshake. Whatever is wrong with the connection stays on this goroutine.
-func (l *Layer) welcome(c *conn) {
-	leave := l.waiting.enter(c)
+func (l *Layer) welcome(c *conn, leave func()) {
 	err := l.answer(c)
 	leave()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -72,20 +73,27 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 
-	ready := make(chan error, 1)
+	type loaded struct {
+		definitions uint32
+		err         error
+	}
+	ready := make(chan loaded, 1)
 	waiting, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	go func() { ready <- serves(waiting, o.api) }()
+	go func() {
+		n, err := serves(waiting, o.api)
+		ready <- loaded{n, err}
+	}()
 	select {
 	case err := <-done:
 		return fmt.Errorf("gatekeeperd did not start (%v):\n%s", err, first)
-	case err := <-ready:
-		if err != nil && ctx.Err() == nil {
-			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, err), stop(cmd, done))
+	case l := <-ready:
+		if l.err != nil && ctx.Err() == nil {
+			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, l.err), stop(cmd, done))
 		}
-	}
-	if ctx.Err() == nil {
-		fmt.Fprintf(out, next, o.api, o.data, log, o.gkctl())
+		if l.err == nil {
+			fmt.Fprintf(out, next, o.api, o.data, log, o.gkctl(), l.definitions)
+		}
 	}
 	select {
 	case err := <-done:
@@ -105,24 +113,35 @@ func (o *options) gkctl() string {
 	return gkctl
 }
 
-// serves waits until the server at this address says that it serves.
-func serves(ctx context.Context, address string) error {
+// loading is how long definitions may take to be declared once the server serves. A folder may also be one in which somebody has
+// deleted all of them, and then they stay deleted.
+const loading = 5 * time.Second
+
+// serves waits until the server at this address serves and has its definitions, and returns how many there are.
+func serves(ctx context.Context, address string) (definitions uint32, err error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer conn.Close()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	var since time.Time
 	for {
 		answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
 		if err == nil && answer.Status == healthpb.HealthCheckResponse_SERVING {
-			return nil
+			if since.IsZero() {
+				since = time.Now()
+			}
+			status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
+			if err == nil && (status.Definitions > 0 || time.Since(since) > loading) {
+				return status.Definitions, nil
+			}
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
+			return 0, errors.Join(ctx.Err(), err)
 		}
 	}
 }
@@ -153,17 +172,17 @@ func (f *firstWords) Write(p []byte) (int, error) {
 
 func (f *firstWords) String() string { return string(f.text) }
 
-const next = `Gatekeeper serves at %[1]s, with the periodic jobs of the Kubernetes project: 1 335 semaphores, and a pool for
-each of their seven build clusters. Data is in %[2]s, the log in %[3]s. Ctrl-C stops the server.
+const next = `Gatekeeper serves at %[1]s, with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
+each of the build clusters that they run in. Data is in %[2]s, the log in %[3]s. Ctrl-C stops the server.
 
 In another terminal:
 
-  %[4]s get                                        # every definition
-  %[4]s get 'pool/*'                               # the pools
-  %[4]s get -l dashboard=sig-etcd-periodics        # by label
-  %[4]s get ci-etcd-e2e-amd64 -o yaml              # one of them whole
-  %[4]s explain ci-etcd-e2e-amd64 --group default  # why not here
+  %[4]s get                                          # every definition
+  %[4]s get 'pool/*'                                 # the pools
+  %[4]s get -l dashboard=sig-etcd-periodics          # by label
+  %[4]s get ci-etcd-e2e-amd64 -o yaml                # one of them whole
+  %[4]s explain ci-etcd-e2e-amd64 --group elsewhere  # why not there
   %[4]s acquire pool/k8s-infra-aks-prow-build --group k8s-infra-aks-prow-build
-  %[4]s holders                                    # who holds what
+  %[4]s holders                                      # who holds what
   %[4]s cluster status
 `

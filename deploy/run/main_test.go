@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+func start(t *testing.T, definitions string) (*options, *words, context.CancelFunc, chan error) {
+	t.Helper()
+	bin := t.TempDir()
+	if _, err := servers.Build(bin, "cmd/gatekeeperd"); err != nil {
+		t.Fatal(err)
+	}
+	ports, err := servers.FreePorts(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &options{bin: bin, data: filepath.Join(t.TempDir(), "data"), definitions: definitions, api: ports[0], peer: ports[1], admin: ports[2]}
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &words{said: make(chan struct{}, 1)}
+	done := make(chan error, 1)
+	go func() { done <- o.run(ctx, out) }()
+	return o, out, cancel, done
+}
+
+func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
+	o, out, cancel, done := start(t, "../samples/kubernetes.yaml")
+	defer cancel()
+	select {
+	case <-out.said:
+	case err := <-done:
+		t.Fatal(err)
+	case <-time.After(time.Minute):
+		t.Fatal("it says nothing")
+	}
+	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "1342 definitions"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, out)
+		}
+	}
+	conn, err := grpc.NewClient("passthrough:///"+o.api, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{})
+	if err != nil || status.Definitions != 1335+7 {
+		t.Errorf("%d definitions are loaded (%v), want the 1335 jobs and 7 pools", status.GetDefinitions(), err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestRun_ServerThatCannotStart_SaysWhy(t *testing.T) {
+	_, _, cancel, done := start(t, "no-such-file.yaml")
+	defer cancel()
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") {
+		t.Errorf("it ended with %v, want an error that names the file", err)
+	}
+}
+
+// words is what the program prints; said hears of the first of them.
+type words struct {
+	said chan struct{}
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (w *words) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case w.said <- struct{}{}:
+	default:
+	}
+	return w.text.Write(p)
+}
+
+func (w *words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}

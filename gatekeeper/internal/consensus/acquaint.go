@@ -6,8 +6,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// acquaint meets every other member once, so that each knows the data folders of all: Raft by itself connects a follower to another only
-// when one of them asks for votes, and then a member that has lost its data would pass for the one that it was.
+// acquaint meets every other member once, so that each knows the data folders of all: Raft by itself connects a follower to
+// another only when one of them asks for votes, and then a member that has lost its data would pass for the one that it
+// was.
 func (n *Node) acquaint(layer *peer.Layer) {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()

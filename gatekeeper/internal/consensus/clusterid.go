@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// ClusterID tells clusters apart, and the lives of one cluster between offline restores. Peers of different ids refuse each other.
+// ClusterID tells clusters apart, and the lives of one cluster between offline restores. Peers of different ids refuse each
+// other.
 type ClusterID struct {
 	// Seed is drawn by a single server, and the same for all members of a named set.
 	Seed uint64
@@ -18,7 +19,8 @@ type ClusterID struct {
 	Incarnation uint64
 }
 
-// String is seed.incarnation in hexadecimal, as ParseClusterID reads it. The form is frozen: it is in data folders and snapshots.
+// String is seed.incarnation in hexadecimal, as ParseClusterID reads it. The form is frozen: it is in data folders and
+// snapshots.
 func (c ClusterID) String() string { return fmt.Sprintf("%016x.%x", c.Seed, c.Incarnation) }
 
 // IsZero says that there is no cluster id.

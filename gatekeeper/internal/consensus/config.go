@@ -44,7 +44,8 @@ type Config struct {
 	Folder  *Folder
 	Machine Machine
 
-	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once Open succeeded.
+	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once Open
+	// succeeded.
 	PeerListener net.Listener
 	PeerAddress  string
 	// AdvertisePeer is the address by which other members reach this one. Default: this member's own in Members, else

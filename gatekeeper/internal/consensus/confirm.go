@@ -119,8 +119,8 @@ func (c *confirmer) run(ctx context.Context) {
 	defer timer.Stop()
 	var kicked time.Time // when the round under way was started; zero: none is
 	for {
-		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or for answers that
-		// are late enough for other reasons: nobody is satisfied by anything sent before its own t.
+		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or for
+		// answers that are late enough for other reasons: nobody is satisfied by anything sent before its own t.
 		if next := c.settle(kicked); next {
 			kicked = time.Now()
 			c.raft.VerifyLeader() // its future says nothing worth hearing and need not be drained

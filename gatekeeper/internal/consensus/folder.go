@@ -112,8 +112,8 @@ func (f *Folder) open(cfg FolderConfig) error {
 	return nil
 }
 
-// wanted is the cluster id that cfg demands of a folder that exists. Once there are stores the members' list is history, and may
-// name later members too.
+// wanted is the cluster id that cfg demands of a folder that exists. Once there are stores the members' list is history,
+// and may name later members too.
 func (f *Folder) wanted(cfg FolderConfig) ClusterID {
 	if !cfg.ClusterID.IsZero() || cfg.Join || len(cfg.Members) == 0 || f.HasState() {
 		return cfg.ClusterID

@@ -94,8 +94,8 @@ func leads(r leaderSource) (term uint64, leads bool) {
 }
 
 // watchLeadership turns what Raft says into epochs. The newest one that nobody has taken yet is in epochs, which is closed
-// when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks like one that goes
-// on: the term tells.
+// when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks like one that
+// goes on: the term tells.
 func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {
@@ -180,8 +180,8 @@ func (n *Node) settled(e *epoch) bool {
 	}
 }
 
-// await returns where the future's error will be, if it ever comes: a future that was on its way to the state machine when Raft shut down is
-// never answered. Nobody may wait for one without another way out.
+// await returns where the future's error will be, if it ever comes: a future that was on its way to the state machine when
+// Raft shut down is never answered. Nobody may wait for one without another way out.
 func (n *Node) await(f raft.Future) <-chan error {
 	c := make(chan error, 1)
 	if !n.futures.TryGo(func() { c <- f.Error() }) {

@@ -11,8 +11,8 @@ import (
 // caughtUp is how many entries a non-voter's log may be behind when it is made a voter.
 const caughtUp = 64
 
-// AddMember adds a member as a non-voter. Unless nonVoter is set it is made a voter in the background once its log has caught up:
-// a voter that has nothing would take part in majorities that cannot form without it.
+// AddMember adds a member as a non-voter. Unless nonVoter is set it is made a voter in the background once its log has
+// caught up: a voter that has nothing would take part in majorities that cannot form without it.
 //
 // The intent to make it a voter lives as long as this leadership. Adding a member again that is there with the same address
 // is allowed and takes the intent up again. Other errors: ErrMemberExists, ErrMemberRetired, ErrInvalidMember,
@@ -50,9 +50,9 @@ func (n *Node) AddMember(ctx context.Context, id, peerAddress string, nonVoter b
 	return nil
 }
 
-// RemoveMember removes a member, for good: its id must be retired by the caller. A leader that is to remove itself transfers its
-// leadership instead and returns a *NotLeaderError: ask the new leader. Other errors: ErrNoSuchMember, ErrLastVoter,
-// ErrUnknownOutcome.
+// RemoveMember removes a member, for good: its id must be retired by the caller. A leader that is to remove itself
+// transfers its leadership instead and returns a *NotLeaderError: ask the new leader. Other errors: ErrNoSuchMember,
+// ErrLastVoter, ErrUnknownOutcome.
 func (n *Node) RemoveMember(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func (n *Node) RemoveMember(ctx context.Context, id string) error {
 }
 
 // Transfer hands the leadership to a voter; to the one that is furthest ahead when id is empty. It returns nil when this
-// server no longer leads, or id leads already. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or Raft's, and then this server
-// leads on.
+// server no longer leads, or id leads already. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or Raft's, and then
+// this server leads on.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -180,8 +180,8 @@ func (n *Node) tend(e *epoch) {
 	})
 }
 
-// tendOnce makes those voters that are to be and have caught up, and corrects this server's own address in the configuration when
-// it was started with another one: the others could not reach it otherwise.
+// tendOnce makes those voters that are to be and have caught up, and corrects this server's own address in the
+// configuration when it was started with another one: the others could not reach it otherwise.
 func (n *Node) tendOnce(e *epoch) error {
 	ctx, cancel := context.WithTimeout(n.life, n.cfg.Timeouts.Heartbeat)
 	defer cancel()

@@ -81,7 +81,8 @@ func (t *transport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (ra
 // SetHeartbeatHandler does nothing: see transport.
 func (t *transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
-// InstallSnapshot's answers are not noted: Raft counts them for VerifyLeader, but what was sent is the snapshot, not a question.
+// InstallSnapshot's answers are not noted: Raft counts them for VerifyLeader, but what was sent is the snapshot, not a
+// question.
 func (t *transport) InstallSnapshot(id raft.ServerID, address raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
 	if t.mute() {
 		return errFaulty

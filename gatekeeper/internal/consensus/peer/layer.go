@@ -72,7 +72,8 @@ func New(cfg Config) *Layer {
 	return l
 }
 
-// Target is the address of a member for Dial: Raft's transport passes addresses only, but whoever dials must know whom it means.
+// Target is the address of a member for Dial: Raft's transport passes addresses only, but whoever dials must know whom it
+// means.
 func Target(id raft.ServerID, address raft.ServerAddress) raft.ServerAddress {
 	return raft.ServerAddress(id) + "|" + address
 }

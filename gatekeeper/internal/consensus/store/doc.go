@@ -3,17 +3,17 @@
 // # A failed write never returns
 //
 // Raft goes on after most failed store calls, panics after others, and lets a leader whose disk hangs lead for ever
-// (hashicorp/raft issue 503). None of these is right here: whoever does not know what is on its disk must say nothing more. So every
-// call goes through a Guard. The first call that fails, or that has not returned within a bound, is a fault: it is
+// (hashicorp/raft issue 503). None of these is right here: whoever does not know what is on its disk must say nothing more.
+// So every call goes through a Guard. The first call that fails, or that has not returned within a bound, is a fault: it is
 // reported once, so that the process leaves, and no call returns to Raft from then on. The goroutine of Raft that made the
-// call waits inside it until the member is closed and then ends there, running its deferred functions. Nothing can
-// be acknowledged on the strength of a write that failed, and an embedding program is not torn down by a panic.
+// call waits inside it until the member is closed and then ends there, running its deferred functions. Nothing can be
+// acknowledged on the strength of a write that failed, and an embedding program is not torn down by a panic.
 //
 // # A vote is one write
 //
 // Raft writes the term of its vote and the candidate one after the other (issue 661). After a crash between the two the
-// member would have voted in the new term for the candidate of the old one, and would grant that candidate the repeated request
-// without comparing logs. Stable holds the term back and writes both as one value.
+// member would have voted in the new term for the candidate of the old one, and would grant that candidate the repeated
+// request without comparing logs. Stable holds the term back and writes both as one value.
 //
 // The log and stable stores are small interfaces, Raft's own, so that another log store can be put beside raft-boltdb.
 package store

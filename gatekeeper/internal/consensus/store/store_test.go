@@ -24,7 +24,8 @@ func newGuard(t *testing.T) (*Guard, chan error) {
 	return g, faults
 }
 
-// onARaftGoroutine runs f as Raft would and returns a channel that is closed when the goroutine has ended, and whether f returned.
+// onARaftGoroutine runs f as Raft would and returns a channel that is closed when the goroutine has ended, and whether f
+// returned.
 func onARaftGoroutine(f func()) (ended chan struct{}, returned *bool) {
 	ended, returned = make(chan struct{}), new(bool)
 	go func() {

@@ -1,0 +1,82 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// newRaft starts Raft on a goroutine of its own, because a store call that fails does not return.
+func (n *Node) newRaft() error {
+	type outcome struct {
+		raft *raft.Raft
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if r := recover(); r != nil { // a hole in the log, for example
+				o.err = fmt.Errorf("start Raft: %v", r)
+			}
+			done <- o // also when this goroutine was ended
+		}()
+		o.raft, o.err = n.bootAndRun()
+	}()
+	var o outcome
+	select {
+	case o = <-done:
+	case <-n.guard.Failed():
+		n.guard.Release()
+		select {
+		case o = <-done:
+		case <-time.After(time.Second): // the disk hangs; closing its files would too
+			n.stores.close = func() error { return nil }
+		}
+	}
+	n.raft = o.raft
+	return errors.Join(o.err, n.guard.Err())
+}
+
+func (n *Node) bootAndRun() (*raft.Raft, error) {
+	s := n.stores
+	cfg := n.raftConfig()
+	hasState, err := raft.HasExistingState(s.log, s.stable, s.snapshots)
+	if err != nil {
+		return nil, err
+	}
+	if !hasState && !n.cfg.Folder.file.Joiner {
+		members, err := n.cfg.bootstrap(string(n.id), string(n.address))
+		if err != nil {
+			return nil, err
+		}
+		var set raft.Configuration
+		for _, m := range members {
+			set.Servers = append(set.Servers, raft.Server{ID: raft.ServerID(m.ID), Address: raft.ServerAddress(m.PeerAddress)})
+		}
+		if err := raft.BootstrapCluster(cfg, s.log, s.stable, s.snapshots, n.transport, set); err != nil {
+			return nil, err
+		}
+	}
+	return raft.NewRaft(cfg, &replica{machine: n.cfg.Machine, guard: n.guard}, s.log, s.stable, s.snapshots, n.transport)
+}
+
+func (n *Node) raftConfig() *raft.Config {
+	cfg := raft.DefaultConfig()
+	cfg.LocalID = n.id
+	cfg.HeartbeatTimeout = n.cfg.Timeouts.Heartbeat
+	cfg.ElectionTimeout = n.cfg.Timeouts.Election
+	// The lease has no part in safety. Followers answer heartbeats on their main loop, late when their disk stalls; a
+	// shorter lease would only make the leader step down more often.
+	cfg.LeaderLeaseTimeout = n.cfg.Timeouts.Heartbeat
+	cfg.MaxAppendEntries = 32 // of up to 512 KiB, within the transport's timeout
+	cfg.ShutdownOnRemove = false
+	cfg.SnapshotThreshold = n.cfg.SnapshotThreshold
+	cfg.SnapshotInterval = n.cfg.SnapshotInterval
+	cfg.TrailingLogs = n.cfg.TrailingLogs
+	cfg.NoLegacyTelemetry = true
+	cfg.Logger = raftLogger(n.cfg.Logger)
+	return cfg
+}

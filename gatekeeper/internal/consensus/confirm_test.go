@@ -46,6 +46,13 @@ func (f *fakeRaft) VerifyLeader() raft.Future {
 	return fakeConfiguration{}
 }
 
+// rounds is how many rounds were started.
+func (f *fakeRaft) rounds() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.kicks
+}
+
 func (f *fakeRaft) set(change func(*fakeRaft)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,8 +131,8 @@ func refused(t *testing.T, call <-chan error, want error) {
 func TestConfirm_SingleVoter_AnswersAtOnce(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), nonVoter("b")}, func(r *fakeRaft, c *confirmer) {
 		confirmed(t, asked(c, 5, time.Now()))
-		if r.kicks != 0 {
-			t.Errorf("%d rounds were started, want none", r.kicks)
+		if r.rounds() != 0 {
+			t.Errorf("%d rounds were started, want none", r.rounds())
 		}
 	})
 }
@@ -214,14 +221,14 @@ func TestConfirm_LaterCaller_WaitsForAnswersToALaterQuestion(t *testing.T) {
 		sent := time.Now()
 		pass(time.Millisecond)
 		second := asked(c, 5, time.Now())
-		if r.kicks != 1 {
-			t.Errorf("%d rounds, want the second caller to wait for the end of the first", r.kicks)
+		if r.rounds() != 1 {
+			t.Errorf("%d rounds, want the second caller to wait for the end of the first", r.rounds())
 		}
 		c.answers.note("b", 5, sent, 0)
 		confirmed(t, first)
 		pendingCall(t, second)
-		if r.kicks != 2 {
-			t.Errorf("%d rounds, want one for each", r.kicks)
+		if r.rounds() != 2 {
+			t.Errorf("%d rounds, want one for each", r.rounds())
 		}
 		c.answers.note("b", 5, time.Now(), 0)
 		confirmed(t, second)
@@ -238,8 +245,8 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 		for _, call := range calls {
 			confirmed(t, call)
 		}
-		if r.kicks > 2 {
-			t.Errorf("%d rounds for callers of the same moment", r.kicks)
+		if r.rounds() > 2 {
+			t.Errorf("%d rounds for callers of the same moment", r.rounds())
 		}
 	})
 }
@@ -251,8 +258,8 @@ func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
 		if took := time.Since(begun); took != 2*lease {
 			t.Errorf("it took %v, want %v", took, 2*lease)
 		}
-		if r.kicks < 10 {
-			t.Errorf("only %d rounds were tried", r.kicks)
+		if r.rounds() < 10 {
+			t.Errorf("only %d rounds were tried", r.rounds())
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()

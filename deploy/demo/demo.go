@@ -146,7 +146,7 @@ func (d *demo) loaded(ctx context.Context, want int) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the definitions were not loaded: %w (%v)", ctx.Err(), err)
+			return fmt.Errorf("the definitions were not loaded: %w", errors.Join(ctx.Err(), err))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -81,13 +82,12 @@ func read(r io.Reader, take func(record)) error {
 	for {
 		var rec record
 		err := decoder.Decode(&rec)
-		switch {
-		case err == nil:
-			take(rec)
-		case err == io.EOF || err == io.ErrUnexpectedEOF:
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
-		default:
+		}
+		if err != nil {
 			return fmt.Errorf("an account that cannot be read: %w", err)
 		}
+		take(rec)
 	}
 }

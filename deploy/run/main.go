@@ -86,7 +86,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	}()
 	select {
 	case err := <-done:
-		return fmt.Errorf("gatekeeperd did not start (%v):\n%s", err, first)
+		return fmt.Errorf("gatekeeperd did not start: %w\n%s", err, first)
 	case l := <-ready:
 		if l.err != nil && ctx.Err() == nil {
 			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, l.err), stop(cmd, done))
@@ -97,7 +97,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	}
 	select {
 	case err := <-done:
-		return fmt.Errorf("gatekeeperd left (%v), see %s", err, log)
+		return errors.Join(fmt.Errorf("gatekeeperd left by itself, see %s", log), err)
 	case <-ctx.Done():
 	}
 	fmt.Fprintln(out, "\nStopping.")

@@ -22,7 +22,7 @@ import (
 )
 
 //go:embed kubernetes-periodics.json
-var kubernetesPeriodics []byte //nolint:gochecknoglobals // embedded, read-only
+var kubernetesPeriodics []byte
 
 // The labels that the definitions carry.
 const (

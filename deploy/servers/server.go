@@ -82,7 +82,7 @@ func (s *Server) Ready(ctx context.Context) error {
 		case <-done:
 			return fmt.Errorf("%s ended before it was ready: %w", s.ID, s.exit())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w (last: %v)", s.ID, ctx.Err(), err)
+			return fmt.Errorf("%s is not ready: %w", s.ID, errors.Join(ctx.Err(), err))
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (s *Server) Running() bool {
 // Kill is kill -9; it returns when the process is gone.
 func (s *Server) Kill() {
 	if s.Running() {
-		s.signal(syscall.SIGKILL)
+		_ = s.signal(syscall.SIGKILL) // it may have ended meanwhile
 		<-s.done
 	}
 }
@@ -150,8 +150,11 @@ func (s *Server) LogTail() string {
 	}
 	defer f.Close()
 	const most = 8 << 10
-	if info, err := f.Stat(); err == nil && info.Size() > most {
-		f.Seek(-most, io.SeekEnd)
+	if _, err := f.Seek(-most, io.SeekEnd); err != nil {
+		_, err = f.Seek(0, io.SeekStart) // it is shorter than that
+		if err != nil {
+			return err.Error()
+		}
 	}
 	text, err := io.ReadAll(f)
 	if err != nil {

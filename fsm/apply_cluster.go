@@ -10,8 +10,8 @@ import (
 // forget drops remembered firings that no permit holds. By raising the low-water mark it makes sure that what is forgotten
 // by due time is refused, not run again.
 func (d *draft) forget(c Forget) Result {
-	t := d.tally(c.Semaphore)
-	if !d.timely(c.Term) || (d.Definition(c.Semaphore) == nil && t.claims == 0) {
+	g := d.gate(c.Semaphore)
+	if !d.timely(c.Term) || (g.definition == nil && g.claims == 0) {
 		return RevisionResult{}
 	}
 	var drop []*semaphore.Claim
@@ -32,7 +32,7 @@ func (d *draft) forget(c Forget) Result {
 			drop = append(drop, claim)
 		}
 	}
-	raises := c.UpTo.After(t.lowWater)
+	raises := c.UpTo.After(g.lowWater)
 	if len(drop) == 0 && !raises {
 		return RevisionResult{}
 	}
@@ -70,9 +70,7 @@ func (d *draft) configure(c Configure) Result {
 	revision := d.advance()
 	d.settings = c.Settings
 	d.largestDuration = max(d.largestDuration, c.Settings.MaxDuration)
-	d.trimRequests()
-	d.trimDeletions()
-	d.trimJournal()
+	d.trim()
 	d.emit(Event{Kind: Configured, Author: c.Author, Reason: c.Reason, At: c.At})
 	d.note(JournalEntry{Kind: Configured, Author: c.Author, Reason: c.Reason, At: c.At})
 	return RevisionResult{Applied: true, Revision: revision}

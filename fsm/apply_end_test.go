@@ -344,6 +344,7 @@ func TestCancel(t *testing.T) {
 	if r := l.state().Request("s", identity("c"), "r1"); r.Outcome != semaphore.EndCleared || r.Token != h.Token {
 		t.Fatalf("cleared after cancel: %+v", r)
 	}
+	restored(t, l.state())
 }
 
 func TestRequests_MemoryIsBoundedAndForgetsTheOldest(t *testing.T) {

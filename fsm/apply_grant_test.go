@@ -160,6 +160,12 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
+			name:    "no request id is not the same request id",
+			arrange: func(l *log) { l.grant("s", "a") },
+			grant:   []func(*fsm.Grant){revision(0)},
+			outcome: fsm.GrantRevisionChanged,
+		},
+		{
 			name:    "request has ended",
 			arrange: ended,
 			grant:   []func(*fsm.Grant){requestID("r1")},

@@ -176,6 +176,6 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	}
 }
 
-func (w *writer) tally(name string, t *tally) *logv1.StoredSemaphore {
-	return &logv1.StoredSemaphore{Name: name, PermitRevision: t.permitRevision, LowWater: w.time(t.lowWater)}
+func (w *writer) gate(name string, g *gate) *logv1.StoredSemaphore {
+	return &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: w.time(g.lowWater)}
 }

@@ -3,6 +3,8 @@ package fsm
 import (
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -13,15 +15,41 @@ import (
 type draft struct {
 	*State // never published; see publish
 
+	// These no reader asks for.
+	claimTokens  *btree.Map[uint64, *semaphore.Claim]
+	deletionAges *btree.BTreeG[deletion] // by (revision, name)
+
+	entries uint64 // how many were begun; see write
 	events  []Event
 	ordinal uint32 // of the next journal entry of this revision
 }
 
-func newDraft(s *State) *draft { return &draft{State: s} }
+type deletion struct {
+	revision uint64
+	name     string
+}
 
-// begin starts an entry.
-func (d *draft) begin(index, term uint64) {
-	d.index, d.term, d.events = index, term, nil
+func deletionBefore(a, b deletion) bool {
+	if a.revision != b.revision {
+		return a.revision < b.revision
+	}
+	return a.name < b.name
+}
+
+// newDraft begins empty.
+func newDraft(clusterID string) *draft {
+	return &draft{
+		State:        newState(clusterID),
+		claimTokens:  btree.NewMap[uint64, *semaphore.Claim](0),
+		deletionAges: newTree(deletionBefore),
+	}
+}
+
+// begin starts an entry of that many commands.
+func (d *draft) begin(index, term uint64, commands int) {
+	d.index, d.term = index, term
+	d.entries++
+	d.events = make([]Event, 0, commands) // subscribers may keep the last entry's
 }
 
 // publish returns the state as readers may have it. The draft goes on with copies of what it writes from here on.
@@ -40,6 +68,39 @@ func (d *draft) emit(e Event) {
 	d.events = append(d.events, e)
 }
 
+// write returns the gate of that name to write to. The first time in an entry that is a copy, because readers have the gate
+// as it was; after that it is the same copy until the entry is published. Whoever took something out calls sweep.
+func (d *draft) write(name string) *gate {
+	g := d.gate(name)
+	if g != noGate && g.written == d.entries {
+		return g
+	}
+	c := *g
+	c.written = d.entries
+	d.gates.Set(name, &c)
+	return &c
+}
+
+// sweep drops the gate of a name of which nothing is left: nobody could tell it from a name that never was.
+func (d *draft) sweep(name string, g *gate) {
+	if g.empty() {
+		d.gates.Delete(name)
+	}
+}
+
+// setDefinition adds, replaces or, with nil, removes the definition of that name.
+func (d *draft) setDefinition(name string, now *StoredDefinition) {
+	g := d.write(name)
+	if g.definition != nil {
+		d.definitionCount--
+	}
+	if now != nil {
+		d.definitionCount++
+	}
+	g.definition = now
+	d.sweep(name, g)
+}
+
 // setPermit replaces old by now: nil for old adds a permit, nil for now removes it. It is the one place where permits
 // change, and so where used weight, counts and the permit revision do.
 func (d *draft) setPermit(old, now *semaphore.Permit) {
@@ -47,10 +108,10 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 	if p == nil {
 		p = old
 	}
-	t := d.tally(p.Semaphore)
+	g := d.write(p.Semaphore)
 	if old != nil {
-		t.used -= uint64(old.Weight)
-		t.permits--
+		g.used -= uint64(old.Weight)
+		g.permits--
 		if now == nil {
 			d.permits.Delete(old.Token)
 			d.holders.Delete(old)
@@ -60,8 +121,8 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 		}
 	}
 	if now != nil {
-		t.used += uint64(now.Weight)
-		t.permits++
+		g.used += uint64(now.Weight)
+		g.permits++
 		d.permits.Set(now.Token, now)
 		d.holders.Set(now)
 		if now.State != semaphore.Cooling {
@@ -69,22 +130,9 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 		}
 	}
 	if old == nil || now == nil || old.State != now.State {
-		t.permitRevision = d.revision
+		g.permitRevision = d.revision
 	}
-	d.setTally(p.Semaphore, t)
-}
-
-// setTally keeps the tally of a name for as long as anything of that name is left: its definition, permits, claims or
-// journal. After that nothing could tell it from a name that never was.
-func (d *draft) setTally(name string, t tally) {
-	if t.permits == 0 && t.claims == 0 && t.journal == 0 {
-		defined := d.Definition(name) != nil
-		if !defined || (t.permitRevision == 0 && t.lowWater.IsZero()) {
-			d.tallies.Delete(name)
-			return
-		}
-	}
-	d.tallies.Set(name, &t)
+	d.sweep(p.Semaphore, g)
 }
 
 // setClaim replaces old by now, as setPermit does. A firing that is claimed again replaces its older claim.
@@ -93,20 +141,20 @@ func (d *draft) setClaim(old, now *semaphore.Claim) {
 	if c == nil {
 		c = old
 	}
-	t := d.tally(c.Semaphore)
+	g := d.write(c.Semaphore)
 	if old != nil {
-		t.claims--
+		g.claims--
 		d.claimTokens.Delete(old.Token)
 		if now == nil {
 			d.claims.Delete(old)
 		}
 	}
 	if now != nil {
-		t.claims++
+		g.claims++
 		d.claims.Set(now)
 		d.claimTokens.Set(now.Token, now)
 	}
-	d.setTally(c.Semaphore, t)
+	d.sweep(c.Semaphore, g)
 }
 
 // claimOf returns the claim that this token holds or held, or nil when a newer one took its place.
@@ -124,22 +172,7 @@ func (d *draft) turnClaim(c *semaphore.Claim, state semaphore.ClaimState) {
 
 // raiseLowWater never lowers it.
 func (d *draft) raiseLowWater(name string, to time.Time) {
-	t := d.tally(name)
-	if to.After(t.lowWater) {
-		t.lowWater = to
-		d.setTally(name, t)
+	if to.After(d.LowWater(name)) {
+		d.write(name).lowWater = to
 	}
-}
-
-// setDefinition adds, replaces or, with nil, removes the definition of that name.
-func (d *draft) setDefinition(name string, now *StoredDefinition) {
-	if now == nil {
-		d.definitions.Delete(name)
-		// Nothing may be left of the name; then its tally goes too.
-		if t, ok := d.tallies.Get(name); ok {
-			d.setTally(name, *t)
-		}
-		return
-	}
-	d.definitions.Set(name, now)
 }

@@ -35,7 +35,7 @@ type subscriber struct {
 
 // New returns the machine of a new, empty cluster. The cluster id may be empty: then the first snapshot restored gives it.
 func New(clusterID string) *Machine {
-	m := &Machine{draft: newDraft(newState(clusterID))}
+	m := &Machine{draft: newDraft(clusterID)}
 	m.state.Store(m.draft.publish())
 	return m
 }
@@ -59,7 +59,7 @@ func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 	if index <= d.index || term < d.term {
 		return nil, fmt.Errorf("%w: entry %d of term %d after entry %d of term %d", ErrOutOfOrder, index, term, d.index, d.term)
 	}
-	d.begin(index, term)
+	d.begin(index, term, len(cmds))
 	results := make([]Result, len(cmds))
 	for i, cmd := range cmds {
 		results[i] = d.apply(cmd)

@@ -19,7 +19,7 @@ type JournalEntry struct {
 	At        time.Time
 	// Before and After are an edited definition. For a cordon they hold only its id, as the name, and its patterns.
 	Before, After *semaphore.Definition
-	// Permit is the permit that ended, as it last was; nil otherwise.
+	// Permit is the permit that ended, or that was held or revoked; nil otherwise.
 	Permit *semaphore.Permit
 }
 
@@ -31,54 +31,49 @@ func (d *draft) note(e JournalEntry) {
 	e.Revision, e.Ordinal = d.revision, d.ordinal
 	d.ordinal++
 	d.addJournal(&e)
-	if d.tally(e.Semaphore).journal > int(d.settings.JournalPerSemaphore) {
-		d.dropJournal(d.oldestOf(e.Semaphore))
-	}
-	if d.journal.Len() > int(d.settings.JournalTotal) {
-		oldest, _ := d.journal.Min()
-		d.dropJournal(oldest)
-	}
+	d.trimJournalOf(e.Semaphore)
+	d.trimJournal()
 }
 
 func (d *draft) addJournal(e *JournalEntry) {
 	d.journal.Set(e)
-	d.journalBySemaphore.Set(e)
-	t := d.tally(e.Semaphore)
-	t.journal++
-	d.setTally(e.Semaphore, t)
+	g := d.write(e.Semaphore)
+	g.journal = g.journal.push(e)
 }
 
-func (d *draft) dropJournal(e *JournalEntry) {
-	d.journal.Delete(e)
-	d.journalBySemaphore.Delete(e)
-	t := d.tally(e.Semaphore)
-	t.journal--
-	d.setTally(e.Semaphore, t)
+func (d *draft) trimJournalOf(name string) {
+	for d.gate(name).journal.len() > int(d.settings.JournalPerSemaphore) {
+		d.dropJournal(name)
+	}
 }
 
-func (d *draft) oldestOf(sem string) *JournalEntry {
-	var oldest *JournalEntry
-	d.journalBySemaphore.Ascend(&JournalEntry{Semaphore: sem}, func(e *JournalEntry) bool {
-		oldest = e
-		return false
-	})
-	return oldest
+func (d *draft) trimJournal() {
+	for d.journal.Len() > int(d.settings.JournalTotal) {
+		oldest, _ := d.journal.Min()
+		d.dropJournal(oldest.Semaphore)
+	}
+}
+
+// dropJournal drops the oldest entry of a name.
+func (d *draft) dropJournal(name string) {
+	g := d.write(name)
+	d.journal.Delete(g.journal.first())
+	g.journal = g.journal.pop()
+	d.sweep(name, g)
 }
 
 // remember keeps how a request ended, under the current revision, and forgets the oldest. Without a request id it is found
 // by its token only. At most one is remembered a revision.
 func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
-	if older := d.Request(r.Semaphore, r.Identity, r.RequestID); older != nil {
-		// A permit held for an operator was cancelled, and now is cleared.
-		d.forgetRequest(older)
-	}
 	d.addRequest(&r)
 	d.trimRequests()
 }
 
+// addRequest lets the newest be found when there are two of one key: when a permit held for an operator was cancelled,
+// which freed nothing, and then was cleared.
 func (d *draft) addRequest(r *Remembered) {
-	d.requests.Set(r.Revision, r)
+	d.requests = d.requests.push(r)
 	if r.RequestID != "" {
 		d.requestKeys.Set(r)
 	}
@@ -87,20 +82,14 @@ func (d *draft) addRequest(r *Remembered) {
 	}
 }
 
-func (d *draft) forgetRequest(r *Remembered) {
-	d.requests.Delete(r.Revision)
-	if r.RequestID != "" {
-		d.requestKeys.Delete(r)
-	}
-	if r.Token != 0 {
-		d.requestTokens.Delete(r.Token)
-	}
-}
-
 func (d *draft) trimRequests() {
-	for d.requests.Len() > int(d.settings.RememberedRequests) {
-		_, oldest, _ := d.requests.Min()
-		d.forgetRequest(oldest)
+	for d.requests.len() > int(d.settings.RememberedRequests) {
+		r := d.requests.first()
+		d.requests = d.requests.pop()
+		if d.Request(r.Semaphore, r.Identity, r.RequestID) == r { // not a newer one
+			d.requestKeys.Delete(r)
+		}
+		d.requestTokens.Delete(r.Token)
 	}
 }
 
@@ -128,22 +117,19 @@ func (d *draft) trimDeletions() {
 	}
 }
 
-// trimJournal brings the journal back within bounds that were lowered: first that of each semaphore, then that of all.
-func (d *draft) trimJournal() {
+// trim brings everything back within bounds that were lowered.
+func (d *draft) trim() {
+	d.trimRequests()
+	d.trimDeletions()
 	var over []string
-	d.tallies.Scan(func(name string, t *tally) bool {
-		if t.journal > int(d.settings.JournalPerSemaphore) {
+	d.gates.Scan(func(name string, g *gate) bool {
+		if g.journal.len() > int(d.settings.JournalPerSemaphore) {
 			over = append(over, name)
 		}
 		return true
 	})
 	for _, name := range over {
-		for d.tally(name).journal > int(d.settings.JournalPerSemaphore) {
-			d.dropJournal(d.oldestOf(name))
-		}
+		d.trimJournalOf(name)
 	}
-	for d.journal.Len() > int(d.settings.JournalTotal) {
-		oldest, _ := d.journal.Min()
-		d.dropJournal(oldest)
-	}
+	d.trimJournal()
 }

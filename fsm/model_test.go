@@ -190,7 +190,7 @@ func (m *model) definition(name string) *fsm.StoredDefinition {
 }
 
 func (m *model) request(sem string, id semaphore.Identity, requestID string) *fsm.Remembered {
-	for _, r := range m.requests {
+	for _, r := range slices.Backward(m.requests) { // the newest
 		if requestID != "" && r.Semaphore == sem && r.Identity == id && r.RequestID == requestID {
 			return &r
 		}
@@ -378,9 +378,6 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, notRun bool, cooling
 
 func (m *model) remember(r fsm.Remembered) {
 	r.Revision = m.revision
-	m.requests = slices.DeleteFunc(m.requests, func(o fsm.Remembered) bool {
-		return r.RequestID != "" && o.Semaphore == r.Semaphore && o.Identity == r.Identity && o.RequestID == r.RequestID
-	})
 	m.requests = append(m.requests, r)
 }
 

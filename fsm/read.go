@@ -1,7 +1,9 @@
 package fsm
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -33,19 +35,18 @@ func (s *State) FeatureLevel() uint32 { return s.featureLevel }
 
 // Definition returns the definition of that name, or nil.
 func (s *State) Definition(name string) *StoredDefinition {
-	d, _ := s.definitions.Get(name)
-	return d
+	return s.gate(name).definition
 }
 
 // Definitions are those whose names are at or after from, in the order of their names.
 func (s *State) Definitions(from string) iter.Seq[*StoredDefinition] {
 	return func(yield func(*StoredDefinition) bool) {
-		s.definitions.Ascend(from, func(_ string, d *StoredDefinition) bool { return yield(d) })
+		s.gates.Ascend(from, func(_ string, g *gate) bool { return g.definition == nil || yield(g.definition) })
 	}
 }
 
 // DefinitionCount counts definitions.
-func (s *State) DefinitionCount() int { return s.definitions.Len() }
+func (s *State) DefinitionCount() int { return s.definitionCount }
 
 // Permit returns the permit with that token, live, held or cooling; or nil.
 func (s *State) Permit(token uint64) *semaphore.Permit {
@@ -84,14 +85,14 @@ func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit
 }
 
 // HolderCount counts the permits of a semaphore: live, held and cooling.
-func (s *State) HolderCount(sem string) int { return s.tally(sem).permits }
+func (s *State) HolderCount(sem string) int { return s.gate(sem).permits }
 
 // Used is the weight of the permits of a semaphore: live, held and cooling.
-func (s *State) Used(sem string) uint64 { return s.tally(sem).used }
+func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
 // PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling; 0 when there was
 // none since its name came up.
-func (s *State) PermitRevision(sem string) uint64 { return s.tally(sem).permitRevision }
+func (s *State) PermitRevision(sem string) uint64 { return s.gate(sem).permitRevision }
 
 // Claim returns the claim of that firing, or nil.
 func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
@@ -111,16 +112,16 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 // ClaimedSemaphores are the names that have remembered firings, in their order, also those of deleted definitions.
 func (s *State) ClaimedSemaphores() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		s.tallies.Scan(func(name string, t *tally) bool { return t.claims == 0 || yield(name) })
+		s.gates.Scan(func(name string, g *gate) bool { return g.claims == 0 || yield(name) })
 	}
 }
 
 // ClaimCount counts the remembered firings of a semaphore.
-func (s *State) ClaimCount(sem string) int { return s.tally(sem).claims }
+func (s *State) ClaimCount(sem string) int { return s.gate(sem).claims }
 
 // LowWater is the due time at and below which the semaphore refuses firings, because they may have been forgotten; zero
 // when none was.
-func (s *State) LowWater(sem string) time.Time { return s.tally(sem).lowWater }
+func (s *State) LowWater(sem string) time.Time { return s.gate(sem).lowWater }
 
 // Cordons are sorted by id. Do not modify the slice.
 func (s *State) Cordons() []*Cordon { return s.cordons }
@@ -167,19 +168,17 @@ func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	if sem == "" {
 		return ascend(s.journal, &JournalEntry{Revision: from})
 	}
-	return func(yield func(*JournalEntry) bool) {
-		s.journalBySemaphore.Ascend(&JournalEntry{Semaphore: sem, Revision: from}, func(e *JournalEntry) bool {
-			return e.Semaphore == sem && yield(e)
-		})
-	}
+	entries := s.gate(sem).journal.items
+	i, _ := slices.BinarySearchFunc(entries, from, func(e *JournalEntry, from uint64) int { return cmp.Compare(e.Revision, from) })
+	return slices.Values(entries[i:])
 }
 
 // Facts are what a decision on req looks at, but for what only the leader knows: Admission, OwnOverheld and WaitsAhead.
 func (s *State) Facts(req *semaphore.Request) semaphore.Facts {
-	t := s.tally(req.Semaphore)
-	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: t.used, LowWater: t.lowWater}
-	if d := s.Definition(req.Semaphore); d != nil {
-		f.Definition, f.Pause = d.Definition, d.Pause
+	g := s.gate(req.Semaphore)
+	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: g.lowWater}
+	if g.definition != nil {
+		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause
 	}
 	if req.Firing != nil {
 		f.Claim = s.Claim(req.Semaphore, *req.Firing)

@@ -17,7 +17,7 @@ var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 // readSnapshot builds the state that a snapshot holds. The checksum tells damage of the file; but a wrong state is worse than
 // none, and it may have been written by a faulty server, so all that can be checked of its meaning is checked too.
 func readSnapshot(from io.Reader) (*draft, error) {
-	in := &restoring{d: newDraft(newState("")), records: newRecordReader(from)}
+	in := &restoring{d: newDraft(""), records: newRecordReader(from)}
 	if err := in.read(); err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ErrSnapshot, in.records.count, err)
 	}
@@ -30,12 +30,13 @@ func readSnapshot(from io.Reader) (*draft, error) {
 
 // restoring is a snapshot that is being read into d. The trees of d tell the last key of each kind, and so its order.
 type restoring struct {
-	d         *draft
-	r         reader
-	records   *recordReader
-	revision  uint64 // of the header; d's own is 0 until the end, so that adding permits counts as no change
-	kind      int    // of the last record; see recordKind
-	lastTally string // tallies also come up with permits, claims and journal
+	d        *draft
+	r        reader
+	records  *recordReader
+	revision uint64 // of the header; d's own is 0 until the end, so that adding permits counts as no change
+	kind     int    // of the last record; see recordKind
+	// The last of those that their trees do not tell, because they come up there in other ways too.
+	lastDefinition, lastGate string
 }
 
 // require keeps the first thing that is wrong.
@@ -123,7 +124,7 @@ func (in *restoring) record(record *logv1.Record) {
 	case *logv1.Record_Journal:
 		in.journal(in.r.journal(k.Journal))
 	case *logv1.Record_Semaphore:
-		in.tally(k.Semaphore)
+		in.gate(k.Semaphore)
 	case *logv1.Record_RetiredMember:
 		in.retired(k.RetiredMember.GetId())
 	}
@@ -134,8 +135,8 @@ func (in *restoring) definition(s *StoredDefinition) {
 		return
 	}
 	name := s.Definition.Name
-	last, _, _ := in.d.definitions.Max()
-	in.require(last < name, "definition %q after %q", name, last)
+	in.require(in.lastDefinition < name, "definition %q after %q", name, in.lastDefinition)
+	in.lastDefinition = name
 	in.requireRevision(s.Version, "definition "+name)
 	in.requireRevision(s.CreatedRevision, "definition "+name)
 	in.require(s.Pause == nil || s.Pause.Revision <= in.revision, "the pause of definition %q is later than the last revision", name)
@@ -193,11 +194,12 @@ func (in *restoring) request(m *Remembered) {
 	if in.r.err != nil {
 		return
 	}
-	last, _, _ := in.d.requests.Max()
-	in.require(last < m.Revision, "request of revision %d after one of %d", m.Revision, last)
+	if n := in.d.requests.len(); n > 0 {
+		last := in.d.requests.items[n-1].Revision
+		in.require(last < m.Revision, "request of revision %d after one of %d", m.Revision, last)
+	}
 	in.requireRevision(m.Revision, "a request")
 	in.require(m.Token <= in.d.lastToken, "a request has token %d, the last one is %d", m.Token, in.d.lastToken)
-	in.require(in.d.Request(m.Semaphore, m.Identity, m.RequestID) == nil, "request %q stands twice", m.RequestID)
 	in.require(m.Token == 0 || in.d.EndedPermit(m.Token) == nil, "permit %d ended twice", m.Token)
 	in.d.addRequest(m)
 }
@@ -226,15 +228,15 @@ func (in *restoring) journal(e *JournalEntry) {
 	in.d.addJournal(e)
 }
 
-func (in *restoring) tally(s *logv1.StoredSemaphore) {
+func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	name := s.GetName()
-	in.require(in.lastTally < name, "semaphore %q after %q", name, in.lastTally)
-	in.lastTally = name
-	t := in.d.tally(name)
-	t.permitRevision, t.lowWater = s.GetPermitRevision(), timeFromProto(s.GetLowWater())
-	in.require(t.permitRevision <= in.revision, "semaphore %q has permit revision %d, the last one is %d", name, t.permitRevision, in.revision)
-	in.d.setTally(name, t)
-	in.require(in.d.tally(name) == t && (t.permitRevision > 0 || !t.lowWater.IsZero()), "semaphore %q has nothing to keep", name)
+	in.require(in.lastGate < name, "semaphore %q after %q", name, in.lastGate)
+	in.lastGate = name
+	in.require(in.d.gate(name) != noGate, "semaphore %q has nothing else to it", name)
+	g := in.d.write(name)
+	g.permitRevision, g.lowWater = s.GetPermitRevision(), timeFromProto(s.GetLowWater())
+	in.require(g.permitRevision > 0 || !g.lowWater.IsZero(), "semaphore %q has nothing to say", name)
+	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, the last one is %d", name, g.permitRevision, in.revision)
 }
 
 func (in *restoring) retired(id string) {
@@ -254,9 +256,10 @@ func (in *restoring) crossCheck() {
 		}
 		return in.r.err == nil
 	})
-	d.tallies.Scan(func(name string, t *tally) bool {
-		in.require(t.permits == 0 || t.permitRevision > 0, "semaphore %q has permits and no permit revision", name)
-		in.require(t.journal <= int(d.settings.JournalPerSemaphore), "semaphore %q has %d journal entries, the bound is %d", name, t.journal, d.settings.JournalPerSemaphore)
+	most := int(d.settings.JournalPerSemaphore)
+	d.gates.Scan(func(name string, g *gate) bool {
+		in.require(g.permits == 0 || g.permitRevision > 0, "semaphore %q has permits and no permit revision", name)
+		in.require(g.journal.len() <= most, "semaphore %q has %d journal entries, the bound is %d", name, g.journal.len(), most)
 		return in.r.err == nil
 	})
 	for _, n := range [...]struct {
@@ -264,7 +267,7 @@ func (in *restoring) crossCheck() {
 		count, most int
 	}{
 		{"journal entries", d.State.journal.Len(), int(d.settings.JournalTotal)},
-		{"requests", d.requests.Len(), int(d.settings.RememberedRequests)},
+		{"requests", d.requests.len(), int(d.settings.RememberedRequests)},
 		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
 	} {
 		in.require(n.count <= n.most, "it has %d %s, the bound is %d", n.count, n.what, n.most)

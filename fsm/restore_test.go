@@ -123,7 +123,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 	journal := func(r []*logv1.Record) *logv1.JournalEntry {
 		return find(r, func(r *logv1.Record) bool { return r.GetJournal() != nil }).GetJournal()
 	}
-	tally := func(r []*logv1.Record) *logv1.StoredSemaphore {
+	gate := func(r []*logv1.Record) *logv1.StoredSemaphore {
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore() != nil }).GetSemaphore()
 	}
 	edit := func(change func(r []*logv1.Record)) func([]*logv1.Record) []*logv1.Record {
@@ -208,9 +208,23 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		})},
 		{"unknown kind of a journal entry", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
 		{"journal entry", edit(func(r []*logv1.Record) { journal(r).Revision = 1 << 40 })},
-		{"permit revision", edit(func(r []*logv1.Record) { tally(r).PermitRevision = 1 << 40 })},
+		{"permit revision", edit(func(r []*logv1.Record) { gate(r).PermitRevision = 1 << 40 })},
 		{"permits and no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
-		{"has nothing to keep", edit(func(r []*logv1.Record) { tally(r).Name = "aaa" })},
+		{"has nothing else to it", edit(func(r []*logv1.Record) { gate(r).Name = "aaa" })},
+		{"has nothing to say", edit(func(r []*logv1.Record) { gate(r).PermitRevision, gate(r).LowWater = 0, 0 })},
+		{"request of revision", func(r []*logv1.Record) []*logv1.Record {
+			i := slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetRequest() != nil })
+			r[i], r[i+1] = r[i+1], r[i]
+			return r
+		}},
+		{"ended twice", edit(func(r []*logv1.Record) {
+			token := request(r).GetToken()
+			for _, other := range r {
+				if other.GetRequest().GetToken() != 0 {
+					other.GetRequest().Token = token
+				}
+			}
+		})},
 		{"retired member", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetRetiredMember() != nil }).GetRetiredMember().Id = ""
 		})},

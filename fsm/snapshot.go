@@ -54,9 +54,9 @@ func (s *State) Hash() ([32]byte, error) {
 
 // records writes everything between header and trailer.
 func (s *State) records(w *recordWriter) {
-	s.definitions.Scan(func(_ string, d *StoredDefinition) bool {
-		return w.write(&logv1.Record{Kind: &logv1.Record_Definition{Definition: w.definition(d)}})
-	})
+	for d := range s.Definitions("") {
+		w.write(&logv1.Record{Kind: &logv1.Record_Definition{Definition: w.definition(d)}})
+	}
 	s.permits.Scan(func(_ uint64, p *semaphore.Permit) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Permit{Permit: w.permit(p)}})
 	})
@@ -66,20 +66,20 @@ func (s *State) records(w *recordWriter) {
 	for _, c := range s.cordons {
 		w.write(&logv1.Record{Kind: &logv1.Record_Cordon{Cordon: w.cordon(c)}})
 	}
-	s.requests.Scan(func(_ uint64, r *Remembered) bool {
-		return w.write(&logv1.Record{Kind: &logv1.Record_Request{Request: w.request(r)}})
-	})
+	for _, r := range s.requests.items {
+		w.write(&logv1.Record{Kind: &logv1.Record_Request{Request: w.request(r)}})
+	}
 	s.deletions.Scan(func(name string, revision uint64) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Deletion{Deletion: &logv1.StoredDeletion{Name: name, Revision: revision}}})
 	})
 	s.journal.Scan(func(e *JournalEntry) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
 	})
-	s.tallies.Scan(func(name string, t *tally) bool {
-		if t.permitRevision == 0 && t.lowWater.IsZero() {
-			return true // all that is left of it is derived
+	s.gates.Scan(func(name string, g *gate) bool {
+		if g.permitRevision == 0 && g.lowWater.IsZero() {
+			return true // all else that is in it is derived, or stands in its definition
 		}
-		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.tally(name, t)}})
+		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g)}})
 	})
 	for _, id := range s.retired {
 		w.write(&logv1.Record{Kind: &logv1.Record_RetiredMember{RetiredMember: &logv1.StoredMember{Id: id}}})

@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -27,42 +26,45 @@ type State struct {
 	cordons []*Cordon // sorted by id; replaced, never written
 	retired []string  // sorted; replaced, never written
 
-	definitions *btree.Map[string, *StoredDefinition]
-	tallies     *btree.Map[string, *tally]
+	gates           *btree.Map[string, *gate]
+	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
 	holders    *btree.BTreeG[*semaphore.Permit] // by (semaphore, token)
 	identities *btree.BTreeG[*semaphore.Permit] // live and held, by (semaphore, identity)
 
-	claims      *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
-	claimTokens *btree.Map[uint64, *semaphore.Claim]
+	claims *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
 
-	// Each revision remembers at most one request, so the revision is the key and the age.
-	requests      *btree.Map[uint64, *Remembered]
-	requestKeys   *btree.BTreeG[*Remembered] // by (semaphore, identity, request id), those with a request id
+	requests      fifo[*Remembered]          // at most one of each revision
+	requestKeys   *btree.BTreeG[*Remembered] // the newest by (semaphore, identity, request id), of those with a request id
 	requestTokens *btree.Map[uint64, *Remembered]
 
-	deletions    *btree.Map[string, uint64] // name to revision
-	deletionAges *btree.BTreeG[deletion]    // by (revision, name)
+	deletions *btree.Map[string, uint64] // name to revision
 
-	journal            *btree.BTreeG[*JournalEntry] // by (revision, ordinal)
-	journalBySemaphore *btree.BTreeG[*JournalEntry] // by (semaphore, revision, ordinal)
+	journal *btree.BTreeG[*JournalEntry] // by (revision, ordinal)
 }
 
-// tally is what is known of a semaphore beside its definition: it outlives edits, and the deletion as long as anything of
-// that name is left. It is immutable. The permit revision and the low-water mark are stored; the rest is derived.
-type tally struct {
+// gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as
+// long as anything is in it. The definition, the permit revision and the low-water mark are stored, the rest is derived.
+type gate struct {
+	definition     *StoredDefinition // nil: deleted, or there never was one
 	permitRevision uint64
 	lowWater       time.Time
 	used           uint64 // the weight of all permits
 	permits        int
 	claims         int
-	journal        int
+	journal        fifo[*JournalEntry]
+
+	written uint64 // see draft.write
 }
 
-type deletion struct {
-	revision uint64
-	name     string
+// noGate stands for every name that nothing is kept of.
+//
+//nolint:gochecknoglobals // never written
+var noGate = &gate{}
+
+func (g *gate) empty() bool {
+	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.journal.len() == 0
 }
 
 func newState(clusterID string) *State {
@@ -73,20 +75,15 @@ func newState(clusterID string) *State {
 		settings:        settings,
 		largestDuration: settings.MaxDuration,
 
-		definitions:        btree.NewMap[string, *StoredDefinition](0),
-		tallies:            btree.NewMap[string, *tally](0),
-		permits:            btree.NewMap[uint64, *semaphore.Permit](0),
-		holders:            newTree(holderBefore),
-		identities:         newTree(identityBefore),
-		claims:             newTree(claimBefore),
-		claimTokens:        btree.NewMap[uint64, *semaphore.Claim](0),
-		requests:           btree.NewMap[uint64, *Remembered](0),
-		requestKeys:        newTree(requestBefore),
-		requestTokens:      btree.NewMap[uint64, *Remembered](0),
-		deletions:          btree.NewMap[string, uint64](0),
-		deletionAges:       newTree(deletionBefore),
-		journal:            newTree(journalBefore),
-		journalBySemaphore: newTree(semaphoreJournalBefore),
+		gates:         btree.NewMap[string, *gate](0),
+		permits:       btree.NewMap[uint64, *semaphore.Permit](0),
+		holders:       newTree(holderBefore),
+		identities:    newTree(identityBefore),
+		claims:        newTree(claimBefore),
+		requestKeys:   newTree(requestBefore),
+		requestTokens: btree.NewMap[uint64, *Remembered](0),
+		deletions:     btree.NewMap[string, uint64](0),
+		journal:       newTree(journalBefore),
 	}
 }
 
@@ -99,20 +96,15 @@ func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
 // a tree marks the original's nodes as shared.
 func (s *State) fork() *State {
 	c := *s
-	c.definitions = s.definitions.Copy()
-	c.tallies = s.tallies.Copy()
+	c.gates = s.gates.Copy()
 	c.permits = s.permits.Copy()
 	c.holders = s.holders.Copy()
 	c.identities = s.identities.Copy()
 	c.claims = s.claims.Copy()
-	c.claimTokens = s.claimTokens.Copy()
-	c.requests = s.requests.Copy()
 	c.requestKeys = s.requestKeys.Copy()
 	c.requestTokens = s.requestTokens.Copy()
 	c.deletions = s.deletions.Copy()
-	c.deletionAges = s.deletionAges.Copy()
 	c.journal = s.journal.Copy()
-	c.journalBySemaphore = s.journalBySemaphore.Copy()
 	return &c
 }
 
@@ -164,35 +156,19 @@ func requestBefore(a, b *Remembered) bool {
 	return compareIdentity(a.Identity, b.Identity) < 0
 }
 
-func deletionBefore(a, b deletion) bool {
-	if a.revision != b.revision {
-		return a.revision < b.revision
+func journalBefore(a, b *JournalEntry) bool {
+	if a.Revision != b.Revision {
+		return a.Revision < b.Revision
 	}
-	return a.name < b.name
+	return a.Ordinal < b.Ordinal
 }
 
-func compareJournal(a, b *JournalEntry) int {
-	if c := cmp.Compare(a.Revision, b.Revision); c != 0 {
-		return c
+// gate returns what is kept under a name. It must not be written; see draft.write.
+func (s *State) gate(name string) *gate {
+	if g, ok := s.gates.Get(name); ok {
+		return g
 	}
-	return cmp.Compare(a.Ordinal, b.Ordinal)
-}
-
-func journalBefore(a, b *JournalEntry) bool { return compareJournal(a, b) < 0 }
-
-func semaphoreJournalBefore(a, b *JournalEntry) bool {
-	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
-		return c < 0
-	}
-	return compareJournal(a, b) < 0
-}
-
-// tally returns the zero tally for a name of which nothing is known.
-func (s *State) tally(name string) tally {
-	if t, ok := s.tallies.Get(name); ok {
-		return *t
-	}
-	return tally{}
+	return noGate
 }
 
 func ascend[T any](t *btree.BTreeG[T], from T) iter.Seq[T] {

@@ -11,11 +11,11 @@ import (
 var (
 	// ErrListen: an address cannot be listened on, for example because another process does.
 	ErrListen = errors.New("cannot listen")
-	// ErrDataDir: the data folder cannot be made, read or written.
+	// ErrDataDir: the data folder cannot be made, read or written, or is damaged.
 	ErrDataDir = errors.New("cannot use the data folder")
 	// ErrDataDirLocked: another server is using the data folder.
 	ErrDataDirLocked = errors.New("the data folder is in use")
-	// ErrForeignDataDir: the data folder belongs to another member than the configured one, or to another cluster, or is damaged.
+	// ErrForeignDataDir: the data folder belongs to another member than the configured one, or to another cluster.
 	ErrForeignDataDir = errors.New("the data folder belongs to another member or cluster")
 	// ErrJoin: no server of the cluster took this one in before the context ended.
 	ErrJoin = errors.New("cannot join")

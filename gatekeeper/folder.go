@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
-	"syscall"
 
 	"google.golang.org/grpc/credentials"
 
@@ -52,24 +49,18 @@ func (c *Config) members() []consensus.Member {
 	return members
 }
 
-// folderError says which of this package's errors an error of the data folder is. What the system did not refuse, the folder's
-// content did.
+// folderError says which of this package's errors an error of the data folder is.
 func (c *Config) folderError(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, consensus.ErrFolderInUse):
+		return fmt.Errorf("%w: %w", ErrDataDirLocked, err)
+	case errors.Is(err, consensus.ErrForeignFolder):
+		return fmt.Errorf("%w: %w", ErrForeignDataDir, err)
+	default:
+		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
-	kind := ErrForeignDataDir
-	if folderInUse(c.DataDir) {
-		kind = ErrDataDirLocked
-	} else if is[*fs.PathError](err) || is[*os.LinkError](err) || is[syscall.Errno](err) {
-		kind = ErrDataDir
-	}
-	return fmt.Errorf("%w: %w", kind, err)
-}
-
-func is[T error](err error) bool {
-	_, ok := errors.AsType[T](err)
-	return ok
 }
 
 // warnOfMembers tells when the cluster is not what this server is configured for. Its members are what the cluster decided, and

@@ -137,6 +137,9 @@ func TestToStatus_Details_SayMore(t *testing.T) {
 func unlisted() map[string]string {
 	return map[string]string{
 		"consensus.ErrClusterIDNeeded": "start-up only",
+		"consensus.ErrFolderInUse":     "start-up only",
+		"consensus.ErrForeignFolder":   "start-up only",
+		"consensus.ErrFolderDamaged":   "start-up only",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",
 		"keeper.RequestEndedError":     "listed as keeper.ErrRequestEnded",
 		"keeper.NoSuchPermitError":     "listed as keeper.ErrNoSuchPermit",

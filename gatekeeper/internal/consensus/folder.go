@@ -14,8 +14,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// ErrClusterIDNeeded says that a joiner has a new data folder and must first ask the cluster for its id.
-var ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data folder needs the cluster's id")
+var (
+	// ErrClusterIDNeeded says that a joiner has a new data folder and must first ask the cluster for its id.
+	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data folder needs the cluster's id")
+	// ErrFolderInUse says that another process works on the data folder.
+	ErrFolderInUse = errors.New("in use")
+	// ErrForeignFolder says that the data folder belongs to another member, another cluster, or another program.
+	ErrForeignFolder = errors.New("not this member's")
+	// ErrFolderDamaged says that the data folder does not hold what it must.
+	ErrFolderDamaged = errors.New("damaged")
+)
 
 // FolderConfig says whose data folder it is.
 type FolderConfig struct {
@@ -63,8 +71,8 @@ type clusterFile struct {
 	Joiner      bool   `json:"joiner,omitempty"`
 }
 
-// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. It refuses a folder in use, and one of
-// another member or cluster.
+// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Errors: ErrClusterIDNeeded,
+// ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrInvalidMember, and those of the system.
 func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -92,19 +100,19 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return err
 	}
 	if f.file.Format != folderFormat {
-		return fmt.Errorf("its format is %d, this program knows %d", f.file.Format, folderFormat)
+		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrForeignFolder, f.file.Format, folderFormat)
 	}
 	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}
 	if f.file.MemberID != cfg.MemberID {
-		return fmt.Errorf("it belongs to member %q, not %q; a member keeps its folder and its id for life", f.file.MemberID, cfg.MemberID)
+		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its folder and its id for life", ErrForeignFolder, f.file.MemberID, cfg.MemberID)
 	}
 	if f.file.ClusterName != cfg.ClusterName {
-		return fmt.Errorf("it belongs to cluster %q, not %q", f.file.ClusterName, cfg.ClusterName)
+		return fmt.Errorf("%w: it belongs to cluster %q, not %q", ErrForeignFolder, f.file.ClusterName, cfg.ClusterName)
 	}
 	if want := f.wanted(cfg); !want.IsZero() && want != f.id {
-		return fmt.Errorf("it belongs to cluster id %s, not %s", f.id, want)
+		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignFolder, f.id, want)
 	}
 	if err := f.read(metFileName, &f.met); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -123,7 +131,7 @@ func (f *Folder) wanted(cfg FolderConfig) ClusterID {
 
 func (f *Folder) create(cfg FolderConfig) error {
 	if f.HasState() {
-		return fmt.Errorf("there is %s but no %s; the folder is damaged or not ours", store.RaftFile, clusterFileName)
+		return fmt.Errorf("%w: there is %s but no %s", ErrFolderDamaged, store.RaftFile, clusterFileName)
 	}
 	switch {
 	case !cfg.ClusterID.IsZero():
@@ -199,7 +207,7 @@ func (f *Folder) read(name string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s is damaged: %w", name, err)
+		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, name, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func lockFolder(path string) (*os.File, error) {
 		holder, _ := io.ReadAll(io.LimitReader(file, 32))
 		file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("in use by process %s", strings.TrimSpace(string(holder)))
+			return nil, fmt.Errorf("%w by process %s", ErrFolderInUse, strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package gatekeeper
-
-// folderInUse cannot be told here.
-func folderInUse(string) bool { return false }

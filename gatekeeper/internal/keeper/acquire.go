@@ -130,8 +130,10 @@ func (k *Keeper) await(
 	select {
 	case <-rec.done:
 	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil { // also when the outcome is known: nobody would hear of it
 		k.detach(rec)
-		return Answer{}, false, false, ctx.Err()
+		return Answer{}, false, false, err
 	}
 	k.answer(rec)
 	o := &rec.outcome
@@ -139,9 +141,9 @@ func (k *Keeper) await(
 		return Answer{}, false, false, k.failure(e, o.Err)
 	}
 	// A call that was received after the grant had been handed to Raft is a replay: its own send time proves nothing about
-	// this entry, so it is decided anew, under the rule for refreshes if the permit is there.
+	// this entry, so it is decided anew, under the rule for refreshes if the permit is there. So is one that asks for something else.
 	waiting, fresh := waited(call.Received, o)
-	if !fresh {
+	if !fresh || !rec.asks(call) {
 		return Answer{}, false, true, nil
 	}
 	r, ok := o.Result.(fsm.GrantResult)

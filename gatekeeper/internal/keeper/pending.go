@@ -26,6 +26,7 @@ type pendings struct {
 type pending struct {
 	key   requestKey
 	epoch *epoch
+	cmd   fsm.Grant
 	// done is closed when outcome is known.
 	done    chan struct{}
 	outcome batcher.Outcome
@@ -44,7 +45,7 @@ func (k *Keeper) propose(e *epoch, key requestKey, cmd fsm.Grant) *pending {
 		rec.calls++
 		return rec
 	}
-	rec := &pending{key: key, epoch: e, done: make(chan struct{}), calls: 1}
+	rec := &pending{key: key, epoch: e, cmd: cmd, done: make(chan struct{}), calls: 1}
 	if key.requestID != "" {
 		if k.pending.records == nil {
 			k.pending.records = make(map[requestKey]*pending)
@@ -120,6 +121,14 @@ func (k *Keeper) forget(rec *pending) {
 	if k.pending.records[rec.key] == rec {
 		delete(k.pending.records, rec.key)
 	}
+}
+
+// asks tells whether the proposed grant is what the call asks for: nothing but its client keeps a request id from being
+// used for two different requests.
+func (rec *pending) asks(call *AcquireCall) bool {
+	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
+	return rec.cmd.Weight == call.Weight && rec.cmd.Firing.Equal(call.Firing) &&
+		(expected == same || expected != nil && same != nil && *expected == *same)
 }
 
 // waited is how long a call had waited when its grant was handed to Raft; false for a call that came later: it is a replay.

@@ -1,0 +1,117 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// A request id names one acquisition; a call that asks for something else under it must not be told that it has it.
+func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredWithIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
+		w.tape.hold()
+		light, heavy := ask("a", "1"), ask("a", "1")
+		heavy.Weight = 2
+		answers := make(chan Answer, 2)
+		for _, call := range []*AcquireCall{light, heavy} {
+			go func() { answers <- w.try(call) }()
+			synctest.Wait()
+		}
+		// The first entry is on its way with the light grant only.
+		w.tape.letGo()
+		first, second := <-answers, <-answers
+		if first.Outcome == semaphore.Denied {
+			first, second = second, first
+		}
+		if first.Outcome != semaphore.Granted || first.Permit.Weight != 1 {
+			t.Fatalf("the first call is answered %+v", first)
+		}
+		if second.Outcome != semaphore.Denied || second.Denial.Decision.Reason != semaphore.AlreadyHeld {
+			t.Fatalf("a call for weight 2 is answered %+v", second)
+		}
+	})
+}
+
+func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedByItself(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		expected := w.machine.State().PermitRevision("job")
+		w.tape.hold()
+		other, cautious, careless := ask("b", "2"), ask("a", "1"), ask("a", "1")
+		cautious.ExpectedRevision = &expected
+		errs := make(chan error, 3)
+		for _, call := range []*AcquireCall{other, cautious, careless} {
+			call.Received = time.Now()
+			go func() {
+				_, err := w.TryAcquire(context.Background(), call)
+				errs <- err
+			}()
+			synctest.Wait()
+		}
+		w.tape.letGo()
+		var refused int
+		for range 3 {
+			if err := <-errs; errors.Is(err, ErrRevisionChanged) {
+				refused++
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if refused != 1 {
+			t.Fatalf("%d calls are refused for their expected revision, and one expected any", refused)
+		}
+	})
+}
+
+// endsFirst ends a context before the outcome of a grant is told, and lets the outcome be known before anybody waits for it.
+type endsFirst struct {
+	Proposer
+	end func()
+}
+
+func (p *endsFirst) Go(cmd fsm.Command, done func(batcher.Outcome)) {
+	if _, ok := cmd.(fsm.Grant); !ok {
+		p.Proposer.Go(cmd, done)
+		return
+	}
+	p.end()
+	var known atomic.Bool
+	p.Proposer.Go(cmd, func(o batcher.Outcome) {
+		known.Store(true)
+		done(o)
+	})
+	for !known.Load() {
+		runtime.Gosched()
+	}
+}
+
+func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 100 })
+		proposer := &endsFirst{Proposer: w.cfg.Proposer}
+		w.cfg.Proposer = proposer
+		for range 50 {
+			ctx, cancel := context.WithCancel(context.Background())
+			proposer.end = cancel
+			call := ask("a", "")
+			call.RequestID = time.Now().String()
+			call.Identity.HolderID = call.RequestID
+			if _, err := w.TryAcquire(ctx, call); !errors.Is(err, context.Canceled) {
+				t.Fatalf("a call whose context had ended is answered: %v", err)
+			}
+			w.sleep(time.Millisecond)
+		}
+		if n := w.machine.State().PermitCount(); n != 0 {
+			t.Fatalf("%d permits are left of which nobody was told", n)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,9 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(e) }
 	a, wait, err := k.settle(ctx, e, call, key, turn{queued: queued, waits: true})
 	if !wait {
+		if settled(err) {
+			k.leave(place, nil) // an earlier call may have a place
+		}
 		k.count(a, err)
 		return a, err
 	}
@@ -54,15 +58,36 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	}
 	k.news.touch(call.Semaphore)
 	a, left, err := k.wait(ctx, e, call, key, w, me, progress)
-	if left {
-		k.queue.Leave(place)
-	} else {
+	switch {
+	case k.placeOf(w).Place == 0: // what is under that key now is another's
+	case left, call.RequestID == "":
+		k.leave(place, me)
+	default:
 		k.queue.Detach(w, me, time.Now())
 		k.queue.Return(w) // if it was being proposed
 	}
 	k.news.touch(call.Semaphore)
 	k.count(a, err)
 	return a, err
+}
+
+// settled tells whether an acquisition is over, by an answer or by an error that every repeat of it would get. After any
+// other error it may be repeated, and finds its place.
+func settled(err error) bool {
+	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
+}
+
+// leave gives up the place of an acquisition that is over. Another call of it that waits there decides again, and finds
+// the same end.
+func (k *Keeper) leave(place queue.Key, me *waiting) {
+	other, known := k.queue.Leave(place)
+	if other != nil && other != me {
+		other.decide.Store(true)
+		other.poke()
+	}
+	if known {
+		k.news.touch(place.Semaphore)
+	}
 }
 
 // wait stays in the queue until there is an answer. left tells whether the place is given up for good.
@@ -85,10 +110,13 @@ func (k *Keeper) wait(
 			over = true
 		case <-e.done:
 			return Answer{}, true, k.notLeader()
+		case <-k.closed:
+			return Answer{}, true, k.notLeader()
 		case <-ctx.Done():
-			return Answer{}, false, ctx.Err()
 		}
 		switch {
+		case ctx.Err() != nil:
+			return Answer{}, false, ctx.Err()
 		case me.cancelled.Load():
 			return Answer{}, true, &RequestEndedError{cancelled(call)}
 		case me.superseded.Load():
@@ -98,14 +126,15 @@ func (k *Keeper) wait(
 		if offered || me.decide.Swap(false) {
 			a, wait, err := k.settle(ctx, e, call, key, turn{queued: func() bool { return !offered }, waits: true})
 			if !wait {
-				return a, true, err
+				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
+				return a, settled(err) || ctx.Err() != nil, err
 			}
 			if offered {
 				k.queue.Return(w)
 				k.news.touch(call.Semaphore)
 			}
 		}
-		if over {
+		if over || k.placeOf(w).Place == 0 { // another call of the acquisition has left
 			return Answer{Repeat: &told}, false, nil
 		}
 	}

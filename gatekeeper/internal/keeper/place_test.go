@@ -1,0 +1,171 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		heavy := ask("a", "1")
+		heavy.Weight = 2
+		p := w.granted(heavy)
+		b := w.wait1(ask("b", "2"))
+		b.cancel()
+		<-b.err
+		w.release(p.Token)
+		again := w.wait1(ask("b", "2"))
+		if a := <-again.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("the repeat is %+v", a)
+		}
+		if n := w.WaiterCount(); n != 0 {
+			t.Fatalf("%d wait, though the only waiter was granted", n)
+		}
+		w.granted(ask("c", "3")) // the second permit is free, and nobody waits
+	})
+}
+
+// The first call of an acquisition is granted, or ends, in the moment in which its repeat takes its place.
+func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		first := w.wait1(ask("b", "2"))
+		w.tape.hold()
+		go func() { _, _ = w.Release(context.Background(), p.Token, false) }()
+		synctest.Wait()
+		w.tape.mu.Lock()
+		release := w.tape.held
+		w.tape.held = nil
+		w.tape.mu.Unlock()
+		w.tape.applyLater(release) // now the grant of the first call is held back
+
+		// The repeat decided before the grant was proposed, and joins only now.
+		call := ask("b", "2")
+		place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
+		second := &waiting{wake: make(chan struct{}, 1)}
+		w.queue.Join(place, call.Request, nil, second, time.Now(), 0)
+		w.tape.letGo()
+		if a := <-first.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("the first call is %+v", a)
+		}
+		select {
+		case <-second.wake:
+		default:
+			t.Fatal("nobody woke the repeat: it waits in a queue that it is no longer in")
+		}
+		if !second.decide.Load() {
+			t.Fatal("the repeat does not decide again")
+		}
+	})
+}
+
+func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, c, d := w.wait1(ask("b", "2")), w.wait1(ask("c", "3")), w.wait1(ask("d", "4"))
+		w.cfg.Proposer = &refusesGrantsOf{Proposer: w.cfg.Proposer, host: "b"}
+		w.release(p.Token)
+		wantErr(t, <-b.err, consensus.ErrNotAppended)
+		a := <-c.answer // an absent waiter holds nobody up
+		w.cfg.Proposer = w.batcher
+		again := w.wait1(ask("b", "2"))
+		if place := again.places[0]; place.Place != 1 {
+			t.Fatalf("the repeat is at %+v", place)
+		}
+		w.release(a.Permit.Token)
+		if a := <-again.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("the repeat is %+v", a)
+		}
+		d.cancel()
+		<-d.err
+	})
+}
+
+// refusesGrantsOf refuses the grants of one acquirer as not appended, as an overloaded batcher would.
+type refusesGrantsOf struct {
+	Proposer
+	host string
+}
+
+func (p *refusesGrantsOf) Go(cmd fsm.Command, done func(batcher.Outcome)) {
+	if g, ok := cmd.(fsm.Grant); ok && g.Identity.Acquirer == p.host {
+		go done(batcher.Outcome{Err: consensus.ErrNotAppended})
+		return
+	}
+	p.Proposer.Go(cmd, done)
+}
+
+func TestAcquire_WithoutRequestID_KeepsNoPlaceForARepeatThatCannotCome(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		heavy := ask("a", "1")
+		heavy.Weight = 2
+		p := w.granted(heavy)
+		b := w.wait1(ask("b", ""))
+		b.cancel()
+		<-b.err
+		w.release(p.Token)
+		if n := w.WaiterCount(); n != 0 {
+			t.Fatalf("%d wait", n)
+		}
+		w.granted(ask("c", "3"))
+	})
+}
+
+func TestClose_EndsWaitingCalls(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		defer b.cancel()
+		w.Close()
+		synctest.Wait()
+		if b.waits() {
+			t.Fatal("a call waits in a keeper that is closed")
+		}
+	})
+}
+
+// An earlier leadership's call that ends late must not take the place which its repeat has in the next one.
+func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		blocked, told := make(chan struct{}), make(chan error, 1)
+		call := ask("b", "2")
+		go func() {
+			_, err := w.Acquire(context.Background(), call, func(Place) error {
+				<-blocked // its connection takes nothing
+				return nil
+			})
+			told <- err
+		}()
+		synctest.Wait()
+		w.demote()
+		w.promote(2)
+		again := w.wait1(ask("b", "2"))
+		close(blocked)
+		var not *consensus.NotLeaderError
+		if err := <-told; !errors.As(err, &not) {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.release(p.Token)
+		if again.waits() {
+			t.Fatal("the repeat lost its place to a call of the leadership before")
+		}
+		again.cancel()
+	})
+}

@@ -43,52 +43,68 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures entries of 256 grants, and of the 256 releases that undo them, on 100 000 permits.
+// BenchmarkApply measures an entry of 256 grants, and one of 256 releases that undo them: beside nothing else, as in a small
+// cluster under load, and beside 100 000 permits of 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
-	l, names := newFleet(b, 10_000)
-	const standing = 100_000
-	l.fill(names, standing)
-	grants, releases := make([]fsm.Command, 256), make([]fsm.Command, 256)
-	next := standing
-	entry := func(cmds []fsm.Command) []byte {
-		e, err := fsm.Encode(1, cmds)
-		if err != nil {
-			b.Fatal(err)
+	for _, standing := range []int{0, 100_000} {
+		l, names := newFleet(b, max(64, standing/10))
+		l.fill(names, standing)
+		next := standing
+		// The memory of requests and the journal are full, as they are after some seconds of load.
+		for range 400 {
+			grants, releases := l.round(names, &next)
+			l.apply(grants...)
+			l.apply(releases...)
+			l.entries = nil
 		}
-		return e
-	}
-	apply := func(e []byte) {
-		l.index++
-		if _, err := l.m.Apply(l.index, l.term, e); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for _, what := range []string{"grants", "releases"} {
-		b.Run(fmt.Sprintf("256 %s in one entry", what), func(b *testing.B) {
-			b.ReportAllocs()
-			b.StopTimer()
-			for range b.N {
-				token := l.state().LastToken()
-				for i := range grants {
-					grants[i] = l.fleetGrant(names, next)
-					releases[i] = fsm.Release{Token: token + 1 + uint64(i), At: at(2)}
-					next++
-				}
-				g, r := entry(grants), entry(releases)
-				if what == "grants" {
-					b.StartTimer()
-				}
-				apply(g)
-				b.StopTimer()
-				if what == "releases" {
-					b.StartTimer()
-				}
-				apply(r)
-				b.StopTimer()
+		apply := func(e []byte) {
+			l.index++
+			if _, err := l.m.Apply(l.index, l.term, e); err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*256), "ns/command")
-		})
+		}
+		for _, what := range []string{"grants", "releases"} {
+			b.Run(fmt.Sprintf("256 %s beside %d permits", what, standing), func(b *testing.B) {
+				b.ReportAllocs()
+				b.StopTimer()
+				for range b.N {
+					grants, releases := l.round(names, &next)
+					first, second := encode(b, grants), encode(b, releases)
+					if what == "grants" {
+						b.StartTimer()
+					}
+					apply(first)
+					b.StopTimer()
+					if what == "releases" {
+						b.StartTimer()
+					}
+					apply(second)
+					b.StopTimer()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*256), "ns/command")
+			})
+		}
 	}
+}
+
+// round is 256 grants and the releases of the permits that they will give.
+func (l *log) round(names []string, next *int) (grants, releases []fsm.Command) {
+	token := l.state().LastToken()
+	for i := range uint64(256) {
+		grants = append(grants, l.fleetGrant(names, *next))
+		releases = append(releases, fsm.Release{Token: token + 1 + i, At: at(2)})
+		*next++
+	}
+	return grants, releases
+}
+
+func encode(tb tester, cmds []fsm.Command) []byte {
+	tb.Helper()
+	e, err := fsm.Encode(1, cmds)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
 }
 
 func BenchmarkEncode(b *testing.B) {

@@ -36,7 +36,7 @@ func (d *draft) note(e JournalEntry) {
 }
 
 func (d *draft) addJournal(e *JournalEntry) {
-	d.journal.Set(e)
+	d.journal.Set(keyOfJournal(e))
 	g := d.write(e.Semaphore)
 	g.journal = g.journal.push(e)
 }
@@ -50,14 +50,14 @@ func (d *draft) trimJournalOf(name string) {
 func (d *draft) trimJournal() {
 	for d.journal.Len() > int(d.settings.JournalTotal) {
 		oldest, _ := d.journal.Min()
-		d.dropJournal(oldest.Semaphore)
+		d.dropJournal(oldest.entry.Semaphore)
 	}
 }
 
 // dropJournal drops the oldest entry of a name.
 func (d *draft) dropJournal(name string) {
 	g := d.write(name)
-	d.journal.Delete(g.journal.first())
+	d.journal.Delete(keyOfJournal(g.journal.first()))
 	g.journal = g.journal.pop()
 	d.sweep(name, g)
 }
@@ -75,7 +75,7 @@ func (d *draft) remember(r Remembered) {
 func (d *draft) addRequest(r *Remembered) {
 	d.requests = d.requests.push(r)
 	if r.RequestID != "" {
-		d.requestKeys.Set(r)
+		d.requestKeys.Set(keyOfRequest(r))
 	}
 	if r.Token != 0 {
 		d.requestTokens.Set(r.Token, r)
@@ -86,8 +86,10 @@ func (d *draft) trimRequests() {
 	for d.requests.len() > int(d.settings.RememberedRequests) {
 		r := d.requests.first()
 		d.requests = d.requests.pop()
-		if d.Request(r.Semaphore, r.Identity, r.RequestID) == r { // not a newer one
-			d.requestKeys.Delete(r)
+		if r.RequestID != "" {
+			if found, _ := d.requestKeys.Delete(keyOfRequest(r)); found.request != r {
+				d.requestKeys.Set(found) // a newer one of the same key
+			}
 		}
 		d.requestTokens.Delete(r.Token)
 	}

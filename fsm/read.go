@@ -81,7 +81,9 @@ func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 
 // HoldersFrom are the permits of all semaphores in the order of (semaphore, token), from that key on: what paging needs.
 func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit] {
-	return ascend(s.holders, &semaphore.Permit{Semaphore: sem, Token: token})
+	return func(yield func(*semaphore.Permit) bool) {
+		s.holders.Ascend(&semaphore.Permit{Semaphore: sem, Token: token}, yield)
+	}
 }
 
 // HolderCount counts the permits of a semaphore: live, held and cooling.
@@ -135,8 +137,8 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	if requestID == "" {
 		return nil
 	}
-	r, _ := s.requestKeys.Get(&Remembered{Semaphore: sem, Identity: id, RequestID: requestID})
-	return r
+	k, _ := s.requestKeys.Get(keyOfRequest(&Remembered{Semaphore: sem, Identity: id, RequestID: requestID}))
+	return k.request
 }
 
 // EditRequest tells what the batch of edits of that request id did; or returns nil.
@@ -166,7 +168,9 @@ func (s *State) Retired(id string) bool {
 // empty.
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	if sem == "" {
-		return ascend(s.journal, &JournalEntry{Revision: from})
+		return func(yield func(*JournalEntry) bool) {
+			s.journal.Ascend(journalKey{revision: from}, func(k journalKey) bool { return yield(k.entry) })
+		}
 	}
 	entries := s.gate(sem).journal.items
 	i, _ := slices.BinarySearchFunc(entries, from, func(e *JournalEntry, from uint64) int { return cmp.Compare(e.Revision, from) })

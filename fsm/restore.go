@@ -217,7 +217,7 @@ func (in *restoring) journal(e *JournalEntry) {
 		return
 	}
 	last, some := in.d.State.journal.Max()
-	in.require(!some || journalBefore(last, e), "journal entry %d.%d is out of order", e.Revision, e.Ordinal)
+	in.require(!some || journalBefore(last, keyOfJournal(e)), "journal entry %d.%d is out of order", e.Revision, e.Ordinal)
 	in.requireRevision(e.Revision, "a journal entry")
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name

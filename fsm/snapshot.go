@@ -72,9 +72,9 @@ func (s *State) records(w *recordWriter) {
 	s.deletions.Scan(func(name string, revision uint64) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Deletion{Deletion: &logv1.StoredDeletion{Name: name, Revision: revision}}})
 	})
-	s.journal.Scan(func(e *JournalEntry) bool {
-		return w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
-	})
+	for e := range s.Journal("", 0) {
+		w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
+	}
 	s.gates.Scan(func(name string, g *gate) bool {
 		if g.permitRevision == 0 && g.lowWater.IsZero() {
 			return true // all else that is in it is derived, or stands in its definition

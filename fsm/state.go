@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -35,13 +34,13 @@ type State struct {
 
 	claims *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
 
-	requests      fifo[*Remembered]          // at most one of each revision
-	requestKeys   *btree.BTreeG[*Remembered] // the newest by (semaphore, identity, request id), of those with a request id
+	requests      fifo[*Remembered]         // at most one of each revision
+	requestKeys   *btree.BTreeG[requestKey] // the newest by (semaphore, identity, request id), of those with a request id
 	requestTokens *btree.Map[uint64, *Remembered]
 
 	deletions *btree.Map[string, uint64] // name to revision
 
-	journal *btree.BTreeG[*JournalEntry] // by (revision, ordinal)
+	journal *btree.BTreeG[journalKey] // by (revision, ordinal)
 }
 
 // gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as
@@ -108,71 +107,12 @@ func (s *State) fork() *State {
 	return &c
 }
 
-func holderBefore(a, b *semaphore.Permit) bool {
-	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
-		return c < 0
-	}
-	return a.Token < b.Token
-}
-
-func identityBefore(a, b *semaphore.Permit) bool {
-	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
-		return c < 0
-	}
-	return compareIdentity(a.Identity, b.Identity) < 0
-}
-
-// compareIdentity looks at the holder id first: it tells identities apart soonest.
-func compareIdentity(a, b semaphore.Identity) int {
-	if c := strings.Compare(a.HolderID, b.HolderID); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.Acquirer, b.Acquirer); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Group, b.Group)
-}
-
-func claimBefore(a, b *semaphore.Claim) bool { return compareClaim(a, b) < 0 }
-
-// compareClaim puts firings without due time first: the zero time is before every due time.
-func compareClaim(a, b *semaphore.Claim) int {
-	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
-		return c
-	}
-	if c := a.Firing.Due.Compare(b.Firing.Due); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Firing.Name, b.Firing.Name)
-}
-
-func requestBefore(a, b *Remembered) bool {
-	if c := strings.Compare(a.RequestID, b.RequestID); c != 0 {
-		return c < 0
-	}
-	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
-		return c < 0
-	}
-	return compareIdentity(a.Identity, b.Identity) < 0
-}
-
-func journalBefore(a, b *JournalEntry) bool {
-	if a.Revision != b.Revision {
-		return a.Revision < b.Revision
-	}
-	return a.Ordinal < b.Ordinal
-}
-
 // gate returns what is kept under a name. It must not be written; see draft.write.
 func (s *State) gate(name string) *gate {
 	if g, ok := s.gates.Get(name); ok {
 		return g
 	}
 	return noGate
-}
-
-func ascend[T any](t *btree.BTreeG[T], from T) iter.Seq[T] {
-	return func(yield func(T) bool) { t.Ascend(from, yield) }
 }
 
 func search[T any](list []T, id string, key func(T) string) (int, bool) {

@@ -1,0 +1,100 @@
+package fsm
+
+import (
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// The orders of the trees.
+
+func holderBefore(a, b *semaphore.Permit) bool {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	return a.Token < b.Token
+}
+
+func identityBefore(a, b *semaphore.Permit) bool {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	return compareIdentity(a.Identity, b.Identity) < 0
+}
+
+// compareIdentity looks at the holder id first: it tells identities apart soonest.
+func compareIdentity(a, b semaphore.Identity) int {
+	if c := strings.Compare(a.HolderID, b.HolderID); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Acquirer, b.Acquirer); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Group, b.Group)
+}
+
+func claimBefore(a, b *semaphore.Claim) bool {
+	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
+		return c < 0
+	}
+	// Firings without due time come first: the zero time is before every due time.
+	if c := a.Firing.Due.Compare(b.Firing.Due); c != 0 {
+		return c < 0
+	}
+	return a.Firing.Name < b.Firing.Name
+}
+
+// requestKey has a hash in front, which decides nearly always without following a pointer. Nobody sees this order: requests
+// are written and forgotten by age.
+type requestKey struct {
+	hash    uint64
+	request *Remembered
+}
+
+func keyOfRequest(r *Remembered) requestKey {
+	return requestKey{hash: hashText(fnvOffset, r.RequestID), request: r}
+}
+
+func requestBefore(a, b requestKey) bool {
+	if a.hash != b.hash {
+		return a.hash < b.hash
+	}
+	if c := strings.Compare(a.request.RequestID, b.request.RequestID); c != 0 {
+		return c < 0
+	}
+	if c := strings.Compare(a.request.Semaphore, b.request.Semaphore); c != 0 {
+		return c < 0
+	}
+	return compareIdentity(a.request.Identity, b.request.Identity) < 0
+}
+
+// journalKey holds what is compared, for the same reason.
+type journalKey struct {
+	revision uint64
+	ordinal  uint32
+	entry    *JournalEntry
+}
+
+func keyOfJournal(e *JournalEntry) journalKey {
+	return journalKey{revision: e.Revision, ordinal: e.Ordinal, entry: e}
+}
+
+func journalBefore(a, b journalKey) bool {
+	if a.revision != b.revision {
+		return a.revision < b.revision
+	}
+	return a.ordinal < b.ordinal
+}
+
+const (
+	fnvOffset uint64 = 14695981039346656037
+	fnvPrime  uint64 = 1099511628211
+)
+
+// hashText goes on with a 64-bit FNV-1a. It is not fast at long texts, and these are short.
+func hashText(h uint64, s string) uint64 {
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * fnvPrime
+	}
+	return h
+}

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
@@ -119,7 +119,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		APIAddress:    advertised(cfg.AdvertiseAPI, cfg.APIAddress, cfg.Listeners.API, s.listeners.API),
 		Members:       cfg.members(),
 		Timeouts:      cfg.Profile.timeouts(),
-		TLS:           peer.Files(cfg.PeerTLS),
+		TLS:           certs.Files(cfg.PeerTLS),
 		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
 		Logger:        s.log,
 		Registerer:    measures.Registerer(),
@@ -153,7 +153,7 @@ func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) 
 		Machine:   s.machine,
 		Hub:       hub,
 		Retire:    s.retire,
-		TLS:       api.TLS(s.cfg.TLS),
+		TLS:       certs.Files(s.cfg.TLS),
 		Version:   Version(),
 		Started:   time.Now(),
 		Metrics:   measures,

@@ -1,13 +1,12 @@
 package gatekeeper
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"fmt"
-	"os"
+	"errors"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
 // client returns the credentials by which this server calls another one's API. Reading the files, it finds out whether they are any
@@ -16,21 +15,9 @@ func (t TLS) client(field string) (credentials.TransportCredentials, error) {
 	if t == (TLS{}) {
 		return insecure.NewCredentials(), nil
 	}
-	own, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-	if err != nil {
-		return nil, &ConfigError{Field: field, Value: t.Cert, Rule: fmt.Sprintf("cannot be used with key %q: %v", t.Key, err)}
+	cfg, err := certs.Files(t).Config()
+	if bad, ok := errors.AsType[*certs.FileError](err); ok {
+		return nil, &ConfigError{Field: field, Value: bad.File, Rule: "cannot be used: " + bad.Err.Error()}
 	}
-	cfg := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}}
-	if t.CA == "" {
-		return credentials.NewTLS(cfg), nil // the other server is verified by the system's authorities
-	}
-	pem, err := os.ReadFile(t.CA)
-	if err != nil {
-		return nil, &ConfigError{Field: field, Value: t.CA, Rule: fmt.Sprintf("cannot be read: %v", err)}
-	}
-	cfg.RootCAs = x509.NewCertPool()
-	if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, &ConfigError{Field: field, Value: t.CA, Rule: "holds no PEM certificate"}
-	}
-	return credentials.NewTLS(cfg), nil
+	return credentials.NewTLS(cfg), err
 }

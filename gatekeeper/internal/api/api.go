@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -25,7 +27,7 @@ type Config struct {
 	// Retire remembers the id of a removed member, so that it is never taken again. Called on the leader after the removal.
 	Retire func(ctx context.Context, id string) error
 	// TLS is off when zero. Hops to the leader use the same files.
-	TLS TLS
+	TLS certs.Files
 	// Version and Started are what GetStatus tells; optional.
 	Version string
 	Started time.Time
@@ -42,7 +44,7 @@ const DefaultPoll = 100 * time.Millisecond
 // API is the gRPC face of a server. Its methods may be called from any goroutine.
 type API struct {
 	cfg     Config
-	tls     *credentialsPair
+	tls     *tls.Config // of the port; nil: off
 	forward *forwarder
 	health  *health.Server
 
@@ -65,7 +67,7 @@ func New(cfg Config) (*API, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	pair, err := cfg.TLS.load()
+	port, err := portTLS(cfg.TLS)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +77,8 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		cfg:     cfg,
-		tls:     pair,
-		forward: newForwarder(&cfg, pair, methods),
+		tls:     port,
+		forward: newForwarder(&cfg, methods),
 		health:  health.NewServer(),
 		closed:  make(chan struct{}),
 	}

@@ -11,12 +11,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
@@ -41,7 +41,7 @@ type forwarder struct {
 	id        string
 	consensus Consensus
 	metrics   Metrics
-	tls       *credentialsPair
+	tls       certs.Files
 	methods   map[string]*method
 
 	mu     sync.Mutex // guards hop and closed
@@ -57,8 +57,8 @@ type hop struct {
 	cut    context.CancelFunc
 }
 
-func newForwarder(cfg *Config, pair *credentialsPair, methods map[string]*method) *forwarder {
-	return &forwarder{id: cfg.ID, consensus: cfg.Consensus, metrics: cfg.Metrics, tls: pair, methods: methods}
+func newForwarder(cfg *Config, methods map[string]*method) *forwarder {
+	return &forwarder{id: cfg.ID, consensus: cfg.Consensus, metrics: cfg.Metrics, tls: cfg.TLS, methods: methods}
 }
 
 // unary answers here or passes the call on.
@@ -183,9 +183,9 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	case f.hop != nil && (f.hop.leader == leader || f.hop.leader.Term > leader.Term):
 		return f.hop, nil
 	}
-	creds := insecure.NewCredentials()
-	if f.tls != nil {
-		creds = f.tls.hop
+	creds, err := hopCredentials(f.tls)
+	if err != nil {
+		return nil, &unreachableError{leader, err}
 	}
 	// passthrough: the name is resolved anew at each dial.
 	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 )
@@ -45,7 +46,7 @@ func (a *API) ServerOptions() []grpc.ServerOption {
 		grpc.StreamInterceptor(a.stream),
 	}
 	if a.tls != nil {
-		options = append(options, grpc.Creds(a.tls.server))
+		options = append(options, grpc.Creds(credentials.NewTLS(a.tls)))
 	}
 	return options
 }

@@ -27,6 +27,7 @@ import (
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -270,8 +271,8 @@ func (a *authority) sign(t *testing.T, name string, ca bool) (*x509.Certificate,
 	return cert, key
 }
 
-func (a *authority) files(name string) TLS {
-	return TLS{Cert: a.path(name + ".pem"), Key: a.path(name + "-key.pem"), CA: a.path("ca.pem")}
+func (a *authority) files(name string) certs.Files {
+	return certs.Files{Cert: a.path(name + ".pem"), Key: a.path(name + "-key.pem"), CA: a.path("ca.pem")}
 }
 
 func (a *authority) client(t *testing.T, name string, change func(*tls.Config)) grpc.DialOption {
@@ -345,7 +346,7 @@ func TestNew_UnusableTLSFiles_SayWhich(t *testing.T) {
 	if err := os.WriteFile(noPEM, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for says, files := range map[string]TLS{
+	for says, files := range map[string]certs.Files{
 		"name both files":         {Cert: good.Cert},
 		"needs a certificate":     {CA: good.CA},
 		"missing.pem":             {Cert: "missing.pem", Key: good.Key},

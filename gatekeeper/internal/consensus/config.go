@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
 // Machine is the replicated state machine. *fsm.Machine is one.
@@ -57,8 +57,8 @@ type Config struct {
 	// are read only while the folder has no state, and never by a joiner.
 	Members []Member
 
-	Timeouts Timeouts   // default DefaultTimeouts
-	TLS      peer.Files // zero: peers talk in the clear
+	Timeouts Timeouts    // default DefaultTimeouts
+	TLS      certs.Files // zero: peers talk in the clear
 
 	// StoreTimeout is how long a store call may take before it is a fault. Default 10 s.
 	StoreTimeout time.Duration

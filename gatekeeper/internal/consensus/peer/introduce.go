@@ -97,6 +97,7 @@ func (l *Layer) answer(c *conn) error {
 			l.tell("tls", "cannot welcome peers", "error", err)
 			return err
 		}
+		cfg.ClientAuth = tls.RequireAndVerifyClientCert
 		secured := tls.Server(c.Conn, cfg)
 		if err := secured.Handshake(); err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
 // Config is what a Layer needs.
@@ -22,7 +24,7 @@ type Config struct {
 	// Advertise is the address by which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
-	TLS       Files
+	TLS       certs.Files
 	// Timeout bounds one introduction, TLS included. Default 2 s.
 	Timeout time.Duration
 	// MaxIntroductions is how many connections may be in their introduction. Default 128.

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
 // authority signs certificates.
@@ -44,7 +46,7 @@ func newAuthority(t *testing.T) *authority {
 }
 
 // issue returns files whose certificate is for ip.
-func (a *authority) issue(t *testing.T, ip string) Files {
+func (a *authority) issue(t *testing.T, ip string) certs.Files {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +64,7 @@ func (a *authority) issue(t *testing.T, ip string) Files {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Files{Cert: writePEM(t, "CERTIFICATE", der), Key: writePEM(t, "PRIVATE KEY", keyDER), CA: a.file}
+	return certs.Files{Cert: writePEM(t, "CERTIFICATE", der), Key: writePEM(t, "PRIVATE KEY", keyDER), CA: a.file}
 }
 
 func writePEM(t *testing.T, kind string, der []byte) string {
@@ -73,7 +75,7 @@ func writePEM(t *testing.T, kind string, der []byte) string {
 	return path
 }
 
-func withTLS(f Files) func(*Config) { return func(c *Config) { c.TLS = f } }
+func withTLS(f certs.Files) func(*Config) { return func(c *Config) { c.TLS = f } }
 
 func TestTLS_SameAuthority_Talks(t *testing.T) {
 	ca := newAuthority(t)
@@ -87,7 +89,7 @@ func TestTLS_IsMutualAndWhole(t *testing.T) {
 	b := open(t, "b", withTLS(good))
 	stranger := other.issue(t, "127.0.0.1")
 	stranger.CA = ca.file // it trusts b, b need not trust it
-	for name, files := range map[string]Files{
+	for name, files := range map[string]certs.Files{
 		"no TLS":                        {},
 		"a client of another authority": stranger,
 	} {
@@ -123,7 +125,7 @@ func TestTLS_IsMutualAndWhole(t *testing.T) {
 	}
 }
 
-func certificates(t *testing.T, f Files) []tls.Certificate {
+func certificates(t *testing.T, f certs.Files) []tls.Certificate {
 	cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
 		t.Fatal(err)

@@ -48,6 +48,12 @@ func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 // Semaphore is the semaphore's name.
 func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
 
+// Group is the group in which it was acquired.
+func (p *Permit) Group() string { return p.identity.GetGroup() }
+
+// Acquirer is who acquired it.
+func (p *Permit) Acquirer() string { return p.identity.GetAcquirer() }
+
 // HolderID is the holder id by which it was acquired.
 func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type acquireOptions struct {
+	*app
+	identityFlags
+	output    outputFlag
+	semaphore string
+	weight    uint32
+	firing    string
+	requestID string
+	metadata  map[string]string
+	wait      waitFlag
+	hold      time.Duration
+	quiet     bool
+	ownID     bool // --holder-id was given, be it empty
+}
+
+func newAcquire(a *app) *cobra.Command {
+	o := &acquireOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
+		Short: "Acquire a permit, and print its token",
+		Long: `Acquires a permit and prints its token. The permit then lives for its duration, and longer with ` + "`gkctl refresh`" + `; with --hold
+gkctl keeps it alive itself that long, or until it is interrupted, and then releases it.
+
+Not acquired, it says why and who holds, and exits with 75.`,
+		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
+  gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
+		Args:              exactly(1, "the name of a semaphore"),
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.semaphore = args[0]
+			o.ownID = cmd.Flags().Changed("holder-id")
+			return o.run(cmd.Context())
+		},
+	}
+	o.identityFlags.register(cmd)
+	f := cmd.Flags()
+	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
+	f.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
+	f.Var(&o.wait, "wait", "wait in the queue, with a value at most that long")
+	f.Lookup("wait").NoOptDefVal = forever
+	f.DurationVar(&o.hold, "hold", 0, "keep it that long, then release it")
+	f.StringVar(&o.requestID, "request-id", "", "id of this acquisition, the same when it is repeated")
+	f.StringToStringVar(&o.metadata, "metadata", nil, "KEY=VALUE to show beside the permit")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the token and nothing else")
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+// forever is --wait without a value.
+const forever = "forever"
+
+// waitFlag is --wait.
+type waitFlag struct {
+	set   bool
+	limit time.Duration // 0: none
+}
+
+func (w *waitFlag) String() string {
+	if !w.set {
+		return ""
+	}
+	if w.limit == 0 {
+		return forever
+	}
+	return w.limit.String()
+}
+
+func (w *waitFlag) Set(s string) (err error) {
+	if w.set = true; s == forever {
+		w.limit = 0
+		return nil
+	}
+	if w.limit, err = time.ParseDuration(s); err == nil && w.limit <= 0 {
+		err = errors.New("must be above 0")
+	}
+	return err
+}
+
+func (w *waitFlag) Type() string { return "DURATION" }
+
+func (o *acquireOptions) run(ctx context.Context) error {
+	opts := []client.AcquireOption{client.WithWeight(o.weight), client.WithMetadata(o.metadata)}
+	if o.hold < 0 {
+		return usagef("--hold must be above 0")
+	}
+	if o.firing != "" {
+		name, due, err := parseFiring(o.firing)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, client.WithFiring(name, due))
+	}
+	if o.ownID {
+		opts = append(opts, client.WithHolderID(o.holderID))
+	}
+	if o.requestID != "" {
+		opts = append(opts, client.WithRequestID(o.requestID))
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
+		if err != nil {
+			return err
+		}
+		if err := o.tell(p); err != nil {
+			return err
+		}
+		if o.hold == 0 {
+			return nil
+		}
+		return o.keep(ctx, p)
+	}, o.options()...)
+}
+
+func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*client.Permit, error) {
+	if !o.wait.set {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		p, err := s.TryAcquire(ctx)
+		return p, o.denied(err)
+	}
+	waiting := ctx
+	if o.wait.limit > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, o.wait.limit)
+		defer cancel()
+	}
+	var place client.Place
+	p, err := s.Acquire(waiting, client.WithPlace(func(at client.Place) {
+		place = at
+		if o.errTTY && !o.quiet {
+			o.say("waiting: place %d of %d", at.Place, at.QueueLength)
+		}
+	}))
+	if err != nil && waiting.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
+		return nil, &codeError{code: exitNotAcquired, err: fmt.Errorf("not acquired within %s: place %d of %d", o.wait.limit, place.Place, place.QueueLength),
+			hint: "`gkctl holders " + o.semaphore + "` shows who holds."}
+	}
+	return p, o.denied(err)
+}
+
+// denied gives a denial its exit code, and says how to go on.
+func (o *acquireOptions) denied(err error) error {
+	d, ok := errors.AsType[*client.Denied](err)
+	switch {
+	case !ok:
+		return err
+	case d.Reason == client.NoSuchSemaphore:
+		return &codeError{code: exitNoSuch, err: err, hint: "`gkctl get` lists the definitions."}
+	case d.Reason == client.NoFreePermit && !o.wait.set:
+		return &codeError{code: exitNotAcquired, err: err, hint: retryHint(d) + "--wait waits in the queue."}
+	case d.Reason == client.HeldForOperator:
+		return &codeError{code: exitNotAcquired, err: err, hint: "`gkctl clear TOKEN` frees a permit that is held for an operator."}
+	}
+	return &codeError{code: exitNotAcquired, err: err, hint: "`gkctl explain " + o.semaphore + "` shows how this was decided."}
+}
+
+func retryHint(d *client.Denied) string {
+	if !d.Retry || d.RetryAfter <= 0 {
+		return ""
+	}
+	return "Trying again can help in " + brief(d.RetryAfter) + " at the earliest; "
+}
+
+// tell prints the token, and beside it how to go on.
+func (o *acquireOptions) tell(p *client.Permit) error {
+	if !o.output.is(formatTable) {
+		return o.printObject(o.output, &gatekeeperv1.Permit{
+			Semaphore: p.Semaphore(), Token: p.Token(), Weight: o.weight, Duration: durationpb.New(p.Duration()),
+			Identity: &gatekeeperv1.Identity{Group: p.Group(), Acquirer: p.Acquirer(), HolderId: p.HolderID()},
+		})
+	}
+	fmt.Fprintln(o.out, p.Token())
+	switch {
+	case o.quiet:
+	case o.hold > 0:
+		o.say("holding %s for %s", p.Semaphore(), brief(o.hold))
+	default:
+		o.say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
+	}
+	return nil
+}
+
+// keep holds the permit, and releases it.
+func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
+	timer := time.NewTimer(o.hold)
+	defer timer.Stop()
+	var stopped error
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-p.Context().Done():
+		stopped = context.Cause(p.Context())
+	}
+	release, cancel := o.bounded(context.WithoutCancel(ctx))
+	defer cancel()
+	err := p.Release(release)
+	switch {
+	case errors.Is(stopped, client.ErrLost):
+		return &codeError{code: exitLost, err: stopped}
+	case stopped != nil:
+		return &codeError{code: exitLost, err: errors.Join(stopped, err)}
+	case err != nil:
+		return err
+	}
+	if !o.quiet {
+		o.say("released %s", p.Semaphore())
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// app is what every command works with.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	// terminals: whether a person sees what is written there, or types what is read.
+	inTTY, errTTY bool
+	// dial connects to a cluster.
+	dial func(ctx context.Context, endpoints []string, opts ...client.Option) (*client.Client, error)
+
+	global globalOptions
+}
+
+func newApp(in, out, err *os.File) *app {
+	return &app{in: in, out: out, err: err, inTTY: isTerminal(in), errTTY: isTerminal(err), dial: client.Dial}
+}
+
+// isTerminal says whether f is a terminal. /dev/null passes for one, and nobody minds.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+const long = `gkctl shows and changes what a Gatekeeper cluster knows.
+
+The cluster is that of --endpoints, of GK_ENDPOINTS, or of a context in the file that GK_CONFIG names (` + "`gkctl context`" + `), and
+127.0.0.1:7420 when nothing is said. Each flag of a connection is also a variable: --tls-ca is GK_TLS_CA. Names are given as they
+are, or as globs: *, ? and [a-z].`
+
+const groupSee, groupChange, groupPermits, groupCluster = "see", "change", "permits", "cluster"
+
+// newRoot is the command line.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "gkctl",
+		Short:         "The command line of Gatekeeper",
+		Long:          long,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q%s", args[0], suggestion(cmd, args[0]))
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.AddGroup(
+		&cobra.Group{ID: groupSee, Title: "See:"},
+		&cobra.Group{ID: groupChange, Title: "Change definitions:"},
+		&cobra.Group{ID: groupPermits, Title: "Permits:"},
+		&cobra.Group{ID: groupCluster, Title: "Cluster and connection:"},
+	)
+	for id, commands := range map[string][]*cobra.Command{
+		groupSee:     {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newWatch(a), newStatus(a), newDiff(a)},
+		groupChange:  {newApply(a), newEdit(a), newSet(a), newDelete(a)},
+		groupPermits: {newAcquire(a), newRefresh(a), newRelease(a), newRevoke(a), newClear(a)},
+		groupCluster: {newCluster(a), newContext(a), newCompletion(), newVersion(a)},
+	} {
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID(groupCluster)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + exitCodes + "\n{{end}}")
+	a.global.register(root)
+	return root
+}
+
+func suggestion(cmd *cobra.Command, word string) string {
+	cmd.SuggestionsMinimumDistance = 2
+	if s := cmd.SuggestionsFor(word); len(s) > 0 {
+		return ": did you mean " + strings.Join(s, " or ") + "?"
+	}
+	return ""
+}
+
+// run runs a command line, and returns the exit code.
+func run(ctx context.Context, a *app, args []string) int {
+	root := newRoot(a)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	return a.report(cmd, err)
+}
+
+// connected runs f with a connection to the cluster, and closes it.
+func (a *app) connected(ctx context.Context, f func(context.Context, *client.Client) error, opts ...client.Option) error {
+	endpoints, settings, err := a.global.connection()
+	if err != nil {
+		return err
+	}
+	c, err := a.dial(ctx, endpoints, append(settings, opts...)...)
+	if err != nil {
+		return usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
+	}
+	defer func() { _ = c.Close() }() // it has none
+	return f(ctx, c)
+}
+
+// bounded is a context for one step of a command.
+func (a *app) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, a.global.timeout)
+}
+
+// say writes a line for a person to standard error.
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
+
+// progress shows how far a long step is, to a person only. done wipes it.
+func (a *app) progress(format string, args ...any) (done func()) {
+	if !a.errTTY {
+		return func() {}
+	}
+	text := fmt.Sprintf(format, args...)
+	fmt.Fprint(a.err, text)
+	start := time.Now()
+	return func() {
+		fmt.Fprintf(a.err, "\r%s %s\n", text, time.Since(start).Round(time.Millisecond))
+	}
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func newCluster(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Show and change who the cluster is",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newClusterStatus(a), newClusterAdd(a), newClusterRemove(a), newClusterTransfer(a))
+	return cmd
+}
+
+type clusterStatusOptions struct {
+	*app
+	output    outputFlag
+	stateHash bool
+}
+
+func newClusterStatus(a *app) *cobra.Command {
+	o := &clusterStatusOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "status [--state-hash]",
+		Short: "Show each member, asked directly",
+		Long: `Asks each member directly how it is. Members with the same index have the same state, which --state-hash shows: it reads the
+whole state of each, so it takes a while on a large cluster. Exits with 69 when a member does not answer.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	cmd.Flags().BoolVar(&o.stateHash, "state-hash", false, "also the hash of each member's state")
+	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+// memberJSON is a member with its own answer, or why there is none.
+type memberJSON struct {
+	Endpoint string          `json:"endpoint,omitempty"`
+	Member   json.RawMessage `json:"member,omitempty"`
+	Status   json.RawMessage `json:"status,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}
+
+func (o *clusterStatusOptions) run(ctx context.Context) error {
+	var opts []client.Option
+	if o.stateHash {
+		opts = append(opts, client.WithAttemptTimeout(o.global.timeout))
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: o.stateHash})
+		if err != nil {
+			return err
+		}
+		l := listing{
+			headers: []string{"ID", "ROLE", "API", "TERM", "APPLIED", "COMMITTED", "VERSION", "UP"},
+			more:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES"},
+			object: struct {
+				Items []memberJSON `json:"items"`
+			}{mapped(members, toMemberJSON)},
+		}
+		if o.stateHash {
+			l.headers = append(l.headers, "STATE HASH", "AT INDEX")
+		}
+		var silent []string
+		for _, m := range members {
+			l.rows = append(l.rows, o.row(&m))
+			if m.Err != nil {
+				silent = append(silent, fmt.Sprintf("%s: %v", strings.TrimSpace(m.ID()+" "+m.Endpoint), m.Err))
+			}
+		}
+		if err := o.print(o.output, l); err != nil {
+			return err
+		}
+		if len(silent) > 0 {
+			return &codeError{code: exitUnreachable, err: fmt.Errorf("no answer from %s", strings.Join(silent, "; "))}
+		}
+		return nil
+	}, opts...)
+}
+
+func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
+	s := m.Status
+	if s == nil {
+		r := row{name: m.ID(), cells: []string{m.ID(), "no answer", m.Endpoint, "", "", "", "", ""}, more: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", ""}}
+		if o.stateHash {
+			r.cells = append(r.cells, "", "")
+		}
+		return r
+	}
+	api := m.Endpoint
+	if m.Member.GetApiAddress() != "" {
+		api = m.Member.GetApiAddress()
+	}
+	r := row{
+		name: s.GetId(),
+		cells: []string{
+			s.GetId(), s.GetRole(), api, number(s.GetTerm()), number(s.GetAppliedIndex()), number(s.GetCommitIndex()),
+			s.GetVersion(), brief(s.GetUptime().AsDuration()),
+		},
+		more: []string{
+			m.Member.GetPeerAddress(), voter(m.Member), number(s.GetRevision()), number(s.GetDefinitions()), number(s.GetPermits()),
+			number(s.GetWaiters()), number(s.GetFeatureLevel()),
+		},
+	}
+	if o.stateHash {
+		r.cells = append(r.cells, s.GetStateHash(), number(s.GetStateHashIndex()))
+	}
+	return r
+}
+
+func voter(m *gatekeeperv1.Member) string {
+	switch {
+	case m == nil:
+		return ""
+	case m.GetVoter():
+		return "yes"
+	}
+	return "no"
+}
+
+func toMemberJSON(m client.MemberStatus) memberJSON {
+	out := memberJSON{Endpoint: m.Endpoint}
+	if m.Member != nil {
+		out.Member, _ = messageJSON(m.Member) // it came as a message
+	}
+	if m.Status != nil {
+		out.Status, _ = messageJSON(m.Status) // it came as a message
+	}
+	if m.Err != nil {
+		out.Error = m.Err.Error()
+	}
+	return out
+}
+
+func newClusterAdd(a *app) *cobra.Command {
+	var nonVoter bool
+	cmd := &cobra.Command{
+		Use:   "add ID PEER-ADDRESS [--non-voter]",
+		Short: "Take a server in: it is promoted to a voter when it has caught up",
+		Long: `Takes a server in as a non-voter and promotes it when it has caught up. It is started with its own --id, and --join with the API
+addresses of the cluster: then it asks to be taken in by itself, and this command is not needed.`,
+		Example: "  gkctl cluster add gk4 10.0.0.4:7421",
+		Args:    exactly(2, "the id of the server, and the address of its peer port"),
+	}
+	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it a non-voter: it follows, and does not count")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return a.onCluster(cmd, func(ctx context.Context, c gatekeeperv1.ClusterServiceClient) error {
+			r, err := c.AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
+			if err == nil {
+				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), plural(len(r.GetMembers()), "member", "members"))
+			}
+			return err
+		})
+	}
+	return cmd
+}
+
+func newClusterRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove ID",
+		Short: "Take a server out; its id is never taken again",
+		Args:  exactly(1, "the id of the server"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onCluster(cmd, func(ctx context.Context, c gatekeeperv1.ClusterServiceClient) error {
+				r, err := c.RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: args[0]})
+				if err == nil {
+					fmt.Fprintf(a.out, "%s removed, %s left\n", args[0], plural(len(r.GetMembers()), "member is", "members are"))
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newClusterTransfer(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "transfer [ID]",
+		Short: "Hand leadership to a voter, or to the one furthest on",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := new(gatekeeperv1.TransferLeadershipRequest)
+			if len(args) > 0 {
+				req.Id = args[0]
+			}
+			return a.onCluster(cmd, func(ctx context.Context, c gatekeeperv1.ClusterServiceClient) error {
+				r, err := c.TransferLeadership(ctx, req)
+				if err == nil {
+					fmt.Fprintf(a.out, "%s leads\n", r.GetLeaderId())
+				}
+				return err
+			})
+		},
+	}
+}
+
+// onCluster runs f, which changes the cluster, and says how to go on when its outcome is not known.
+func (a *app) onCluster(cmd *cobra.Command, f func(context.Context, gatekeeperv1.ClusterServiceClient) error) error {
+	return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := a.bounded(ctx)
+		defer cancel()
+		err := f(ctx, c.Cluster())
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			return &codeError{code: exitUnreachable, err: err, hint: "`gkctl cluster status` shows whether it was done."}
+		}
+		return err
+	})
+}

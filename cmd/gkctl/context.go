@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newContext(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "context",
+		Short: "List, choose and define contexts: how to reach which cluster",
+		Long: `Contexts are kept in the file that GK_CONFIG names, else in ~/.config/gatekeeper/config.yaml:
+
+  current-context: prod
+  contexts:
+    - name: prod
+      endpoints: [gk1.example.com, gk2.example.com, gk3.example.com]
+      group: prod
+      tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
+
+Paths are relative to the file. Flags and variables come before the context, but for --context, which comes before variables.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newContextList(a), newContextUse(a), newContextSet(a), newContextDelete(a))
+	return cmd
+}
+
+func newContextList(a *app) *cobra.Command {
+	var o outputFlag
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the contexts",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := contextPath()
+			if err != nil {
+				return err
+			}
+			f, err := readContexts(path)
+			if err != nil {
+				return err
+			}
+			return a.print(o, listing{
+				headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
+				rows: mapped(f.Contexts, func(c savedContext) row {
+					current, tls := "", "no"
+					if c.Name == f.Current {
+						current = "*"
+					}
+					if c.TLS != (savedTLS{}) {
+						tls = "yes"
+					}
+					return row{name: c.Name, cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
+				}),
+				object: f,
+				empty:  "There are no contexts in " + path + ".",
+			})
+		},
+	}
+	o.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+// changeContexts reads the file, has f change it, and writes it.
+func changeContexts(f func(*contextFile) error) error {
+	path, err := contextPath()
+	if err != nil {
+		return err
+	}
+	file, err := readContexts(path)
+	if err != nil {
+		return err
+	}
+	if err := f(file); err != nil {
+		return err
+	}
+	return file.write(path)
+}
+
+func newContextUse(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "use NAME",
+		Short:             "Choose the context that counts from now on",
+		Args:              exactly(1, "the name of a context"),
+		ValidArgsFunction: completeContexts,
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := changeContexts(func(f *contextFile) error {
+				if f.find(args[0]) == nil {
+					return usagef("there is no context %q: `gkctl context list` shows them", args[0])
+				}
+				f.Current = args[0]
+				return nil
+			})
+			if err == nil {
+				fmt.Fprintf(a.out, "context %s in use\n", args[0])
+			}
+			return err
+		},
+	}
+}
+
+func newContextSet(a *app) *cobra.Command {
+	var group, acquirer string
+	cmd := &cobra.Command{
+		Use:   "set NAME --endpoints HOST[:PORT],... [--group GROUP] [--tls-ca FILE ...]",
+		Short: "Define a context, or change what is given of it",
+		Args:  exactly(1, "the name of a context"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := changeContexts(func(f *contextFile) error {
+				c := f.find(args[0])
+				if c == nil {
+					f.Contexts = append(f.Contexts, savedContext{Name: args[0]})
+					c = &f.Contexts[len(f.Contexts)-1]
+				}
+				g := &a.global
+				for _, s := range []struct {
+					flag string
+					from string
+					to   *string
+				}{
+					{"group", group, &c.Group}, {"acquirer", acquirer, &c.Acquirer},
+					{"tls-ca", g.tls.CA, &c.TLS.CA}, {"tls-cert", g.tls.Cert, &c.TLS.Cert}, {"tls-key", g.tls.Key, &c.TLS.Key},
+					{"tls-server-name", g.tls.ServerName, &c.TLS.ServerName},
+				} {
+					if cmd.Flags().Changed(s.flag) {
+						*s.to = s.from
+					}
+				}
+				if cmd.Flags().Changed("endpoints") {
+					c.Endpoints = g.endpoints
+				}
+				if len(c.Endpoints) == 0 {
+					return usagef("the context %q needs --endpoints", args[0])
+				}
+				if f.Current == "" {
+					f.Current = args[0]
+				}
+				return nil
+			})
+			if err == nil {
+				fmt.Fprintf(a.out, "context %s set\n", args[0])
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&group, "group", "", "group that we are in")
+	cmd.Flags().StringVar(&acquirer, "acquirer", "", "acquirer that we are; default: the host name")
+	return cmd
+}
+
+func newContextDelete(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "delete NAME",
+		Short:             "Delete a context",
+		Args:              exactly(1, "the name of a context"),
+		ValidArgsFunction: completeContexts,
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := changeContexts(func(f *contextFile) error {
+				if f.find(args[0]) == nil {
+					return usagef("there is no context %q", args[0])
+				}
+				f.Contexts = slices.DeleteFunc(f.Contexts, func(c savedContext) bool { return c.Name == args[0] })
+				if f.Current == args[0] {
+					f.Current = ""
+				}
+				return nil
+			})
+			if err == nil {
+				fmt.Fprintf(a.out, "context %s deleted\n", args[0])
+			}
+			return err
+		},
+	}
+}
+
+func completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	path, err := contextPath()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f, err := readContexts(path)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return mapped(f.Contexts, func(c savedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// contextFile is the file of contexts.
+type contextFile struct {
+	Current  string         `yaml:"current-context,omitempty"`
+	Contexts []savedContext `yaml:"contexts"`
+}
+
+// savedContext is how to reach one cluster.
+type savedContext struct {
+	Name      string   `yaml:"name"`
+	Endpoints []string `yaml:"endpoints"`
+	Group     string   `yaml:"group,omitempty"`
+	Acquirer  string   `yaml:"acquirer,omitempty"`
+	TLS       savedTLS `yaml:"tls,omitempty"`
+}
+
+// savedTLS names PEM files, relative to the file of contexts.
+type savedTLS struct {
+	CA         string `yaml:"ca,omitempty"`
+	Cert       string `yaml:"cert,omitempty"`
+	Key        string `yaml:"key,omitempty"`
+	ServerName string `yaml:"server-name,omitempty"`
+}
+
+// contextPath is where the file of contexts is.
+func contextPath() (string, error) {
+	if p := os.Getenv("GK_CONFIG"); p != "" {
+		return p, nil
+	}
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", usagef("GK_CONFIG is not set, and %w", err)
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "gatekeeper", "config.yaml"), nil
+}
+
+// readContexts reads the file of contexts; one that is not there is empty.
+func readContexts(path string) (*contextFile, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &contextFile{}, nil
+	}
+	if err != nil {
+		return nil, usagef("contexts: %w", err)
+	}
+	f := new(contextFile)
+	if len(bytes.TrimSpace(data)) == 0 {
+		return f, nil
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(f); err != nil {
+		return nil, usagef("contexts: %s: %w", path, err)
+	}
+	for i, c := range f.Contexts {
+		if c.Name == "" {
+			return nil, usagef("contexts: %s: the context with number %d has no name", path, i+1)
+		}
+		if slices.IndexFunc(f.Contexts, func(o savedContext) bool { return o.Name == c.Name }) != i {
+			return nil, usagef("contexts: %s: the context %q is there twice", path, c.Name)
+		}
+	}
+	return f, nil
+}
+
+// write replaces the file in one step.
+func (f *contextFile) write(path string) error {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(f); err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	t, err := os.CreateTemp(dir, ".config-*.yaml")
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	_, err = t.Write(b.Bytes())
+	if err = errors.Join(err, t.Close()); err == nil {
+		err = os.Rename(t.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(t.Name()) // what failed is told
+		return fmt.Errorf("contexts: %w", err)
+	}
+	return nil
+}
+
+// find is the context of that name; nil when there is none.
+func (f *contextFile) find(name string) *savedContext {
+	for i := range f.Contexts {
+		if f.Contexts[i].Name == name {
+			return &f.Contexts[i]
+		}
+	}
+	return nil
+}
+
+// saved is the context in force; the zero value when there is none.
+func (o *globalOptions) saved() (savedContext, error) {
+	path, err := contextPath()
+	if err != nil {
+		if o.context == "" {
+			return savedContext{}, nil
+		}
+		return savedContext{}, err
+	}
+	f, err := readContexts(path)
+	if err != nil {
+		return savedContext{}, err
+	}
+	name := o.context
+	if name == "" {
+		name = os.Getenv("GK_CONTEXT")
+	}
+	if name == "" {
+		name = f.Current
+	}
+	if name == "" {
+		return savedContext{}, nil
+	}
+	c := f.find(name)
+	if c == nil {
+		return savedContext{}, usagef("there is no context %q in %s", name, path)
+	}
+	out := *c
+	for _, p := range []*string{&out.TLS.CA, &out.TLS.Cert, &out.TLS.Key} {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(filepath.Dir(path), *p)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type editOptions struct {
+	*app
+	output outputFlag
+	names  []string
+}
+
+func newEdit(a *app) *cobra.Command {
+	o := &editOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "edit NAME|GLOB...",
+		Short: "Change definitions in an editor",
+		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
+when somebody else has changed one of them meanwhile; what was written is then kept in a file.`,
+		Args:              atLeastOne("names or globs"),
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.names = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *editOptions) run(ctx context.Context) error {
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.bounded(ctx)
+		defer cancel()
+		records, err := definitions(reading, c, o.names, "")
+		if err != nil {
+			return err
+		}
+		if len(records) == 0 {
+			o.say("No definition matches.")
+			return nil
+		}
+		before, err := editable(records)
+		if err != nil {
+			return err
+		}
+		path, err := o.edit(ctx, before)
+		if err != nil {
+			return err
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(before, after) {
+			o.say("Nothing was changed.")
+			return os.Remove(path)
+		}
+		if err := o.apply(ctx, c, records, path, after); err != nil {
+			return kept(err, path)
+		}
+		return os.Remove(path)
+	})
+}
+
+// kept adds where what was written is to an error.
+func kept(err error, path string) error {
+	code, hint := classify(nil, err)
+	if hint != "" {
+		hint += "\n"
+	}
+	return &codeError{code: code, err: err, hint: hint + "What you wrote is kept in " + path + "; `gkctl apply -f` takes it."}
+}
+
+// editable is what the editor shows.
+func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
+	data, err := deffile.Marshal(mapped(records, (*gatekeeperv1.DefinitionRecord).GetDefinition))
+	if err != nil {
+		return nil, err
+	}
+	const head = "# Save and leave to apply this in one step. Leave without a change to change nothing.\n"
+	return append([]byte(head), data...), nil
+}
+
+// edit has a person edit a file, and returns its path.
+func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err error) {
+	f, err := os.CreateTemp("", "gkctl-*.yaml")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	editor := "vi"
+	for _, name := range []string{"EDITOR", "VISUAL", "GK_EDITOR"} {
+		if e := os.Getenv(name); e != "" {
+			editor = e
+		}
+	}
+	words := strings.Fields(editor) // an editor may have flags: "code --wait"
+	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.in, o.out, o.err
+	if err := cmd.Run(); err != nil {
+		return "", errors.Join(fmt.Errorf("nothing was changed: the editor %q: %w", editor, err), os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord, path string, text []byte) error {
+	file, err := deffile.Parse(path, text)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]*gatekeeperv1.DefinitionRecord, len(records))
+	for _, r := range records {
+		seen[r.GetDefinition().GetName()] = r
+	}
+	var plan []change
+	for i, e := range file.Entries {
+		name := e.Definition.GetName()
+		if seen[name] == nil {
+			return file.Errorf(i, "name", "%q was not there before: edit neither adds nor renames definitions, apply does", name)
+		}
+		plan = append(plan, change{name: name, before: seen[name], after: e.Definition, file: file, entry: i})
+	}
+	if len(plan) < len(records) {
+		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
+	}
+	sending, cancel := o.bounded(ctx)
+	defer cancel()
+	revision, err := o.send(sending, c, plan, "Edit again to start from what it is now.")
+	if err != nil {
+		return err
+	}
+	return o.told(o.output, plan, revision, false)
+}

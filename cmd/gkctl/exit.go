@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+)
+
+// Exit codes, as sysexits.h names them. They are part of the contract with scripts.
+const (
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 64 // EX_USAGE
+	exitBadInput    = 65 // EX_DATAERR
+	exitUnreachable = 69 // EX_UNAVAILABLE
+	exitLost        = 70 // EX_SOFTWARE
+	exitNotAcquired = 75 // EX_TEMPFAIL
+	exitNoSuch      = 78 // EX_CONFIG
+	exitInterrupted = 130
+)
+
+const exitCodes = `Exit codes:
+  0    done
+  1    differences were found (diff), or the servers refused
+  64   bad flag, argument or context
+  65   bad definitions, in a file or given to set
+  69   no server answered
+  70   a permit was lost while it was held
+  75   not acquired
+  78   no such definition
+  130  interrupted`
+
+// usageError is a bad flag, argument or context.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// codeError ends gkctl with a code; a nil error says nothing.
+type codeError struct {
+	code int
+	err  error
+	// hint says how to go on; optional.
+	hint string
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+// withHint adds how to go on to an error that ends gkctl with code 1.
+func withHint(err error, format string, args ...any) error {
+	return &codeError{code: exitFailure, err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// report tells of an error, in one line and a hint, and returns the exit code.
+func (a *app) report(cmd *cobra.Command, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code, hint := classify(cmd, err)
+	if text := strings.TrimRight(err.Error(), "\n"); text != "" {
+		a.say("gkctl: %s", text)
+	}
+	if hint != "" {
+		a.say("%s", hint)
+	}
+	return code
+}
+
+// classify is the exit code of an error, and how to go on.
+func classify(cmd *cobra.Command, err error) (code int, hint string) {
+	if e, ok := errors.AsType[*codeError](err); ok {
+		if e.hint == "" && e.err != nil && e.code == exitFailure {
+			_, hint = classify(cmd, e.err)
+			return e.code, hint
+		}
+		return e.code, e.hint
+	}
+	switch {
+	case is[*usageError](err):
+		if cmd == nil {
+			return exitUsage, ""
+		}
+		return exitUsage, fmt.Sprintf("See `%s --help`.", cmd.CommandPath())
+	case is[*deffile.Error](err), is[*client.InvalidFieldError](err):
+		return exitBadInput, ""
+	case is[*client.NoSuchDefinitionError](err):
+		return exitNoSuch, "`gkctl get` lists the definitions."
+	case is[*client.Denied](err):
+		return exitNotAcquired, ""
+	case errors.Is(err, client.ErrOutcomeUnknown):
+		return exitUnreachable, "Look before you repeat it: it may have been done."
+	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		return exitUnreachable, "Is gatekeeperd running there? --endpoints, GK_ENDPOINTS or a context say where the servers are; `gkctl context list` shows which."
+	}
+	return exitFailure, ""
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type explainOptions struct {
+	*app
+	identityFlags
+	output    outputFlag
+	semaphore string
+	weight    uint32
+	firing    string
+}
+
+func newExplain(a *app) *cobra.Command {
+	o := &explainOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "explain NAME [--group GROUP] [--acquirer ACQUIRER]",
+		Short: "Show step by step what a request would be answered, and why; changes nothing",
+		Example: `  gkctl explain nightly-export --group prod --acquirer app2
+  gkctl explain builds --weight 4 --firing nightly@2026-01-31T02:00:00Z`,
+		Args:              exactly(1, "the name of a semaphore"),
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.semaphore = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	o.identityFlags.register(cmd)
+	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "weight that is asked for")
+	cmd.Flags().StringVar(&o.firing, "firing", "", "firing that is asked for, as NAME or NAME@TIME")
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+func (o *explainOptions) run(ctx context.Context) error {
+	req := &gatekeeperv1.ExplainRequest{Semaphore: o.semaphore, Weight: o.weight}
+	if o.firing != "" {
+		name, due, err := parseFiring(o.firing)
+		if err != nil {
+			return err
+		}
+		req.Firing = &gatekeeperv1.Firing{Name: name}
+		if !due.IsZero() {
+			req.Firing.Due = timestamppb.New(due)
+		}
+	}
+	var err error
+	if req.Identity, err = o.identity(&o.global); err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		r, err := c.Definitions().Explain(ctx, req)
+		if err != nil {
+			return err
+		}
+		if !o.output.is(formatTable) {
+			return o.printObject(o.output, r)
+		}
+		fmt.Fprintf(o.out, "%s, asked by acquirer %q in group %q:\n", o.semaphore, req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
+		width := 0
+		for _, s := range r.GetSteps() {
+			width = max(width, len(s.GetName()))
+		}
+		for _, s := range r.GetSteps() {
+			tick := "✗"
+			if s.GetPassed() {
+				tick = "✓"
+			}
+			fmt.Fprintf(o.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
+		}
+		fmt.Fprintln(o.out, r.GetSummary())
+		return nil
+	})
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+)
+
+// fileFlag is -f: files, folders, or - for standard input.
+type fileFlag struct{ paths []string }
+
+func (f *fileFlag) register(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "file of definitions, folder of such files, or - for standard input; may be repeated")
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // its only error: no such flag
+}
+
+// read reads all files. A name that stands in two of them is an error.
+func (f *fileFlag) read(in io.Reader) ([]*deffile.File, error) {
+	if len(f.paths) == 0 {
+		return nil, usagef("give -f FILE, or -f - for standard input")
+	}
+	var files []*deffile.File
+	first := make(map[string]string) // name: where it stands first
+	for _, path := range f.paths {
+		names, err := expand(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			file, err := readFile(name, in)
+			if err != nil {
+				return nil, err
+			}
+			for i, e := range file.Entries {
+				at := e.Position("name")
+				if where, twice := first[e.Definition.GetName()]; twice {
+					return nil, file.Errorf(i, "name", "the name %q is given twice: first at %s", e.Definition.GetName(), where)
+				}
+				first[e.Definition.GetName()] = fmt.Sprintf("%s:%d", file.Name, at.Line)
+			}
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// expand is the files of a folder, or the file itself.
+func expand(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if path == "-" || err == nil && !info.IsDir() {
+		return []string{path}, nil
+	}
+	if err != nil {
+		return nil, &codeError{code: exitBadInput, err: err}
+	}
+	var names []string
+	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
+		found, err := filepath.Glob(filepath.Join(globQuote(path), pattern))
+		if err != nil {
+			return nil, &codeError{code: exitBadInput, err: err}
+		}
+		names = append(names, found...)
+	}
+	if len(names) == 0 {
+		return nil, &codeError{code: exitBadInput, err: fmt.Errorf("the folder %s has no file *.yaml, *.yml or *.json", path)}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// globQuote is a path that filepath.Glob takes as it is.
+func globQuote(path string) string {
+	var out []rune
+	for _, r := range path {
+		if r == '*' || r == '?' || r == '[' || r == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+func readFile(name string, in io.Reader) (*deffile.File, error) {
+	var data []byte
+	var err error
+	if name == "-" {
+		name = "standard input"
+		data, err = io.ReadAll(in)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, &codeError{code: exitBadInput, err: errors.Join(err)}
+	}
+	return deffile.Parse(name, data)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type getOptions struct {
+	*app
+	output outputFlag
+	globs  []string
+	labels string
+}
+
+func newGet(a *app) *cobra.Command {
+	o := &getOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "get [NAME|GLOB...] [-l SELECTOR]",
+		Short: "Show definitions, and how much of them is taken",
+		Long: `Shows definitions, all of them unless names, globs or labels select some.
+
+-o yaml writes the file that ` + "`gkctl apply`" + ` reads; -o json the API's records, with version and state.`,
+		Example: `  gkctl get
+  gkctl get 'nightly-*' -o wide
+  gkctl get -l team=data,tier!=test -o yaml > data.yaml`,
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.globs = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
+	return cmd
+}
+
+func (o *getOptions) run(ctx context.Context) error {
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		records, err := definitions(ctx, c, o.globs, o.labels)
+		if err != nil {
+			return err
+		}
+		if o.output.is(formatYAML) {
+			data, err := deffile.Marshal(mapped(records, (*gatekeeperv1.DefinitionRecord).GetDefinition))
+			if err != nil {
+				return err
+			}
+			_, err = o.out.Write(data)
+			return err
+		}
+		return o.print(o.output, listing{
+			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
+			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS"},
+			rows:    mapped(records, definitionRow),
+			object:  items[*gatekeeperv1.DefinitionRecord]{records},
+			empty:   "No definition matches.",
+		})
+	})
+}
+
+func definitionRow(r *gatekeeperv1.DefinitionRecord) row {
+	d := r.GetDefinition()
+	return row{
+		name: d.GetName(),
+		cells: []string{
+			d.GetName(), d.GetGroupPattern(), d.GetAcquirerPattern(), number(r.GetUsed()), number(d.GetPermits()),
+			duration(d.GetDuration()), definitionState(r),
+		},
+		more: []string{
+			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
+			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()),
+		},
+	}
+}
+
+// definitionState is what stands in the way of grants, beside permits.
+func definitionState(r *gatekeeperv1.DefinitionRecord) string {
+	var states []string
+	if r.GetDisabled() != "" {
+		states = append(states, "disabled: "+r.GetDisabled())
+	}
+	if p := r.GetPause(); p != nil {
+		s := "paused"
+		if p.GetReason() != "" {
+			s += ": " + p.GetReason()
+		}
+		if p.GetUntil() != nil {
+			s += " until " + when(p.GetUntil())
+		}
+		states = append(states, s)
+	}
+	return strings.Join(states, "; ")
+}

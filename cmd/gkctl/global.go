@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// globalOptions are the flags of every command.
+type globalOptions struct {
+	context   string
+	endpoints []string
+	group     string // set by contexts and GK_GROUP; commands that need it have a flag of their own
+	acquirer  string
+	tls       client.TLS
+	timeout   time.Duration
+	author    string
+	reason    string
+
+	flags *pflag.FlagSet
+}
+
+func (o *globalOptions) register(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringSliceVar(&o.endpoints, "endpoints", nil, "API addresses of the members, or of a load balancer (GK_ENDPOINTS)")
+	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
+	f.StringVar(&o.tls.CA, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
+	f.StringVar(&o.tls.Key, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
+	f.StringVar(&o.tls.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to try")
+	f.StringVar(&o.author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
+	f.StringVar(&o.reason, "reason", "", "why a change is made")
+	o.flags = f
+}
+
+// connection is where to connect, and how.
+func (o *globalOptions) connection() (endpoints []string, opts []client.Option, err error) {
+	if o.timeout <= 0 {
+		return nil, nil, usagef("--timeout must be above 0")
+	}
+	saved, err := o.saved()
+	if err != nil {
+		return nil, nil, err
+	}
+	if e := o.pick("endpoints", strings.Join(o.endpoints, ","), strings.Join(saved.Endpoints, ",")); e != "" {
+		endpoints = strings.Split(e, ",")
+	}
+	tls := client.TLS{
+		CA:         o.pick("tls-ca", o.tls.CA, saved.TLS.CA),
+		Cert:       o.pick("tls-cert", o.tls.Cert, saved.TLS.Cert),
+		Key:        o.pick("tls-key", o.tls.Key, saved.TLS.Key),
+		ServerName: o.pick("tls-server-name", o.tls.ServerName, saved.TLS.ServerName),
+	}
+	if tls != (client.TLS{}) {
+		opts = append(opts, client.WithTLS(tls))
+	}
+	if g := o.pick("group", "", saved.Group); g != "" {
+		opts = append(opts, client.WithGroup(g))
+	}
+	if q := o.pick("acquirer", "", saved.Acquirer); q != "" {
+		opts = append(opts, client.WithAcquirer(q))
+	}
+	return endpoints, append(opts, client.WithAttemptTimeout(min(o.timeout, client.DefaultAttemptTimeout))), nil
+}
+
+// pick is the value of a setting: the flag's; the context's when --context was given; the variable's; the present context's.
+func (o *globalOptions) pick(name, flag, saved string) string {
+	switch {
+	case o.changed(name):
+		return flag
+	case o.changed("context") && saved != "":
+		return saved
+	}
+	if v := os.Getenv("GK_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
+		return v
+	}
+	return saved
+}
+
+func (o *globalOptions) changed(name string) bool {
+	f := o.flags.Lookup(name)
+	return f != nil && f.Changed
+}
+
+// who is the author of a change: claimed, as user@host.
+func (o *globalOptions) who() string {
+	if a := o.pick("author", o.author, ""); a != "" {
+		return a
+	}
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return name
+	}
+	return name + "@" + host
+}

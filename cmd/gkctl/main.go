@@ -1,0 +1,16 @@
+// Command gkctl shows and changes what a Gatekeeper cluster knows: definitions, permits, queues, members. It talks through
+// package client; each command is one file.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// What a change does, as it is told.
+const (
+	actionCreated   = "created"
+	actionReplaced  = "replaced"
+	actionDeleted   = "deleted"
+	actionUnchanged = "unchanged"
+)
+
+// change is one definition before and after.
+type change struct {
+	name   string
+	before *gatekeeperv1.DefinitionRecord // nil: there is none
+	after  *gatekeeperv1.Definition       // nil: to be deleted
+	// file and entry are where after was written; file is nil when it was in none.
+	file  *deffile.File
+	entry int
+}
+
+func (c *change) action() string {
+	switch {
+	case c.before == nil:
+		return actionCreated
+	case c.after == nil:
+		return actionDeleted
+	case sameRule(c.before.GetDefinition(), c.after):
+		return actionUnchanged
+	}
+	return actionReplaced
+}
+
+// edit is the change as the API takes it; nil when there is nothing to do.
+func (c *change) edit() *gatekeeperv1.Edit {
+	e := &gatekeeperv1.Edit{ExpectedVersion: c.before.GetVersion()}
+	switch c.action() {
+	case actionCreated:
+		e.Change = &gatekeeperv1.Edit_Create{Create: c.after}
+	case actionReplaced:
+		e.Change = &gatekeeperv1.Edit_Replace{Replace: c.after}
+	case actionDeleted:
+		e.Change = &gatekeeperv1.Edit_Delete{Delete: c.name}
+	default:
+		return nil
+	}
+	return e
+}
+
+// unified is the change as a unified diff; empty when there is none. Both sides are complete, so that a default that is written
+// out is no difference.
+func (c *change) unified() ([]byte, error) {
+	side := func(d *gatekeeperv1.Definition) ([]byte, error) {
+		if d == nil {
+			return nil, nil
+		}
+		return deffile.Marshal([]*gatekeeperv1.Definition{complete(d)})
+	}
+	before, err := side(c.before.GetDefinition())
+	if err != nil {
+		return nil, err
+	}
+	after, err := side(c.after)
+	if err != nil {
+		return nil, err
+	}
+	from, to := "/dev/null", "/dev/null"
+	if c.before != nil {
+		from = fmt.Sprintf("%s (version %d)", c.name, c.before.GetVersion())
+	}
+	if c.after != nil {
+		to = c.name
+		if c.file != nil {
+			to += " (" + c.file.Name + ")"
+		}
+	}
+	text := diff.Diff(from, before, to, after)
+	// Its first line repeats the two names.
+	_, text, _ = cutLine(text)
+	return text, nil
+}
+
+func cutLine(b []byte) (line, rest []byte, ok bool) {
+	first, after, ok := strings.Cut(string(b), "\n")
+	return []byte(first), []byte(after), ok
+}
+
+// planOf compares what was read from files with what there is. With prune, what matches the selector and is in no file is deleted.
+func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]change, error) {
+	current, err := currentOf(ctx, c, files)
+	if err != nil {
+		return nil, err
+	}
+	var plan []change
+	wanted := make(map[string]bool)
+	for _, f := range files {
+		for i, e := range f.Entries {
+			name := e.Definition.GetName()
+			wanted[name] = true
+			plan = append(plan, change{name: name, before: current[name], after: e.Definition, file: f, entry: i})
+		}
+	}
+	if prune == "" {
+		return plan, nil
+	}
+	for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Labels: prune}) {
+		if err != nil {
+			return nil, err
+		}
+		if name := r.GetDefinition().GetName(); !wanted[name] {
+			plan = append(plan, change{name: name, before: r})
+		}
+	}
+	return plan, nil
+}
+
+// currentOf reads the definitions that the files name, as far as there are any.
+func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (map[string]*gatekeeperv1.DefinitionRecord, error) {
+	var names []string
+	for _, f := range files {
+		for _, d := range f.Definitions() {
+			names = append(names, d.GetName())
+		}
+	}
+	current := make(map[string]*gatekeeperv1.DefinitionRecord, len(names))
+	if len(names) == 0 {
+		return current, nil
+	}
+	// A few are asked for by name. For many, and for names that the servers will refuse or would take for globs, all are read.
+	req := new(gatekeeperv1.ListDefinitionsRequest)
+	if len(names) <= maxNames && !anyOf(names, func(n string) bool { return n == "" || isGlob(n) }) {
+		req.Names = names
+	}
+	for r, err := range c.AllDefinitions(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		current[r.GetDefinition().GetName()] = r
+	}
+	return current, nil
+}
+
+func anyOf[T any](all []T, f func(T) bool) bool {
+	for _, v := range all {
+		if f(v) {
+			return true
+		}
+	}
+	return false
+}

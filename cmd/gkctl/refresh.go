@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type refreshOptions struct {
+	*app
+	output outputFlag
+	tokens []uint64
+}
+
+func newRefresh(a *app) *cobra.Command {
+	o := &refreshOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "refresh TOKEN...",
+		Short: "Keep permits alive for their duration from now on",
+		Long: `Refreshes permits once. Exits with 75 when one of them is refused or gone: then stop what runs under it.
+
+The duration counts from when gkctl was started, not from when it ends.`,
+		Args: atLeastOne("the tokens of permits"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.tokens, err = tokens(args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+// unknownDuration is stated for a permit whose duration we have not been told: it asks for nothing shorter than there is.
+const unknownDuration = 24 * time.Hour
+
+func (o *refreshOptions) run(ctx context.Context) error {
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: mapped(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
+			return &gatekeeperv1.TokenRefresh{Token: t, Duration: durationpb.New(unknownDuration)}
+		})})
+		if err != nil {
+			return err
+		}
+		if !o.output.is(formatTable) {
+			if err := o.printObject(o.output, r); err != nil {
+				return err
+			}
+		}
+		var failed []string
+		code := exitNotAcquired
+		for _, t := range r.GetResults() {
+			switch t.GetStatus() {
+			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
+				if o.output.is(formatTable) {
+					fmt.Fprintf(o.out, "%d refreshed for %s\n", t.GetToken(), duration(t.GetDuration()))
+				}
+			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
+				code = exitUnreachable
+				failed = append(failed, fmt.Sprintf("%d: not known now, try again", t.GetToken()))
+			default:
+				failed = append(failed, fmt.Sprintf("%d: %s", t.GetToken(), refusal(t)))
+			}
+		}
+		if len(failed) > 0 {
+			return &codeError{code: code, err: fmt.Errorf("not refreshed: %s", strings.Join(failed, "; "))}
+		}
+		return nil
+	})
+}
+
+func refusal(t *gatekeeperv1.TokenResult) string {
+	text := word(t.GetStatus(), "REFRESH_STATUS_")
+	if cause := word(t.GetStop(), "STOP_CAUSE_"); cause != "" {
+		text += ", " + cause
+	}
+	if t.GetMessage() != "" {
+		text += ": " + t.GetMessage()
+	}
+	return text
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// maxEdits is the most edits of one batch.
+	maxEdits = 10_000
+	// many is how many edits are worth a line of progress.
+	many = 100
+)
+
+// send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
+func (a *app) send(ctx context.Context, c *client.Client, plan []change, again string) (uint64, error) {
+	var edits []*gatekeeperv1.Edit
+	var edited []*change
+	for i := range plan {
+		if e := plan[i].edit(); e != nil {
+			edits = append(edits, e)
+			edited = append(edited, &plan[i])
+		}
+	}
+	switch {
+	case len(edits) == 0:
+		return 0, nil
+	case len(edits) > maxEdits:
+		return 0, usagef("%d changes are more than one batch holds, which is %d: split the file", len(edits), maxEdits)
+	}
+	done := func() {}
+	if len(edits) >= many {
+		done = a.progress("sending %d changes in one batch ...", len(edits))
+	}
+	r, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
+		Edits: edits, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(),
+	})
+	if done(); err == nil {
+		return r.GetRevision(), nil
+	}
+	return 0, a.refusal(ctx, c, edited, err, again)
+}
+
+// refusal says which change was at fault, and what about it.
+func (a *app) refusal(ctx context.Context, c *client.Client, edited []*change, err error, again string) error {
+	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
+		return invalidField(edited, e)
+	}
+	index := -1
+	if e, ok := errors.AsType[*client.StaleVersionError](err); ok {
+		index = e.Index
+	} else if e, ok := errors.AsType[*client.AlreadyExistsError](err); ok {
+		index = e.Index
+	} else if e, ok := errors.AsType[*client.NoSuchDefinitionError](err); ok {
+		index = e.Index
+	}
+	if index >= 0 && index < len(edited) {
+		return stale(ctx, c, edited[index], err, again)
+	}
+	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Code == codes.ResourceExhausted && e.Reason == "TOO_LARGE" {
+		return withHint(err, "Nothing was changed. Split the file: one batch is one message.")
+	}
+	return err
+}
+
+// invalidField says where a bad field was written: at its line of the file, if it was in one.
+func invalidField(edited []*change, e *client.InvalidFieldError) error {
+	// The path is as in edits[3].create.permits.
+	rest, ok := strings.CutPrefix(e.Field, "edits[")
+	number, rest, ok2 := strings.Cut(rest, "]")
+	index, err := strconv.Atoi(number)
+	if !ok || !ok2 || err != nil || index >= len(edited) {
+		return e
+	}
+	ch := edited[index]
+	_, field, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".")
+	key, _, _ := strings.Cut(field, ".")
+	key, _, _ = strings.Cut(key, "[")
+	text := fmt.Sprintf("%q: %s %s", ch.name, field, e.Rule)
+	if e.Value != "" {
+		text += fmt.Sprintf(", and it is %q", e.Value)
+	}
+	if ch.file == nil {
+		return &codeError{code: exitBadInput, err: errors.New(text), hint: "Nothing was changed."}
+	}
+	return &codeError{code: exitBadInput, err: ch.file.Errorf(ch.entry, key, "%s", text), hint: "Nothing was changed."}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type waitersOptions struct {
+	*app
+	output outputFlag
+	globs  []string
+}
+
+func newWaiters(a *app) *cobra.Command {
+	o := &waitersOptions{app: a}
+	cmd := &cobra.Command{
+		Use:               "waiters [NAME|GLOB...]",
+		Short:             "Show who waits for a permit, and at which place",
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.globs = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *waitersOptions) run(ctx context.Context) error {
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		r, err := c.Permits().ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs})
+		if err != nil {
+			return err
+		}
+		return o.print(o.output, listing{
+			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
+			more:    []string{"HOLDER", "REQUEST"},
+			rows: mapped(r.GetWaiters(), func(w *gatekeeperv1.Waiter) row {
+				return row{
+					name: w.GetSemaphore(),
+					cells: []string{
+						w.GetSemaphore(), number(w.GetPlace()), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(),
+						number(w.GetWeight()), brief(w.GetWaiting().AsDuration()),
+					},
+					more: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
+				}
+			}),
+			object: items[*gatekeeperv1.Waiter]{r.GetWaiters()},
+			empty:  "Nobody waits.",
+		})
+	})
+}

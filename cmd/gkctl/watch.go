@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type watchOptions struct {
+	*app
+	output  outputFlag
+	globs   []string
+	permits bool
+	from    uint64
+	count   int
+}
+
+func newWatch(a *app) *cobra.Command {
+	o := &watchOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "watch [NAME|GLOB...] [--permits] [--from REVISION]",
+		Short: "Follow changes, one line each, until interrupted",
+		Long: `Follows edits, with --permits also grants, releases and losses, one line each, until it is interrupted. A server that goes away
+is replaced by another one. -o json prints each event of the API on a line.`,
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.globs = args
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&o.permits, "permits", false, "also what happens to permits")
+	cmd.Flags().Uint64Var(&o.from, "from", 0, "first revision wanted; default: from now on")
+	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "end after so many events")
+	o.output.register(cmd, formatTable, formatJSON)
+	return cmd
+}
+
+func (o *watchOptions) run(ctx context.Context) error {
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		told := 0
+		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
+			if err != nil {
+				return err
+			}
+			if r.GetMissed() {
+				o.say("gkctl: events up to revision %d are no longer held: what changed before is not shown", r.GetRevision())
+			}
+			for _, e := range r.GetEvents() {
+				if err := o.event(e); err != nil {
+					return err
+				}
+				if told++; told == o.count {
+					return nil
+				}
+			}
+		}
+		return nil // interrupted, as meant
+	})
+}
+
+func (o *watchOptions) event(e *gatekeeperv1.Event) error {
+	if o.output.is(formatJSON) {
+		data, err := messageJSON(e)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(o.out, "%s\n", data)
+		return err
+	}
+	line := []string{number(e.GetRevision()), word(e.GetKind(), "EVENT_KIND_")}
+	if e.GetSemaphore() != "" {
+		line = append(line, e.GetSemaphore())
+	}
+	if p := e.GetPermit(); p != nil {
+		line = append(line, fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup()))
+		if p.GetWeight() > 1 {
+			line = append(line, "weight "+number(p.GetWeight()))
+		}
+		if p.GetFiring() != nil {
+			line = append(line, "firing "+firing(p.GetFiring()))
+		}
+	}
+	if e.GetAuthor() != "" {
+		line = append(line, "by "+e.GetAuthor())
+	}
+	if e.GetCause() != "" {
+		line = append(line, "("+e.GetCause()+")")
+	}
+	_, err := fmt.Fprintln(o.out, cell(strings.Join(line, "  ")))
+	return err
+}

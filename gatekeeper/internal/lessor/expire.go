@@ -18,7 +18,7 @@ const (
 )
 
 // run ends what is due, until its epoch is over.
-func (l *Lessor) run(term uint64) {
+func (l *Lessor) run(term uint64, wake <-chan struct{}) {
 	defer l.runs.Done()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -39,7 +39,7 @@ func (l *Lessor) run(term uint64) {
 		timer.Reset(next)
 		select {
 		case <-timer.C:
-		case <-l.wake:
+		case <-wake:
 		}
 	}
 }

@@ -25,15 +25,16 @@ type Lessor struct {
 	cfg Config
 
 	intake intake
-	wake   chan struct{}
 	runs   sync.WaitGroup
 
 	mu sync.Mutex // guards all below
 	// term is the epoch; 0 while this server does not lead.
 	term     uint64
 	promoted time.Time
-	leases   map[uint64]*lease
-	due      schedule
+	// wake is the epoch's own, so that what wakes or ends one epoch cannot be taken by another.
+	wake   chan struct{}
+	leases map[uint64]*lease
+	due    schedule
 }
 
 // lease is the deadline of one permit in this epoch.
@@ -60,7 +61,7 @@ type lease struct {
 
 // New returns a lessor that does not lead.
 func New(cfg Config) *Lessor {
-	return &Lessor{cfg: cfg, wake: make(chan struct{}, 1), intake: intake{now: newGeneration()}}
+	return &Lessor{cfg: cfg, intake: intake{now: newGeneration()}}
 }
 
 // Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
@@ -71,8 +72,9 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.term, l.promoted = term, instant
 	l.leases = make(map[uint64]*lease)
 	l.due = nil
+	l.wake = make(chan struct{}, 1)
 	l.runs.Add(2)
-	go l.run(term)
+	go l.run(term, l.wake)
 	go l.adopt(term, state)
 }
 

@@ -96,6 +96,9 @@ func (l *Lessor) settle(term uint64, tokens []uint64) {
 			l.drop(token)
 			continue
 		}
+		if le.cooling != (p.State == semaphore.Cooling) {
+			continue // it was released just now: this deadline is not that of the cooling, whose event is on its way
+		}
 		if le.deadline.After(now) {
 			l.reschedule(le)
 			continue

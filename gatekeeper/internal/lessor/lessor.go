@@ -41,6 +41,8 @@ type Lessor struct {
 type lease struct {
 	token    uint64
 	deadline time.Time
+	// cooling: it is that of a cooling permit; else of a live one.
+	cooling bool
 	// since is when the holding began, as far as this epoch knows: the grant, or the promotion.
 	since time.Time
 	// overAt is when max_hold runs out; zero without one, and once the holder has been told.
@@ -156,7 +158,7 @@ func (l *Lessor) rearm(sem string, state *fsm.State) {
 
 // put makes the lease of a permit whose time begins now.
 func (l *Lessor) put(p *semaphore.Permit, now time.Time) *lease {
-	le := &lease{token: p.Token, since: now, deadline: now.Add(lifetime(p)), index: unscheduled}
+	le := &lease{token: p.Token, since: now, deadline: now.Add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	l.leases[p.Token] = le
 	l.reschedule(le)
 	return le

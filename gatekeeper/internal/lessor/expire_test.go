@@ -1,0 +1,81 @@
+package lessor
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// The state is published before its events are told. A deadline that passes in between is that of the live permit, and
+// says nothing of the cooling that has just begun.
+func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newSlowBench(t)
+		b.promote(1)
+		defer b.Close()
+		b.fill(1)
+		token := b.machine.State().LastToken()
+
+		b.late = true
+		time.Sleep(time.Minute) // the grace is left
+		synctest.Wait()
+		b.apply(fsm.Release{Token: token, Cooling: time.Minute})
+		time.Sleep(5 * time.Second) // now the deadline has passed
+		synctest.Wait()
+		b.hear()
+		time.Sleep(50 * time.Second)
+		synctest.Wait()
+		if p := b.machine.State().Permit(token); p == nil || p.State != semaphore.Cooling {
+			t.Fatalf("55 s after its release the slot is %+v; it is to cool for a minute", p)
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if p := b.machine.State().Permit(token); p != nil {
+			t.Fatalf("the slot still cools: %+v", p)
+		}
+	})
+}
+
+// slowBench is a bench whose lessor hears late of what was applied, or whose commands are refused, when a test says so.
+type slowBench struct {
+	*bench
+	late   bool
+	unsaid []fsm.Applied
+	refuse error
+}
+
+func newSlowBench(t testing.TB) *slowBench {
+	b := &slowBench{bench: &bench{t: t, machine: fsm.New("test")}}
+	b.Lessor = New(Config{
+		State: b.machine.State,
+		Propose: func(cmd fsm.Command, done func(batcher.Outcome)) {
+			if b.refuse != nil {
+				go done(batcher.Outcome{Err: b.refuse})
+				return
+			}
+			done(batcher.Outcome{Result: b.apply(cmd)[0]})
+		},
+		Overheld: func(*semaphore.Permit) {},
+	})
+	b.machine.Subscribe(func(a fsm.Applied) {
+		if b.late {
+			b.unsaid = append(b.unsaid, a)
+			return
+		}
+		b.Applied(a)
+	})
+	return b
+}
+
+// hear tells the lessor what it has not heard yet.
+func (b *slowBench) hear() {
+	for _, a := range b.unsaid {
+		b.Applied(a)
+	}
+	b.late, b.unsaid = false, nil
+	synctest.Wait()
+}

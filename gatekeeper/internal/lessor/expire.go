@@ -64,7 +64,7 @@ func (l *Lessor) collect(term uint64) (due []uint64, over []*semaphore.Permit, n
 				over = append(over, p)
 			}
 		}
-		if le.deadline.After(now) {
+		if le.deadline.After(now) && !le.abandoned {
 			l.due.set(le, le.next())
 			continue
 		}
@@ -99,11 +99,15 @@ func (l *Lessor) settle(term uint64, tokens []uint64) {
 		if le.cooling != (p.State == semaphore.Cooling) {
 			continue // it was released just now: this deadline is not that of the cooling, whose event is on its way
 		}
-		if le.deadline.After(now) {
+		if le.deadline.After(now) && !le.abandoned {
 			l.reschedule(le)
 			continue
 		}
 		le.mark = make(chan struct{})
+		if le.abandoned {
+			ends = append(ends, fsm.Abandon{Token: token, Term: term})
+			continue
+		}
 		ends = append(ends, end(state, p, term, now.Sub(le.since), now))
 	}
 	l.mu.Unlock()

@@ -1,12 +1,14 @@
 package lessor
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -20,7 +22,7 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 		b.fill(1)
 		token := b.machine.State().LastToken()
 
-		b.late = true
+		b.late.Store(true)
 		time.Sleep(time.Minute) // the grace is left
 		synctest.Wait()
 		b.apply(fsm.Release{Token: token, Cooling: time.Minute})
@@ -40,12 +42,45 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 	})
 }
 
+func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newSlowBench(t)
+		b.promote(1)
+		defer b.Close()
+		b.fill(2)
+		first, second := b.machine.State().LastToken()-1, b.machine.State().LastToken()
+		b.refuse.Store(true)
+		b.Abandon(1, first)
+		b.Abandon(1, second)
+		synctest.Wait()
+		// Somebody asks for the second meanwhile, and is told that he holds it.
+		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
+			return semaphore.Decision{Outcome: semaphore.Refreshed}
+		}
+		if v := b.Renew(1, Frame{Received: time.Now()}, []Refresh{{Token: second}}, admit, nil)[0]; v.Status != Renewed {
+			t.Fatalf("the renewal is %+v", v)
+		}
+		b.refuse.Store(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if p := b.machine.State().Permit(first); p != nil {
+			t.Errorf("a grant of which nobody was told is still there: %+v", p)
+		}
+		if ended := b.machine.State().EndedPermit(first); ended == nil || ended.Outcome != semaphore.EndAbandoned {
+			t.Errorf("it ended as %+v", ended)
+		}
+		if b.machine.State().Permit(second) == nil {
+			t.Error("a permit of which somebody was told was abandoned")
+		}
+	})
+}
+
 // slowBench is a bench whose lessor hears late of what was applied, or whose commands are refused, when a test says so.
 type slowBench struct {
 	*bench
-	late   bool
+	late   atomic.Bool
 	unsaid []fsm.Applied
-	refuse error
+	refuse atomic.Bool
 }
 
 func newSlowBench(t testing.TB) *slowBench {
@@ -53,8 +88,8 @@ func newSlowBench(t testing.TB) *slowBench {
 	b.Lessor = New(Config{
 		State: b.machine.State,
 		Propose: func(cmd fsm.Command, done func(batcher.Outcome)) {
-			if b.refuse != nil {
-				go done(batcher.Outcome{Err: b.refuse})
+			if b.refuse.Load() {
+				go done(batcher.Outcome{Err: consensus.ErrNotAppended})
 				return
 			}
 			done(batcher.Outcome{Result: b.apply(cmd)[0]})
@@ -62,7 +97,7 @@ func newSlowBench(t testing.TB) *slowBench {
 		Overheld: func(*semaphore.Permit) {},
 	})
 	b.machine.Subscribe(func(a fsm.Applied) {
-		if b.late {
+		if b.late.Load() {
 			b.unsaid = append(b.unsaid, a)
 			return
 		}
@@ -76,6 +111,7 @@ func (b *slowBench) hear() {
 	for _, a := range b.unsaid {
 		b.Applied(a)
 	}
-	b.late, b.unsaid = false, nil
+	b.unsaid = nil
+	b.late.Store(false)
 	synctest.Wait()
 }

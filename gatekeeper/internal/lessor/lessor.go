@@ -49,6 +49,8 @@ type lease struct {
 	overAt time.Time
 	// renewed: somebody may have been told of this permit by a refresh or a replay, so it can no longer be abandoned.
 	renewed bool
+	// abandoned: nobody was told of this permit, and it ends at the next chance unless somebody is.
+	abandoned bool
 	// shortening is the shorter duration that is being committed, or zero. Until its outcome is known no answer says more.
 	shortening time.Duration
 	// stream and received are of the newest frame that renewed it; see durations.

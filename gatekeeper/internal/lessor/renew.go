@@ -72,7 +72,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 		v, le := l.judge(term, r.Token, state, admit, now)
 		if v.Status == Renewed {
 			le.extend(now.Add(lifetime(v.Permit)))
-			le.renewed = true
+			le.renewed, le.abandoned = true, false
 			le.durations(&v, state, frame, r.States)
 		}
 		verdicts = append(verdicts, v)
@@ -167,7 +167,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 		l.mu.Unlock()
 		return
 	}
-	le.mark = make(chan struct{})
+	le.mark, le.abandoned = make(chan struct{}), true
 	l.mu.Unlock()
 	l.propose(term, fsm.Abandon{Token: token, Term: term})
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -64,6 +65,34 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	return p, nil
 }
 
+// wait makes attempts of Acquire.
+func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
+	started := time.Now()
+	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *grpc.ClientConn, a *acquisition) (answer, error) {
+		return c.waitOnce(ctx, conn, a, time.Since(started))
+	})
+}
+
+// timedOut is the denial of an acquisition whose time in the queue is over. Who holds is read now, if that is quickly done.
+func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *Denied {
+	d := &Denied{
+		Semaphore: a.semaphore, Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
+		Message: fmt.Sprintf("%s: no permit became free within %s: place %d of %d in the queue", a.semaphore, timeout, a.place.Place, a.place.QueueLength),
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastWord)
+	defer cancel()
+	r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: []string{a.semaphore}, PageSize: maxPage})
+	if err != nil {
+		return d // the denial stands without it
+	}
+	d.HolderCount = len(r.GetPermits())
+	d.Holders = r.GetPermits()[:min(d.HolderCount, maxHolders)]
+	return d
+}
+
+// maxHolders is how many holders a denial names.
+const maxHolders = 16
+
 // takeBack tells the servers that nobody counts on this acquisition, whatever became of it: it leaves the queue, and a permit
 // that was granted to it is free. If it does not get through, the permit expires.
 func (c *Client) takeBack(a *acquisition) {
@@ -92,6 +121,7 @@ func (c *Client) tryOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisit
 func (c *Client) waitOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisition, waited time.Duration) (answer, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer was read
 	defer cancel()
+	a.place = nil
 	var p peer.Peer
 	sent := c.settings.clock.Now()
 	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
@@ -116,8 +146,9 @@ func (c *Client) waitOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisi
 		if place.GetRepeat() {
 			return answer{repeat: true}, nil
 		}
+		a.place = &Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength())}
 		if a.onPlace != nil {
-			a.onPlace(Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength())})
+			a.onPlace(*a.place)
 		}
 	}
 }

@@ -97,6 +97,7 @@ type server struct {
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
 	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.DefinitionService_WatchServer) error
+	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
 	// keep answers a frame; nil means no answer. Its default refreshes everything.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
@@ -238,6 +239,19 @@ func (s *server) ListDefinitions(ctx context.Context, q *gatekeeperv1.ListDefini
 	return serve(ctx, s, "ListDefinitions", q, func(s *server) func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 		return s.list
 	})
+}
+
+func (s *server) ListHolders(_ context.Context, q *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
+	if err := s.enter("ListHolders"); err != nil {
+		return nil, err
+	}
+	f := get(s, func(s *server) func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse {
+		return s.holders
+	})
+	if f == nil {
+		return nil, errUnscripted
+	}
+	return f(q), nil
 }
 
 func (s *server) Watch(q *gatekeeperv1.WatchRequest, stream gatekeeperv1.DefinitionService_WatchServer) error {

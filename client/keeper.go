@@ -84,10 +84,12 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 		granted:  granted,
 		identity: a.identity(),
 		stopTime: a.stopTime,
+		stall:    a.stallLimit,
 		done:     make(chan struct{}),
 		belief:   got.belief,
 		index:    [schedules]int{-1, -1},
 	}
+	p.Progress()
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	k.permits[p.Token()] = p
 	k.arrange(p)
@@ -104,7 +106,7 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 func (k *keeper) arrange(p *Permit) {
 	at := p.belief.deadline
 	if !p.stopping {
-		at -= stopTime(p.stopTime, p.belief.duration)
+		at = min(at-stopTime(p.stopTime, p.belief.duration), p.stallsAt())
 	}
 	k.events.set(p, at)
 }
@@ -134,8 +136,17 @@ func (k *keeper) watch() {
 	}
 }
 
-// expire ends what is due, and says how long there is nothing to do.
+// expire ends what is due, reports who stalls, and says how long there is nothing to do.
 func (k *keeper) expire() time.Duration {
+	wait, stalled := k.endWhatIsDue()
+	for _, p := range stalled { // not under the mutex: a log handler is anybody's
+		k.client.settings.logger.Warn("gatekeeper: the job makes no progress and was told to stop",
+			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
+	}
+	return wait
+}
+
+func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.clock.Now()
@@ -143,11 +154,16 @@ func (k *keeper) expire() time.Duration {
 		p := k.events.first()
 		switch {
 		case p == nil:
-			return time.Hour // a permit nudges
+			return time.Hour, stalled // a permit nudges
 		case now < p.at[byEvent]:
-			return min(p.at[byEvent]-now, maxSleep)
+			return min(p.at[byEvent]-now, maxSleep), stalled
 		case now >= p.belief.deadline:
 			k.end(p, lostAtDeadline())
+		case now >= p.stallsAt():
+			k.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: k.wall(p.belief.deadline)})
+			stalled = append(stalled, p)
+		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
+			k.arrange(p) // it has made progress since
 		default:
 			message := "no server has answered since"
 			if k.trouble != nil {
@@ -162,13 +178,16 @@ func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without
 
 // stop ends the permit's context; belief goes on. The caller holds mu.
 func (k *keeper) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {
-	err := &StopError{Cause: cause, Message: message, Until: k.wall(p.belief.deadline)}
+	return k.stopFor(p, &StopError{Cause: cause, Message: message, Until: k.wall(p.belief.deadline)})
+}
+
+func (k *keeper) stopFor(p *Permit, why *StopError) error {
 	if !p.stopping {
 		p.stopping = true
-		p.cancel(err)
+		p.cancel(why)
 		k.arrange(p)
 	}
-	return err
+	return why
 }
 
 // end ends belief in a permit for good. The caller holds mu.

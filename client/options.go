@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -46,11 +47,12 @@ type settings struct {
 	tls            *tls.Config
 	attemptTimeout time.Duration
 	clock          Clock
+	logger         *slog.Logger
 	grpc           []grpc.DialOption
 }
 
 func newSettings(endpoints []string, opts []Option) (*settings, error) {
-	s := &settings{attemptTimeout: DefaultAttemptTimeout, clock: systemClock()}
+	s := &settings{attemptTimeout: DefaultAttemptTimeout, clock: systemClock(), logger: slog.Default()}
 	s.defaults.group = os.Getenv("GK_GROUP")
 	s.defaults.acquirer = os.Getenv("GK_ACQUIRER")
 	for _, o := range opts {
@@ -120,6 +122,18 @@ func WithAttemptTimeout(d time.Duration) Option {
 // WithClock replaces the clock that permits are counted by. It is for tests.
 func WithClock(c Clock) Option {
 	return dialOption(func(s *settings) error { s.clock = c; return nil })
+}
+
+// WithLogger takes what nobody would otherwise hear of: jobs that stall or go on without a permit, releases that did not get
+// through. Default: slog.Default().
+func WithLogger(l *slog.Logger) Option {
+	return dialOption(func(s *settings) error {
+		if l == nil {
+			return errors.New("client: WithLogger needs a logger; slog.DiscardHandler keeps it silent")
+		}
+		s.logger = l
+		return nil
+	})
 }
 
 // WithGRPC adds options to every connection.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -15,6 +16,8 @@ type Permit struct {
 	granted  *gatekeeperv1.Permit
 	identity *gatekeeperv1.Identity
 	stopTime time.Duration // as asked for; 0: the default
+	stall    time.Duration // 0: no limit
+	progress atomic.Int64  // the clock's reading at the last Progress, or the grant
 
 	ctx    context.Context //nolint:containedctx // the permit's own life, handed to its job
 	cancel context.CancelCauseFunc
@@ -87,7 +90,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wall(p.belief.deadline)
 }
 
-// Duration is how long the permit lives without a refresh, as the last answer said.
+// ExpirationPeriod is Duration, by the name that other lock libraries give it.
+func (p *Permit) ExpirationPeriod() time.Duration { return p.Duration() }
+
+// Duration is how long the permit lives without a refresh, as the last answer said: the definition's duration.
 func (p *Permit) Duration() time.Duration {
 	p.keeper.mu.Lock()
 	defer p.keeper.mu.Unlock()
@@ -109,6 +115,52 @@ func (p *Permit) Refresh(ctx context.Context) error {
 		p.keeper.leave(p, w)
 		return ctx.Err()
 	}
+}
+
+// Ensure returns nil when the permit can be counted on for at least d from now, and refreshes first when it must. Call it before a
+// step that takes up to d and must not be cut short or overlap with another holder's. ctx is that of the step: in a job the
+// job's own, so that nothing is begun by a job that is to stop. The error is that of ctx, a *TooShortError when even a fresh
+// permit does not last so long, or one of Refresh's.
+func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if left, _ := p.left(); left >= d {
+		return nil
+	}
+	if err := p.Refresh(ctx); err != nil {
+		return err
+	}
+	left, err := p.left()
+	if err == nil && left < d {
+		err = &TooShortError{Wanted: d, Left: left, Duration: p.Duration()}
+	}
+	return err
+}
+
+// left is how long the permit can be counted on; the error is why not at all.
+func (p *Permit) left() (time.Duration, error) {
+	k := p.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p.ended {
+		return -1, context.Cause(p.ctx)
+	}
+	if left := p.belief.deadline - k.clock.Now(); left > 0 {
+		return left, nil
+	}
+	return -1, lostAtDeadline()
+}
+
+// Progress says that the job is getting on; see WithStallLimit. It is cheap enough for every turn of a loop.
+func (p *Permit) Progress() { p.progress.Store(int64(p.keeper.clock.Now())) }
+
+// stallsAt is when the job has made no progress for too long.
+func (p *Permit) stallsAt() time.Duration {
+	if p.stall <= 0 {
+		return 1<<63 - 1
+	}
+	return time.Duration(p.progress.Load()) + p.stall
 }
 
 // Release gives the permit back. The job must have stopped. Belief ends at once: the context ends with ErrReleased, Done is

@@ -2,11 +2,11 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -38,7 +38,9 @@ type acquisition struct {
 	requestID       string
 	expected        *uint64
 	stopTime        time.Duration
+	stallLimit      time.Duration
 	onPlace         func(Place)
+	place           *Place // what the present attempt was told last
 }
 
 type acquireOption func(*acquisition)
@@ -94,6 +96,12 @@ func WithPlace(f func(Place)) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.onPlace = f })
 }
 
+// WithStallLimit ends the permit's context with ErrStalled, and logs it, when Permit.Progress was not called for that long. The
+// permit itself is kept alive until it is released: the job may still run. 0, the default, is no limit.
+func WithStallLimit(d time.Duration) AcquireOption {
+	return acquireOption(func(a *acquisition) { a.stallLimit = d })
+}
+
 // Place is a place in the queue.
 type Place struct {
 	// Place is 1 for who is next.
@@ -137,10 +145,24 @@ func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Per
 // Acquire waits its turn until ctx ends, first come first served. Only a missing free permit is waited for: any other denial is
 // returned as a *Denied. Otherwise it is as TryAcquire.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
-	started := time.Now()
-	return s.client.acquire(ctx, s.acquisition(opts), waitTimeout, func(ctx context.Context, conn *grpc.ClientConn, a *acquisition) (answer, error) {
-		return s.client.waitOnce(ctx, conn, a, time.Since(started))
-	})
+	return s.client.wait(ctx, s.acquisition(opts))
+}
+
+// TryAcquireFor waits its turn as Acquire does, but no longer than timeout; a timeout of 0 is TryAcquire. When its time is over while
+// it stands in the queue, it leaves the queue and the error is a *Denied with the reason NoFreePermit; when no server could
+// be asked for its place at that time, an *UnavailableError.
+func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, opts ...AcquireOption) (*Permit, error) {
+	if timeout <= 0 {
+		return s.TryAcquire(ctx, opts...)
+	}
+	a := s.acquisition(opts)
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	p, err := s.client.wait(limited, a)
+	if err == nil || a.place == nil || ctx.Err() != nil || limited.Err() == nil || !errors.Is(err, ErrUnavailable) {
+		return p, err
+	}
+	return nil, s.client.timedOut(ctx, a, timeout)
 }
 
 // StopTimeError says that a permit lives too briefly beside the time that its job needs to stop. It was given back at once.

@@ -28,6 +28,8 @@ var (
 
 	// ErrExpiring: no refresh got through, and the local deadline is as near as the stop time.
 	ErrExpiring = errors.New("no refresh got through")
+	// ErrStalled: Progress was not called for as long as the stall limit.
+	ErrStalled = errors.New("the job makes no progress")
 	// ErrLost: the permit may be counted on no more: its deadline has passed, or the servers say that it has ended.
 	ErrLost = errors.New("the permit is lost")
 	// ErrReleased: the permit was released here.
@@ -38,14 +40,16 @@ var (
 )
 
 // StopError says why to stop, and until when the permit can be counted on. It is ErrStopped and the sentinel of its cause, or
-// ErrExpiring.
+// ErrExpiring or ErrStalled.
 type StopError struct {
-	// Cause is unspecified for ErrExpiring.
+	// Cause is unspecified for ErrExpiring and ErrStalled, of which no server knows.
 	Cause gatekeeperv1.StopCause
 	// Message is for a person.
 	Message string
 	// Until is the local deadline. After a notice refreshes may still move it out: ask SafeUntil.
 	Until time.Time
+
+	stalled bool
 }
 
 func (e *StopError) Error() string {
@@ -59,10 +63,13 @@ func (e *StopError) Error() string {
 // Is makes it the sentinels that it stands for.
 func (e *StopError) Is(target error) bool {
 	s := e.sentinel()
-	return target == s || target == ErrStopped && s != ErrExpiring //nolint:errorlint // this is Is
+	return target == s || target == ErrStopped && s != ErrExpiring && s != ErrStalled //nolint:errorlint // this is Is
 }
 
 func (e *StopError) sentinel() error {
+	if e.stalled {
+		return ErrStalled
+	}
 	switch e.Cause {
 	case gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED:
 		return ErrExpiring
@@ -80,6 +87,18 @@ func (e *StopError) sentinel() error {
 		return ErrCordoned
 	}
 	return ErrStopped // a cause of a newer server
+}
+
+// TooShortError answers Ensure: the permit does not last as long as the step that was asked for.
+type TooShortError struct {
+	Wanted, Left time.Duration
+	// Duration is how long a fresh permit lives.
+	Duration time.Duration
+}
+
+func (e *TooShortError) Error() string {
+	return fmt.Sprintf("the permit can be counted on for %s, and the step needs %s: make the step shorter, or lengthen the definition's duration of %s",
+		e.Left.Round(time.Millisecond), e.Wanted, e.Duration)
 }
 
 // EndedError answers a release: the permit had ended before.

@@ -1,0 +1,225 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestEnsure_EnoughLeft_AsksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		if err := p.Ensure(t.Context(), 9*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if n := get(w.servers["a"], func(s *server) int { return len(s.frames) }); n != 0 {
+			t.Errorf("%d refreshes", n)
+		}
+		if p.ExpirationPeriod() != 10*time.Second {
+			t.Errorf("lives %s", p.ExpirationPeriod())
+		}
+	})
+}
+
+func TestEnsure_TooLittleLeft_RefreshesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		pass(2 * time.Second)
+		before := get(w.servers["a"], func(s *server) int { return len(s.frames) })
+		if err := p.Ensure(t.Context(), 9700*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if n := get(w.servers["a"], func(s *server) int { return len(s.frames) }); n != before+1 {
+			t.Errorf("%d refreshes", n-before)
+		}
+		if left := time.Until(p.SafeUntil()); left < 9700*time.Millisecond {
+			t.Errorf("%s left", left)
+		}
+	})
+}
+
+func TestEnsure_LongerThanThePermitLives_IsRefusedWithWhatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		e, ok := errors.AsType[*TooShortError](p.Ensure(t.Context(), 10*time.Second))
+		if !ok || e.Left != 9800*time.Millisecond || e.Duration != 10*time.Second {
+			t.Errorf("%#v", e)
+		}
+	})
+}
+
+func TestEnsure_JobIsToStop_BeginsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		pass(2 * time.Second)
+		w.servers["a"].notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, ""))
+		synctest.Wait()
+		if err := p.Ensure(p.Context(), time.Second); !errors.Is(err, ErrRevoked) {
+			t.Errorf("%v", err)
+		}
+		if err := p.Ensure(t.Context(), time.Second); err != nil { // to clean up, there is time
+			t.Error(err)
+		}
+	})
+}
+
+func TestEnsure_NoServer_EndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].down()
+		pass(2 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Ensure(ctx, 9*time.Second); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		<-p.Done()
+		if err := p.Ensure(t.Context(), 0); err == nil {
+			t.Error("a lost permit was ensured")
+		}
+	})
+}
+
+func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		var log bytes.Buffer
+		c := w.dial([]string{"a"}, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		p := held(t, c, w.servers["a"], 10*time.Second, WithStallLimit(time.Minute))
+		for range 100 {
+			pass(59 * time.Second)
+			p.Progress()
+		}
+		if ended(p) != nil {
+			t.Fatal(ended(p))
+		}
+		start := time.Now()
+		<-p.Context().Done()
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("ended after %s", took)
+		}
+		if err := ended(p); !errors.Is(err, ErrStalled) || errors.Is(err, ErrStopped) || errors.Is(err, ErrExpiring) {
+			t.Errorf("cause %v", err)
+		}
+		pass(10 * time.Minute)
+		if !p.Held() {
+			t.Error("the permit was lost although its job may still run")
+		}
+		if n := strings.Count(log.String(), "no progress"); n != 1 || !strings.Contains(log.String(), "token=7") {
+			t.Errorf("logged %d times: %s", n, log.String())
+		}
+	})
+}
+
+func TestDeclare_ManyDefinitions_GoInBatchesAndTellWhatWasSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		var sizes []int
+		ids := make(map[string]bool)
+		w.servers["a"].batch = func(_ context.Context, q *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+			sizes = append(sizes, len(q.GetEdits()))
+			ids[q.GetRequestId()] = true
+			for _, e := range q.GetEdits() {
+				if e.GetDeclare() == nil || q.GetAuthor() != "app1" {
+					t.Fatalf("%v by %q", e, q.GetAuthor())
+				}
+			}
+			return &gatekeeperv1.BatchEditResponse{Skipped: []string{q.GetEdits()[0].GetDeclare().GetName()}}, nil
+		}
+		definitions := make([]*gatekeeperv1.Definition, maxEdits+2)
+		for i := range definitions {
+			definitions[i] = &gatekeeperv1.Definition{Name: "d"}
+		}
+		big := &gatekeeperv1.Definition{Name: "big", Description: strings.Repeat("x", maxEditBytes-10)}
+		skipped, err := c.Declare(t.Context(), append(definitions, big)...)
+		if err != nil || len(skipped) != 3 || len(ids) != 3 || sizes[0] != maxEdits || sizes[1] != 2 || sizes[2] != 1 {
+			t.Errorf("%v in batches of %v, skipped %v", err, sizes, skipped)
+		}
+		if _, err := c.Declare(t.Context()); err != nil || len(sizes) != 3 {
+			t.Errorf("%v, %d calls", err, len(sizes))
+		}
+	})
+}
+
+func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 2, QueueLength: 3}}})
+			<-s.Context().Done()
+			return s.Context().Err()
+		}
+		w.servers["a"].holders = func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse {
+			return &gatekeeperv1.ListHoldersResponse{Permits: []*gatekeeperv1.Permit{{Token: 5}}}
+		}
+		start := time.Now()
+		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
+		d, ok := errors.AsType[*Denied](err)
+		if !ok || d.Reason != NoFreePermit || d.QueueLength != 3 || d.HolderCount != 1 || d.Holders[0].GetToken() != 5 || !strings.Contains(d.Error(), "place 2 of 3") {
+			t.Errorf("%v", err)
+		}
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("took %s", took)
+		}
+		synctest.Wait()
+		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 1 {
+			t.Errorf("left the queue %d times", n)
+		}
+	})
+}
+
+func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		places := 0
+		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+			places++
+			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1}}})
+			pass(time.Second)
+			w.servers["a"].down()
+			return errDown
+		}
+		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
+		if _, ok := errors.AsType[*Denied](err); ok || !errors.Is(err, ErrUnavailable) || places != 1 {
+			t.Errorf("%v after %d places", err, places)
+		}
+	})
+}
+
+func TestTryAcquireFor_GrantedInTime_IsAPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].tryAcquire = grants(7, time.Minute)
+		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+			pass(time.Second)
+			return s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{Grant: grant("export", 8, time.Minute, time.Second)}})
+		}
+		for timeout, token := range map[time.Duration]uint64{0: 7, 5 * time.Second: 8} {
+			p, err := c.Semaphore("export").TryAcquireFor(t.Context(), timeout)
+			if err != nil || p.Token() != token {
+				t.Errorf("%s: %v", timeout, err)
+			}
+		}
+	})
+}

@@ -2,6 +2,7 @@ package lessor
 
 import (
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -167,10 +168,31 @@ func tokenOf(cmd fsm.Command) uint64 {
 	}
 }
 
-// adopt makes the leases of the permits that were there at the promotion, a chunk at a time. What ended meanwhile is
-// passed over: its event either came before, and the newest state lacks it, or comes after and drops the lease.
+// adopt makes the leases of the permits that were there at the promotion. What ended meanwhile is passed over: its event
+// either came before, and the newest state lacks it, or comes after and drops the lease.
 func (l *Lessor) adopt(term uint64, state *fsm.State) {
 	defer l.runs.Done()
+	l.walk(term, state.Permits(0), func(p *semaphore.Permit, now *fsm.State) {
+		if p.State != semaphore.Held {
+			l.lookup(p, now)
+		}
+	})
+}
+
+// rearm computes anew when the holders of a semaphore whose max_hold was edited will have held too long.
+func (l *Lessor) rearm(term uint64, sem string, state *fsm.State) {
+	defer l.runs.Done()
+	l.walk(term, state.Holders(sem), func(p *semaphore.Permit, now *fsm.State) {
+		if le := l.leases[p.Token]; le != nil && p.State == semaphore.Live {
+			le.overAt = overAt(now, p, le.since)
+			l.reschedule(le)
+		}
+	})
+}
+
+// walk visits permits as they are in the newest state, those that are still there. It holds the lock for a chunk at a
+// time, and ends with the epoch.
+func (l *Lessor) walk(term uint64, permits iter.Seq[*semaphore.Permit], visit func(p *semaphore.Permit, now *fsm.State)) {
 	batch := make([]uint64, 0, chunk)
 	flush := func() (leading bool) {
 		l.mu.Lock()
@@ -180,14 +202,14 @@ func (l *Lessor) adopt(term uint64, state *fsm.State) {
 		}
 		now := l.cfg.State()
 		for _, token := range batch {
-			if p := now.Permit(token); p != nil && p.State != semaphore.Held {
-				l.lookup(p, now)
+			if p := now.Permit(token); p != nil {
+				visit(p, now)
 			}
 		}
 		batch = batch[:0]
 		return true
 	}
-	for p := range state.Permits(0) {
+	for p := range permits {
 		batch = append(batch, p.Token)
 		if len(batch) == chunk && !flush() {
 			return

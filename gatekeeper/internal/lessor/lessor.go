@@ -142,19 +142,10 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now time.Time) {
 	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEnded, fsm.Cleared, fsm.Abandoned:
 		l.drop(e.Permit.Token)
 	case fsm.Created, fsm.Replaced:
-		l.rearm(e.Semaphore, state)
-	}
-}
-
-// rearm computes anew when the holders of an edited semaphore will have held too long.
-func (l *Lessor) rearm(sem string, state *fsm.State) {
-	for p := range state.Holders(sem) {
-		le := l.leases[p.Token]
-		if le == nil || p.State != semaphore.Live {
-			continue
+		if e.Before == nil || e.Before.Definition.MaxHold != e.Definition.Definition.MaxHold {
+			l.runs.Add(1)
+			go l.rearm(l.term, e.Semaphore, state)
 		}
-		le.overAt = overAt(state, p, le.since)
-		l.reschedule(le)
 	}
 }
 

@@ -56,6 +56,8 @@ type lease struct {
 	// stream and received are of the newest frame that renewed it; see durations.
 	stream   uint64
 	received time.Time
+	// others is when anybody but that stream was last answered, as far as can be; zero if nobody was since the grant.
+	others time.Time
 	// mark is set while the permit's end is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
 	// at and index are the schedule's: at is never later than the next thing to do.
@@ -162,6 +164,7 @@ func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {
 		le = l.put(p, l.promoted)
+		le.others = l.promoted
 		le.overAt = overAt(state, p, l.promoted)
 		l.reschedule(le)
 	}

@@ -73,7 +73,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 		if v.Status == Renewed {
 			le.extend(now.Add(lifetime(v.Permit)))
 			le.renewed, le.abandoned = true, false
-			le.durations(&v, state, frame, r.States)
+			le.durations(&v, state, frame, r.States, now)
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -120,9 +120,11 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now ti
 // a longer one is committed before it is answered. A shorter one is answered at once, and committed only when the holder
 // has said that it counts by it, and nothing longer can have been answered since: on the stream that refreshed this permit
 // before, in no frame older than one that was answered already. From the claim until its outcome is known nothing longer is answered.
+// Without a holder id several processes share a permit, and one of them says nothing for the others: so whatever else was
+// answered, by a replay, on another stream or under the leader before, must have run out as well.
 //
 // A client keeps its side by letting no answer to an earlier frame count for more than what a later frame of it stated.
-func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states time.Duration) {
+func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states time.Duration, now time.Time) {
 	replicated := v.Permit.Duration
 	want := replicated
 	if sd := state.Definition(v.Permit.Semaphore); sd != nil {
@@ -130,16 +132,20 @@ func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states tim
 	}
 	sameStream := frame.Stream != 0 && frame.Stream == le.stream
 	newest := !frame.Received.Before(le.received)
+	alone := le.others.IsZero() || now.Sub(le.others) >= replicated
 	switch {
 	case le.shortening != 0:
 		v.Answer = min(want, le.shortening)
 	case want > replicated:
 		v.Answer, v.Lengthen = replicated, want
-	case want < replicated && states > 0 && states <= want && sameStream && newest:
+	case want < replicated && states > 0 && states <= want && sameStream && newest && alone:
 		le.shortening = want
 		v.Answer, v.Shorten = want, want
 	default:
 		v.Answer = want
+	}
+	if frame.Stream == 0 || le.stream != 0 && !sameStream {
+		le.others = now
 	}
 	if frame.Stream == 0 || frame.Stream > le.stream {
 		le.stream = frame.Stream

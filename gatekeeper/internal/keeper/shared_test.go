@@ -1,0 +1,80 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Without a holder id two processes of one host share a permit. What one of them states says nothing of what the other
+// counts by, so the replicated duration, which is all that the next leader knows, stays until the other's belief is over.
+func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger(t *testing.T) {
+	for name, other := range map[string]func(w *world, token uint64){
+		"by a replay": func(w *world, token uint64) {
+			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
+				t.Fatalf("the other process is answered %+v", a)
+			}
+		},
+		"by a stream": func(w *world, token uint64) {
+			l := w.Listen()
+			defer l.Close()
+			r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: token, Duration: time.Minute}})
+			if err != nil || r[0].Status != StatusRefreshed || r[0].Duration != time.Minute {
+				t.Fatalf("the other process is answered %+v, %v", r, err)
+			}
+		},
+		"by the leader before": func(w *world, token uint64) {
+			w.wantStatus(token, StatusRefreshed)
+			w.demote()
+			w.promote(w.term + 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", nil)
+				p := w.granted(ask("a", "1"))
+				believed := time.Now().Add(time.Minute)
+				other(w, p.Token)
+
+				w.define("job", func(d *semaphore.Definition) { d.Duration = time.Second })
+				l := w.Listen()
+				defer l.Close()
+				for _, states := range []time.Duration{time.Minute, time.Second} {
+					if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: states}}); err != nil {
+						t.Fatal(err)
+					}
+					w.sleep(time.Millisecond)
+				}
+				w.demote()
+				w.promote(w.term + 1)
+				w.sleep(time.Until(believed))
+				if !w.live(p.Token) {
+					t.Fatal("the permit has ended while a process may count on it")
+				}
+			})
+		})
+	}
+}
+
+func TestRefresh_ShorterDuration_FollowsOnceNobodyElseCanCountOnTheLonger(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.try(ask("a", "2"))
+		w.define("job", func(d *semaphore.Definition) { d.Duration = 20 * time.Second })
+		l := w.Listen()
+		defer l.Close()
+		for range 7 {
+			w.sleep(10 * time.Second)
+			if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: 20 * time.Second}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.sleep(time.Millisecond)
+		if d := w.machine.State().Permit(p.Token).Duration; d != 20*time.Second {
+			t.Fatalf("the replicated duration is %v", d)
+		}
+	})
+}

@@ -108,6 +108,7 @@ func (d *draft) edit(c EditBatch, change Change) {
 	var after *StoredDefinition
 	kind := Deleted
 	if change.Kind != Delete {
+		name = change.Definition.Name // the same text; everything of that name shares this one
 		after = &StoredDefinition{
 			Definition: change.Definition, Version: d.revision, CreatedRevision: d.revision,
 			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason,

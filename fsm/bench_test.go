@@ -196,6 +196,32 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
+// A definition with two labels, with its journal entry, must stay under 1 KiB: 100 000 of them are promised.
+func TestMemory_BytesPerDefinition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
+	const count = 50_000
+	l := newLog(t)
+	before := heap()
+	for i := range count / 1000 {
+		batch := edits()
+		for j := range 1000 {
+			batch.Changes = append(batch.Changes, create(definition(fmt.Sprintf("ci-kubernetes-e2e-gce-%05d", 1000*i+j), func(d *semaphore.Definition) {
+				d.GroupPattern, d.Labels = "k8s-infra-prow-build", map[string]string{"dashboard": "sig-release-master-blocking", "team": "release"}
+			})))
+		}
+		l.apply(batch)
+	}
+	l.entries, l.events = nil, nil
+	perDefinition := (int64(heap()) - int64(before)) / count
+	t.Logf("%d bytes a definition at %d definitions", perDefinition, count)
+	if perDefinition > 1024 {
+		t.Errorf("%d bytes a definition, want at most 1024", perDefinition)
+	}
+	runtime.KeepAlive(l)
+}
+
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()

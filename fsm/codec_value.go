@@ -148,7 +148,7 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	const wide = 1<<8 - 1
 	return &semaphore.Definition{
 		Name: in.GetName(), Description: in.GetDescription(), Labels: r.labels(in.GetLabels()),
-		GroupPattern: in.GetGroupPattern(), AcquirerPattern: in.GetAcquirerPattern(), Permits: in.GetPermits(),
+		GroupPattern: pattern(in.GetGroupPattern()), AcquirerPattern: pattern(in.GetAcquirerPattern()), Permits: in.GetPermits(),
 		Duration: duration(in.GetDuration()), MaxHold: duration(in.GetMaxHold()), MinHold: duration(in.GetMinHold()),
 		LossDelay:    duration(in.GetLossDelay()),
 		OnExpiry:     semaphore.OnExpiry(r.small(in.GetOnExpiry(), 0, wide, "on_expiry")),
@@ -156,6 +156,14 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 		Takeover:     in.GetTakeover(), ExpectEvery: duration(in.GetExpectEvery()),
 		FiringRetention: duration(in.GetFiringRetention()), FiringLimit: in.GetFiringLimit(),
 	}
+}
+
+// pattern lets the many definitions with the default share one text.
+func pattern(s string) string {
+	if s == semaphore.DefaultPattern {
+		return semaphore.DefaultPattern
+	}
+	return s
 }
 
 func settingsToProto(s Settings) *logv1.Settings {

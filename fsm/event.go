@@ -74,13 +74,14 @@ type Cordon struct {
 	Revision                      uint64
 }
 
-// Remembered is how a request ended. It is immutable.
+// Remembered is how a request ended: an acquire, whose permit ended or which was cancelled before it had one, or an edit. It
+// is immutable.
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
-	RequestID string
+	RequestID string        // empty when the acquire had none; it is then found by its token
 	Outcome   semaphore.End // NotEnded for an edit
-	Token     uint64
-	Revision  uint64
-	Skipped   []string // for edits
+	Token     uint64        // 0 for an edit, and for an acquire that was cancelled before it had a permit
+	Revision  uint64        // at which it ended, or of the edit
+	Skipped   []string      // for edits
 }

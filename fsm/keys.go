@@ -68,22 +68,19 @@ func requestBefore(a, b requestKey) bool {
 	return compareIdentity(a.request.Identity, b.request.Identity) < 0
 }
 
-// journalKey holds what is compared, for the same reason.
+// journalKey has the revision in front, for the same reason.
 type journalKey struct {
 	revision uint64
-	ordinal  uint32
 	entry    *JournalEntry
 }
 
-func keyOfJournal(e *JournalEntry) journalKey {
-	return journalKey{revision: e.Revision, ordinal: e.Ordinal, entry: e}
-}
+func keyOfJournal(e *JournalEntry) journalKey { return journalKey{revision: e.Revision, entry: e} }
 
 func journalBefore(a, b journalKey) bool {
 	if a.revision != b.revision {
 		return a.revision < b.revision
 	}
-	return a.ordinal < b.ordinal
+	return a.entry.Ordinal < b.entry.Ordinal
 }
 
 const (

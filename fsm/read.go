@@ -169,7 +169,7 @@ func (s *State) Retired(id string) bool {
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	if sem == "" {
 		return func(yield func(*JournalEntry) bool) {
-			s.journal.Ascend(journalKey{revision: from}, func(k journalKey) bool { return yield(k.entry) })
+			s.journal.Ascend(keyOfJournal(&JournalEntry{Revision: from}), func(k journalKey) bool { return yield(k.entry) })
 		}
 	}
 	entries := s.gate(sem).journal.items

@@ -39,7 +39,7 @@ type restoring struct {
 	lastDefinition, lastGate string
 }
 
-// require keeps the first thing that is wrong.
+// require keeps the first thing that is wrong. Where records come by the million, a switch stands instead: arguments cost.
 func (in *restoring) require(ok bool, format string, args ...any) {
 	if !ok {
 		in.r.fail(format, args...)
@@ -48,7 +48,9 @@ func (in *restoring) require(ok bool, format string, args ...any) {
 
 // requireRevision checks a revision that some change had.
 func (in *restoring) requireRevision(revision uint64, what string) {
-	in.require(revision > 0 && revision <= in.revision, "%s has revision %d, which is not within 1 and the last one, %d", what, revision, in.revision)
+	if revision == 0 || revision > in.revision {
+		in.r.fail("%s has revision %d, which is not within 1 and the last one, %d", what, revision, in.revision)
+	}
 }
 
 func (in *restoring) read() error {
@@ -147,16 +149,19 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	if in.r.err != nil {
 		return
 	}
-	last, _, _ := in.d.permits.Max()
-	in.require(last < p.Token && p.Token <= in.d.lastToken, "permit %d after %d; the last token is %d", p.Token, last, in.d.lastToken)
-	in.require(p.Semaphore != "", "permit %d names no semaphore", p.Token)
-	in.require(p.Weight >= 1 && p.Weight <= semaphore.MaxPermits, "permit %d has weight %d", p.Token, p.Weight)
-	in.require(p.Duration > 0 && p.Duration <= in.d.largestDuration, "permit %d has duration %v", p.Token, p.Duration)
-	in.requireRevision(p.GrantedRevision, "a permit")
-	if p.State != semaphore.Cooling {
-		own := in.d.Own(p.Semaphore, p.Identity)
-		in.require(own == nil, "permit %d is of an identity that already holds another", p.Token)
+	switch last, _, _ := in.d.permits.Max(); {
+	case p.Token <= last || p.Token > in.d.lastToken:
+		in.r.fail("permit %d after %d; the last token is %d", p.Token, last, in.d.lastToken)
+	case p.Semaphore == "":
+		in.r.fail("permit %d names no semaphore", p.Token)
+	case p.Weight == 0 || p.Weight > semaphore.MaxPermits:
+		in.r.fail("permit %d has weight %d", p.Token, p.Weight)
+	case p.Duration <= 0 || p.Duration > in.d.largestDuration:
+		in.r.fail("permit %d has duration %v", p.Token, p.Duration)
+	case p.State != semaphore.Cooling && in.d.Own(p.Semaphore, p.Identity) != nil:
+		in.r.fail("permit %d is of an identity that already holds another", p.Token)
 	}
+	in.requireRevision(p.GrantedRevision, "a permit")
 	in.share(p)
 	in.d.setPermit(nil, p)
 }
@@ -172,14 +177,20 @@ func (in *restoring) claim(c *semaphore.Claim) {
 	if in.r.err != nil {
 		return
 	}
-	last, some := in.d.claims.Max()
-	in.require(!some || claimBefore(last, c), "claim of %q in %q is out of order", c.Firing.Name, c.Semaphore)
-	in.require(c.Semaphore != "" && c.Firing.Name != "", "a claim without a semaphore or name")
-	in.require(c.Token >= 1 && c.Token <= in.d.lastToken && in.d.claimOf(c.Token) == nil, "claim of %q in %q has token %d", c.Firing.Name, c.Semaphore, c.Token)
-	in.requireRevision(c.Revision, "a claim")
 	p := in.d.Permit(c.Token)
-	in.require(p == nil || p.Semaphore == c.Semaphore && p.Firing.Equal(&c.Firing), "claim of %q in %q is not the one of its permit %d", c.Firing.Name, c.Semaphore, c.Token)
-	in.require(p != nil || c.State != semaphore.ClaimHeld, "claim of %q in %q is held by permit %d, which there is not", c.Firing.Name, c.Semaphore, c.Token)
+	switch last, some := in.d.claims.Max(); {
+	case some && !claimBefore(last, c):
+		in.r.fail("claim of %q in %q is out of order", c.Firing.Name, c.Semaphore)
+	case c.Semaphore == "" || c.Firing.Name == "":
+		in.r.fail("a claim without a semaphore or name")
+	case c.Token == 0 || c.Token > in.d.lastToken || in.d.claimOf(c.Token) != nil:
+		in.r.fail("claim of %q in %q has token %d", c.Firing.Name, c.Semaphore, c.Token)
+	case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
+		in.r.fail("claim of %q in %q is not the one of its permit %d", c.Firing.Name, c.Semaphore, c.Token)
+	case p == nil && c.State == semaphore.ClaimHeld:
+		in.r.fail("claim of %q in %q is held by permit %d, which there is not", c.Firing.Name, c.Semaphore, c.Token)
+	}
+	in.requireRevision(c.Revision, "a claim")
 	in.d.setClaim(nil, c)
 }
 
@@ -194,13 +205,19 @@ func (in *restoring) request(m *Remembered) {
 	if in.r.err != nil {
 		return
 	}
+	var last uint64
 	if n := in.d.requests.len(); n > 0 {
-		last := in.d.requests.items[n-1].Revision
-		in.require(last < m.Revision, "request of revision %d after one of %d", m.Revision, last)
+		last = in.d.requests.items[n-1].Revision
+	}
+	switch {
+	case m.Revision <= last:
+		in.r.fail("request of revision %d after one of %d", m.Revision, last)
+	case m.Token > in.d.lastToken:
+		in.r.fail("a request has token %d, the last one is %d", m.Token, in.d.lastToken)
+	case m.Token != 0 && in.d.EndedPermit(m.Token) != nil:
+		in.r.fail("permit %d ended twice", m.Token)
 	}
 	in.requireRevision(m.Revision, "a request")
-	in.require(m.Token <= in.d.lastToken, "a request has token %d, the last one is %d", m.Token, in.d.lastToken)
-	in.require(m.Token == 0 || in.d.EndedPermit(m.Token) == nil, "permit %d ended twice", m.Token)
 	in.d.addRequest(m)
 }
 
@@ -216,8 +233,9 @@ func (in *restoring) journal(e *JournalEntry) {
 	if in.r.err != nil {
 		return
 	}
-	last, some := in.d.State.journal.Max()
-	in.require(!some || journalBefore(last, keyOfJournal(e)), "journal entry %d.%d is out of order", e.Revision, e.Ordinal)
+	if last, some := in.d.State.journal.Max(); some && !journalBefore(last, keyOfJournal(e)) {
+		in.r.fail("journal entry %d.%d is out of order", e.Revision, e.Ordinal)
+	}
 	in.requireRevision(e.Revision, "a journal entry")
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
@@ -251,15 +269,20 @@ func (in *restoring) crossCheck() {
 	d.revision = in.revision
 	d.permits.Scan(func(token uint64, p *semaphore.Permit) bool {
 		if p.State == semaphore.Live && p.Firing != nil {
-			claim := d.claimOf(token)
-			in.require(claim != nil && claim.State == semaphore.ClaimHeld, "permit %d is live and does not hold the claim of its firing", token)
+			if claim := d.claimOf(token); claim == nil || claim.State != semaphore.ClaimHeld {
+				in.r.fail("permit %d is live and does not hold the claim of its firing", token)
+			}
 		}
 		return in.r.err == nil
 	})
 	most := int(d.settings.JournalPerSemaphore)
 	d.gates.Scan(func(name string, g *gate) bool {
-		in.require(g.permits == 0 || g.permitRevision > 0, "semaphore %q has permits and no permit revision", name)
-		in.require(g.journal.len() <= most, "semaphore %q has %d journal entries, the bound is %d", name, g.journal.len(), most)
+		switch {
+		case g.permits > 0 && g.permitRevision == 0:
+			in.r.fail("semaphore %q has permits and no permit revision", name)
+		case g.journal.len() > most:
+			in.r.fail("semaphore %q has %d journal entries, the bound is %d", name, g.journal.len(), most)
+		}
 		return in.r.err == nil
 	})
 	for _, n := range [...]struct {

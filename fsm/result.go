@@ -39,16 +39,20 @@ type PermitResult struct {
 	Applied bool
 	// Permit is the permit as it is after the command, or as it last was when the command ended it; nil when there was none.
 	Permit   *semaphore.Permit
-	Revision uint64
+	Revision uint64 // of the change; 0 when nothing happened
 }
 
 // ReleaseResult is the result of a Release.
 type ReleaseResult struct {
 	// Released is true when this command ended the permit.
 	Released bool
-	Permit   *semaphore.Permit
+	// Permit is the permit as it is after the command (cooling, or held for an operator), or as it last was when the command
+	// ended it; nil when there was none.
+	Permit *semaphore.Permit
 	// Ended is how it had ended before, when that is still remembered.
-	Ended    *Remembered
+	Ended *Remembered
+	// Revision is that of the change; 0 when nothing happened. It is set without Released when the release came too late for
+	// the permit but completed its firing.
 	Revision uint64
 }
 
@@ -56,9 +60,9 @@ type ReleaseResult struct {
 type CancelResult struct {
 	// GaveBack is the live permit of that request, which this command ended; or nil.
 	GaveBack *semaphore.Permit
-	// Ended is how the request had ended before; or nil.
+	// Ended is how the request had ended before; or nil. With neither, the request is now remembered as cancelled.
 	Ended    *Remembered
-	Revision uint64
+	Revision uint64 // of the change; 0 when nothing happened
 }
 
 // ConflictKind is why a batch of edits was refused.
@@ -88,13 +92,14 @@ type EditResult struct {
 	Repeated bool
 }
 
-// RevisionResult is the result of commands that only change a revision.
+// RevisionResult is the result of commands that have no other data to answer with.
 type RevisionResult struct {
-	Applied  bool
-	Revision uint64
+	Applied  bool   // false: nothing happened
+	Revision uint64 // of the change; 0 when nothing happened
 }
 
-// UnknownResult is the result of a command that was refused because of what it says, for example one naming no such semaphore.
+// InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no such
+// semaphore, or a definition that breaks a rule. Nothing happened. Any command can have it.
 type InvalidResult struct{ Why string }
 
 func (GrantResult) result()    {}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -98,6 +98,9 @@ func runPage(t *testing.T, p *page) {
 			}
 			return real[a]
 		})
+	}
+	if p.servers == 0 {
+		env = append(env, "GK_ENDPOINTS="+substitute("127.0.0.1:7420")) // what it is when nothing is said
 	}
 	sh := startShell(t, dir, env)
 	for _, c := range p.commands {

@@ -9,7 +9,8 @@ import (
 // page is what a page of documentation asks to be run.
 //
 // A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->" loads
-// a file of the repository into it. Fenced blocks of kind console hold commands, each after "$ ", and what they print.
+// a file of the repository into it. Fenced blocks of kind console hold commands, each after "$ ", and what they print. A line that
+// ends with a backslash goes on in the next, and a document after <<'END' up to END.
 type page struct {
 	file        string
 	servers     int
@@ -18,7 +19,7 @@ type page struct {
 	others      []block
 }
 
-// command is one command of a page. Lines that end with a backslash go on in the next.
+// command is one command of a page.
 type command struct {
 	line   int
 	text   string
@@ -79,17 +80,25 @@ func (p *page) add(b block) error {
 		switch {
 		case open:
 			p.commands[last].text += "\n" + line
-			open = strings.HasSuffix(line, `\`)
+			open = goesOn(p.commands[last].text)
 		case strings.HasPrefix(line, "$ "):
 			p.commands = append(p.commands, command{line: b.line + 1 + i, text: strings.TrimPrefix(line, "$ ")})
-			open = strings.HasSuffix(line, `\`)
+			open = goesOn(p.commands[last+1].text)
 		case i == 0:
 			return fmt.Errorf("%s:%d: a console block begins with a command", p.file, b.line)
 		default:
 			p.commands[last].output = append(p.commands[last].output, line)
 		}
 	}
+	if open {
+		return fmt.Errorf("%s:%d: the last command of the block does not end", p.file, b.line)
+	}
 	return nil
+}
+
+// goesOn says that a command does not end with its last line: after a backslash, and within a document that ends with END.
+func goesOn(text string) bool {
+	return strings.HasSuffix(text, `\`) || strings.Contains(text, "<<'END'") && !strings.HasSuffix(text, "\nEND")
 }
 
 var (

@@ -35,14 +35,17 @@ func TestMatches(t *testing.T) {
 }
 
 func TestParsePage_TakesCommandsWithTheirOutput(t *testing.T) {
-	p, err := parsePage("x.md", "<!-- servers: 3 -->\nText\n```console\n$ one\nout\n$ two \\\n  more\n```\n```yaml\na: 1\n```\n")
+	p, err := parsePage("x.md", "<!-- servers: 3 -->\nText\n```console\n$ one\nout\n$ two \\\n  more\n$ cat <<'END'\n$ x\nEND\n```\n```yaml\na: 1\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.servers != 3 || len(p.commands) != 2 || len(p.others) != 1 {
+	if p.servers != 3 || len(p.commands) != 3 || len(p.others) != 1 {
 		t.Fatalf("%+v", p)
 	}
 	if c := p.commands[0]; c.text != "one" || c.line != 4 || len(c.output) != 1 || c.output[0] != "out" {
+		t.Errorf("%+v", c)
+	}
+	if c := p.commands[2]; c.text != "cat <<'END'\n$ x\nEND" {
 		t.Errorf("%+v", c)
 	}
 	if c := p.commands[1]; c.text != "two \\\n  more" || len(c.output) != 0 {
@@ -51,7 +54,7 @@ func TestParsePage_TakesCommandsWithTheirOutput(t *testing.T) {
 }
 
 func TestParsePage_WhatWouldNotBeRun_IsRefused(t *testing.T) {
-	for _, text := range []string{"```\n$ one\n```", "```sh\none\n```", "```console\nout\n```", "```console\n$ one"} {
+	for _, text := range []string{"```\n$ one\n```", "```sh\none\n```", "```console\nout\n```", "```console\n$ one", "```console\n$ one \\\n```"} {
 		if _, err := parsePage("x.md", text); err == nil {
 			t.Errorf("%q is taken", text)
 		}

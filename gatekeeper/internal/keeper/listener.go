@@ -114,6 +114,13 @@ func (l *Listener) push(n TokenResult) {
 	l.ch <- append(batch, n)
 }
 
+// drop takes a token out that has ended.
+func (l *Listener) drop(token uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.tokens, token)
+}
+
 // notices knows which streams follow which tokens.
 type notices struct {
 	mu        sync.Mutex // guards both
@@ -196,8 +203,15 @@ func (n *notices) push(r TokenResult) {
 	}
 }
 
+// lost tells the followers of a permit that has ended. Its token never comes back, so nobody follows it any longer.
 func (n *notices) lost(p *semaphore.Permit) {
-	n.push(TokenResult{Token: p.Token, Status: StatusLost, Message: "the permit has ended"})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, l := range n.followers[p.Token] {
+		l.push(TokenResult{Token: p.Token, Status: StatusLost, Message: "the permit has ended"})
+		l.drop(p.Token)
+	}
+	delete(n.followers, p.Token)
 }
 
 func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, reason string) {

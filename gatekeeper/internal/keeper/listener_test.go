@@ -1,0 +1,30 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// A stream lives for months and follows many short permits; nothing of those that have ended may be left.
+func TestListener_PermitsThatEnded_AreFollowedNoLonger(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		l := w.Listen()
+		defer l.Close()
+		for i := range 20 {
+			p := w.granted(ask("a", fmt.Sprint(i)))
+			if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: time.Minute}}); err != nil {
+				t.Fatal(err)
+			}
+			w.release(p.Token)
+			if n := <-l.Notices(); len(n) != 1 || n[0].Token != p.Token || n[0].Status != StatusLost {
+				t.Fatalf("the notices are %+v", n)
+			}
+		}
+		if len(w.notices.followers) != 0 || len(l.tokens) != 0 {
+			t.Fatalf("%d tokens have followers, and the stream follows %d", len(w.notices.followers), len(l.tokens))
+		}
+	})
+}

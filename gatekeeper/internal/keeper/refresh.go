@@ -87,14 +87,22 @@ func (k *Keeper) shorten(e *epoch, verdicts []lessor.Verdict) {
 	}
 }
 
+// patience is the part of the shortest duration in a frame for which its answer waits for the log at most: a refresh must
+// not come too late because of what it does not need.
+const patience = 10
+
 // lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed in
 // time is answered with the duration that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	type committed struct{ i int }
 	var waiting int
 	done := make(chan committed, len(verdicts)) // never blocks the log
+	shortest := semaphore.MaxSpan
 	for i := range verdicts {
 		v := &verdicts[i]
+		if v.Status == lessor.Renewed {
+			shortest = min(shortest, v.Answer)
+		}
 		if v.Lengthen == 0 {
 			continue
 		}
@@ -108,12 +116,19 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 			done <- committed{-1}
 		})
 	}
+	if waiting == 0 {
+		return
+	}
+	late := time.NewTimer(shortest / patience)
+	defer late.Stop()
 	for ; waiting > 0; waiting-- {
 		select {
 		case c := <-done:
 			if c.i >= 0 {
 				verdicts[c.i].Answer = verdicts[c.i].Lengthen
 			}
+		case <-late.C:
+			return
 		case <-ctx.Done():
 			return
 		}

@@ -29,11 +29,8 @@ func (k *Keeper) housekeep() {
 			continue
 		}
 		state := k.cfg.Machine.State()
-		for sd := range state.Definitions("") {
-			if state.ClaimCount(sd.Definition.Name) == 0 {
-				continue
-			}
-			if cmd, ok := forgettable(sd.Definition, slices.Collect(state.Claims(sd.Definition.Name)), time.Now()); ok {
+		for name := range state.ClaimedSemaphores() {
+			if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), time.Now()); ok {
 				cmd.Term = e.term
 				k.cfg.Proposer.Go(cmd, func(batcher.Outcome) {}) // what fails is found again in a minute
 			}
@@ -41,9 +38,21 @@ func (k *Keeper) housekeep() {
 	}
 }
 
+// keeping is the definition that says how long the firings of a name are remembered. Those of a deleted one are kept as
+// long as by default: the name may come back, and its firings with it.
+func keeping(state *fsm.State, name string) *semaphore.Definition {
+	if sd := state.Definition(name); sd != nil {
+		return sd.Definition
+	}
+	return &semaphore.Definition{
+		Name: name, FiringRetention: semaphore.DefaultFiringRetention, FiringLimit: semaphore.DefaultFiringLimit,
+	}
+}
+
 // forgettable chooses which firings to forget: those older than the retention, and the oldest beyond the limit. A firing
 // whose permit takes a slot is never forgotten. Those with a due time are forgotten up to one due time, because the
-// low-water mark that refuses their repeats compares due times only.
+// low-water mark that refuses their repeats compares due times only. Nothing refuses the repeats of the others, so none
+// of them is forgotten that is not known to be old.
 func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.Time) (fsm.Forget, bool) {
 	horizon := now.Add(-def.FiringRetention)
 	var dated, undated []*semaphore.Claim
@@ -68,7 +77,7 @@ func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.
 	}
 	excess -= old
 	for i, c := range undated {
-		if i < excess || !c.At.After(horizon) {
+		if i < excess || !c.At.IsZero() && !c.At.After(horizon) {
 			forget.Names = append(forget.Names, c.Firing.Name)
 		}
 	}

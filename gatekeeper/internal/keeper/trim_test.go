@@ -1,0 +1,44 @@
+package keeper
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Names that are made for a while and deleted must not leave their firings behind for ever.
+func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenInTheEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		for i := range 3 {
+			call := ask("a", fmt.Sprint(i))
+			call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(time.Duration(i) * time.Second).UTC()}
+			w.release(w.granted(call).Token)
+		}
+		w.delete("job")
+		w.sleep(time.Hour)
+		if n := w.machine.State().ClaimCount("job"); n != 3 {
+			t.Fatalf("%d firings are remembered an hour after they ran", n)
+		}
+		w.sleep(semaphore.DefaultFiringRetention + trimEvery)
+		if n := w.machine.State().ClaimCount("job"); n != 0 {
+			t.Fatalf("%d firings are remembered", n)
+		}
+	})
+}
+
+// A firing without due time is kept by count and time: a repeat in that time does not run again.
+func TestHousekeep_FiringWithoutDueTime_IsKeptForItsRetention(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		call := ask("a", "1")
+		call.Firing = &semaphore.Firing{Name: "import-42"}
+		w.release(w.granted(call).Token)
+		w.sleep(10 * time.Minute)
+		again := ask("b", "2")
+		again.Firing = call.Firing
+		w.denied(again, semaphore.FiringDone)
+	})
+}

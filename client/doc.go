@@ -39,6 +39,12 @@
 //     memory snapshot, and a process paused between a check and a write, are beyond any lock service: pass Token along with each
 //     write and let the resource refuse one that is older than the newest it has seen.
 //
+// # Jobs
+//
+// Wrap and Runner do for a function what a careful caller of TryAcquire does by hand: job.go says what a run is. The order is
+// what matters. The job's context ends while the permit still lasts; the job is joined; only then is the permit released, so
+// that the next holder never meets the last one. Nothing runs without a permit, unless RunUnguarded was asked for.
+//
 // # Calls
 //
 // Every call is made on the endpoint that answered last, or on the leader when a server named it, with a timeout for each

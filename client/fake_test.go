@@ -85,6 +85,7 @@ type server struct {
 	calls    []string
 	acquired []*gatekeeperv1.TryAcquireRequest
 	released []uint64
+	outcomes []gatekeeperv1.ReleaseOutcome
 	canceled []*gatekeeperv1.CancelRequest
 	frames   []sentFrame
 	streams  int
@@ -212,7 +213,9 @@ func (s *server) Acquire(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.Per
 }
 
 func (s *server) Release(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
-	s.set(func(s *server) { s.released = append(s.released, q.GetToken()) })
+	s.set(func(s *server) {
+		s.released, s.outcomes = append(s.released, q.GetToken()), append(s.outcomes, q.GetOutcome())
+	})
 	return serve(ctx, s, "Release", q, func(s *server) func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 		return s.release
 	})

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Begin acquires the permit of one run by the Runner's policies, for schedulers that call the job themselves; everybody else
+// calls Run. The Run must be ended. A zero due claims no firing.
+func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
+	var opts []AcquireOption
+	if !due.IsZero() {
+		opts = append(opts, WithFiring(r.firing, due))
+	}
+	p, err := r.ask(ctx, opts)
+	if err == nil {
+		return r.newRun(ctx, due, p), nil
+	}
+	if d, ok := errors.AsType[*Denied](err); ok {
+		r.log().Debug("gatekeeper: the job was denied a permit", "reason", d.Reason, "message", d.Message)
+		r.tell(func(h *Hooks) { call1(h.Denied, d) })
+		return nil, err
+	}
+	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		return nil, err
+	}
+	unguarded := r.outage == RunUnguarded
+	if unguarded {
+		r.log().Error("gatekeeper: no server answers: the job runs WITHOUT A PERMIT, another holder may run it at the same time", "error", err)
+	} else {
+		r.log().Warn("gatekeeper: no server answers: the job does not run", "error", err)
+	}
+	r.tell(func(h *Hooks) {
+		if h.Unavailable != nil {
+			h.Unavailable(err, unguarded)
+		}
+	})
+	if !unguarded {
+		return nil, err
+	}
+	return r.newRun(ctx, due, nil), nil
+}
+
+// ask asks until the policies say that it is enough.
+func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
+	policy := DenialPolicy(Skip)
+	if r.denial != nil {
+		policy = *r.denial
+	}
+	limited := ctx
+	if r.waitLimit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, r.waitLimit)
+		defer cancel()
+	}
+	for n := 0; ; n++ {
+		p, err := r.askOnce(limited, opts)
+		d, denied := errors.AsType[*Denied](err)
+		if denied && d.Reason == NoFreePermit && policy != Skip {
+			r.tell(func(h *Hooks) { call1(h.Waiting, d) })
+			p, err = r.queue(ctx, limited, opts)
+			d, denied = errors.AsType[*Denied](err)
+		}
+		if !denied || policy != RunLate || d.Reason == FiringDone || limited.Err() != nil {
+			return p, err
+		}
+		r.tell(func(h *Hooks) { call1(h.Waiting, d) })
+		if !sleep(limited, retryWait(err, n)) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, err // the limit is reached: the last denial says why
+		}
+	}
+}
+
+// askOnce is answered at once, unless no server answers.
+func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
+	if r.outage != Wait {
+		patient, cancel := context.WithTimeout(ctx, r.patience)
+		defer cancel()
+		ctx = patient
+	}
+	return r.sem.TryAcquire(ctx, opts...)
+}
+
+// queue waits its turn, until the limit if there is one.
+func (r *Runner) queue(ctx, limited context.Context, opts []AcquireOption) (*Permit, error) {
+	if deadline, ok := limited.Deadline(); ok && r.waitLimit > 0 {
+		return r.sem.TryAcquireFor(ctx, time.Until(deadline), opts...)
+	}
+	return r.sem.Acquire(ctx, opts...)
+}

@@ -1,0 +1,172 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Skip and Wait are DenialPolicies and OutagePolicies.
+const (
+	// Skip does not run the job this time. It is the default.
+	Skip = iota
+	// Wait waits until the job can run, or its context or the WithWaitLimit ends.
+	Wait
+)
+
+// DenialPolicy says what becomes of a job that is denied a permit.
+type DenialPolicy int
+
+// RunLate owes the job its run: Wait waits its turn when all permits are taken, and skips the run on any other denial; RunLate
+// asks again on every denial that can pass, as when the semaphore is paused, or when another holder has claimed the firing
+// and may yet lose it. It gives up when the firing is done, and with the job's context or the WithWaitLimit.
+const RunLate DenialPolicy = 2
+
+// OutagePolicy says what becomes of a job when no server answers.
+type OutagePolicy int
+
+// RunUnguarded runs the job without a permit when no server answers: another holder may run it at the same time. It is logged as
+// an error and told to the hooks each time.
+const RunUnguarded OutagePolicy = 2
+
+const (
+	// DefaultPatience is how long no server may answer before the OutagePolicy decides. An election takes less.
+	DefaultPatience = 10 * time.Second
+	// DefaultPause is the pause between two runs of a Loop.
+	DefaultPause = time.Second
+
+	// maxRetry bounds the pause before a denied run is tried again.
+	maxRetry = 15 * time.Second
+)
+
+// JobOption is an option of Wrap and NewRunner.
+type JobOption func(*Runner)
+
+// OnDenied says what becomes of the job when it is denied a permit: Skip, Wait or RunLate. Default: Skip; in a Loop: Wait.
+func OnDenied(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
+
+// OnUnavailable says what becomes of the job when no server answers: Skip, Wait or RunUnguarded. Default: Skip.
+func OnUnavailable(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
+
+// WithPatience is how long no server may answer before OnUnavailable decides. Default: DefaultPatience.
+func WithPatience(d time.Duration) JobOption { return func(r *Runner) { r.patience = d } }
+
+// WithWaitLimit bounds how long Wait and RunLate wait for a permit. Default: as long as the job's context lasts.
+func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
+
+// WithFiringName names the firings of a job with due times. Default: the semaphore's name. Two timetables that share a semaphore
+// need two names.
+func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
+
+// WithPause is the pause between two runs of a Loop. Default: DefaultPause.
+func WithPause(d time.Duration) JobOption { return func(r *Runner) { r.pause = d } }
+
+// WithHooks has the job's runs told. Given several times, all are told, in that order.
+func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.hooks, h) } }
+
+// Runner runs a job only while it holds a permit. It may be used from many goroutines; each run has a permit of its own.
+//
+// A run asks for a permit, and by its policies skips, waits or runs late. The job's context ends with the caller's, and with the
+// permit's, with its cause; PermitOf reads the permit from it. The permit is released only after the job has returned, with a
+// context of its own, so that also a job that was stopped gives its slot back at once; a run that got a permit and never
+// started its job gives the firing back too. A job that goes on after its context has ended is told to the hooks and logged as
+// an error, and keeps its permit for as long as it lasts. A panic of the job releases the permit and goes on.
+type Runner struct {
+	sem *Semaphore
+	job func(context.Context) error
+
+	denial    *DenialPolicy // nil: the default
+	outage    OutagePolicy
+	patience  time.Duration
+	waitLimit time.Duration
+	pause     time.Duration
+	firing    string
+	hooks     []Hooks
+}
+
+// NewRunner returns a Runner of job under permits of sem.
+func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
+	r := &Runner{sem: sem, job: job, patience: DefaultPatience, pause: DefaultPause, firing: sem.name}
+	for _, o := range opts {
+		o(r)
+	}
+	return r
+}
+
+// Wrap returns job so that it runs only while it holds a permit of sem: NewRunner(sem, job, opts...).Run.
+func Wrap(sem *Semaphore, job func(context.Context) error, opts ...JobOption) func(context.Context) error {
+	return NewRunner(sem, job, opts...).Run
+}
+
+// Run runs the job once, if it gets a permit. The error is the job's; a *Denied or an *UnavailableError when it did not run; and
+// one that is ErrLost when the permit was lost before the job had returned, whatever the job itself returned.
+func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time{}) }
+
+// RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however much their
+// clocks differ. The error is nil when another has it, or had it: the work is done. A zero due is Run.
+func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
+	_, err := r.run(ctx, due)
+	if d, ok := errors.AsType[*Denied](err); ok && (d.Reason == FiringClaimed || d.Reason == FiringDone) {
+		return nil
+	}
+	return err
+}
+
+func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
+	run, err := r.Begin(ctx, due)
+	if err != nil {
+		return false, err
+	}
+	panicked := true // or the job has called runtime.Goexit
+	defer func() {
+		err = run.end(err, panicked)
+	}()
+	err = run.Do(r.job)
+	panicked = false
+	return run.began, err
+}
+
+// Loop runs the job again and again, with a pause after each run, wherever it gets the permit: of several processes that loop
+// over the same job one runs it, and when that one ends or is lost the next takes over. It logs errors and goes on. It returns
+// when ctx ends, with its cause, when the Client is closed, or when the servers will never take the request as it is.
+func (r *Runner) Loop(ctx context.Context) error {
+	if r.denial == nil {
+		looping := *r
+		OnDenied(Wait)(&looping)
+		r = &looping
+	}
+	for failures := 0; ; {
+		ran, err := r.run(ctx, time.Time{})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if _, ok := errors.AsType[*InvalidFieldError](err); ok || errors.Is(err, ErrClosed) {
+			return err
+		}
+		wait := jitter(r.pause)
+		if ran {
+			failures = 0
+		} else {
+			wait = max(wait, retryWait(err, failures))
+			failures++
+		}
+		if err != nil {
+			r.log().Warn("gatekeeper: a run of the loop failed", "error", err, "ran", ran)
+		}
+		sleep(ctx, wait)
+	}
+}
+
+// retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.
+func retryWait(err error, n int) time.Duration {
+	wait := backoff(min(n, 6)) << max(min(n-6, 4), 0)
+	if d, ok := errors.AsType[*Denied](err); ok && d.Retry {
+		wait = max(wait, d.RetryAfter)
+	}
+	return min(wait, maxRetry)
+}
+
+func (r *Runner) log() *slog.Logger {
+	return r.sem.client.settings.logger.With("semaphore", r.sem.name)
+}

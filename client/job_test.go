@@ -1,0 +1,490 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	doneOutcome   = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	notRunOutcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+)
+
+// stage is a fake server, a client that logs into a buffer, and what the hooks were told.
+type stage struct {
+	t      *testing.T
+	a      *server
+	client *Client
+	log    bytes.Buffer
+	told   []string
+	report Report
+	over   []Overrun
+}
+
+func newStage(t *testing.T) *stage {
+	w := newCluster(t, "a")
+	s := &stage{t: t, a: w.servers["a"]}
+	s.client = w.dial([]string{"a"}, WithLogger(slog.New(slog.NewTextHandler(&s.log, nil))))
+	s.a.tryAcquire, s.a.release = grants(7, 10*time.Second), releases
+	return s
+}
+
+// runner returns a Runner whose hooks note what they are told.
+func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runner {
+	tell := func(word string) { s.told = append(s.told, word) }
+	hooks := Hooks{
+		Granted: func(*Permit) { tell("granted") },
+		Waiting: func(d *Denied) { tell("waiting " + string(d.Reason)) },
+		Denied:  func(d *Denied) { tell("denied " + string(d.Reason)) },
+		Unavailable: func(_ error, unguarded bool) {
+			tell(map[bool]string{true: "unguarded", false: "unavailable"}[unguarded])
+		},
+		Lost:     func(*Permit, error) { tell("lost") },
+		Overrun:  func(o Overrun) { tell("overrun"); s.over = append(s.over, o) },
+		Finished: func(r Report) { tell("finished"); s.report = r },
+	}
+	return NewRunner(s.client.Semaphore("export"), job, append([]JobOption{WithHooks(hooks)}, opts...)...)
+}
+
+func (s *stage) wantTold(words ...string) {
+	s.t.Helper()
+	if got, want := strings.Join(s.told, ", "), strings.Join(words, ", "); got != want {
+		s.t.Errorf("hooks were told: %s\nwant: %s", got, want)
+	}
+}
+
+func (s *stage) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
+	s.t.Helper()
+	got := get(s.a, func(s *server) []gatekeeperv1.ReleaseOutcome { return s.outcomes })
+	if len(got) != len(outcomes) {
+		s.t.Fatalf("released %v, want %v", got, outcomes)
+	}
+	for i := range got {
+		if got[i] != outcomes[i] {
+			s.t.Errorf("released %v, want %v", got, outcomes)
+		}
+	}
+}
+
+// stopping tells the holder of token 7 to stop.
+func (s *stage) stopping(cause gatekeeperv1.StopCause) {
+	s.a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
+}
+
+func denial(reason gatekeeperv1.Reason, retry time.Duration) *gatekeeperv1.TryAcquireResponse {
+	d := &gatekeeperv1.Denial{Reason: reason, Message: "no: " + reason.String()}
+	if retry > 0 {
+		d.RetryAfter = durationpb.New(retry)
+	}
+	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: d}}
+}
+
+func denies(reason gatekeeperv1.Reason) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	return func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		return denial(reason, 0), nil
+	}
+}
+
+func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		type key struct{}
+		failed := errors.New("the job failed")
+		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
+			if p := PermitOf(ctx); p.Token() != 7 || !p.Held() || ctx.Value(key{}) != "value" {
+				t.Errorf("permit %v, value %v", p, ctx.Value(key{}))
+			}
+			pass(time.Minute)
+			return failed
+		})
+		if err := run(context.WithValue(t.Context(), key{}, "value")); err != failed {
+			t.Errorf("%v", err)
+		}
+		s.wantReleased(doneOutcome)
+	})
+}
+
+func TestRunner_FromGrantToRelease_TellsTheHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		due := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("CEST", 7200))
+		r := s.runner(func(context.Context) error { pass(3 * time.Second); return nil }, WithFiringName("nightly"))
+		if err := r.RunDue(t.Context(), due); err != nil {
+			t.Fatal(err)
+		}
+		s.wantTold("granted", "finished")
+		if r := s.report; !r.Ran || r.Token != 7 || r.Took != 3*time.Second || r.Err != nil || r.Stopped != nil || r.Release != nil || !r.Due.Equal(due) || r.Semaphore != "export" {
+			t.Errorf("%+v", r)
+		}
+		firing := get(s.a, func(s *server) *gatekeeperv1.Firing { return s.acquired[0].GetFiring() })
+		if firing.GetName() != "nightly" || firing.GetDue().AsTime().Format(time.RFC3339) != "2026-03-29T00:30:00Z" {
+			t.Errorf("firing %v", firing)
+		}
+	})
+}
+
+func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
+		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).Run(t.Context())
+		if d, ok := errors.AsType[*Denied](err); !ok || d.Reason != Paused {
+			t.Errorf("%v", err)
+		}
+		s.wantTold("denied PAUSED")
+		s.wantReleased()
+	})
+}
+
+func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
+	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_CLAIMED, gatekeeperv1.Reason_REASON_FIRING_DONE} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t)
+			s.a.tryAcquire = denies(reason)
+			if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
+		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+			pass(20 * time.Second)
+			return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{Grant: grant("export", 7, time.Minute, 20*time.Second)}})
+		}
+		ran := 0
+		r := s.runner(func(context.Context) error { ran++; return nil }, OnDenied(Wait))
+		if err := r.Run(t.Context()); err != nil || ran != 1 {
+			t.Errorf("%v, ran %d", err, ran)
+		}
+		s.wantTold("waiting NO_FREE_PERMIT", "granted", "finished")
+
+		s.told = nil
+		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED) })
+		if _, ok := errors.AsType[*Denied](r.Run(t.Context())); !ok || ran != 1 {
+			t.Errorf("ran %d", ran)
+		}
+		s.wantTold("denied CORDONED")
+	})
+}
+
+func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
+		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+			_ = stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1}}})
+			<-stream.Context().Done()
+			return stream.Context().Err()
+		}
+		start := time.Now()
+		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, OnDenied(Wait), WithWaitLimit(7*time.Second)).Run(t.Context())
+		if d, ok := errors.AsType[*Denied](err); !ok || d.Reason != NoFreePermit || time.Since(start) != 7*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+		s.wantTold("waiting NO_FREE_PERMIT", "denied NO_FREE_PERMIT")
+	})
+}
+
+func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		start := time.Now()
+		n := 0
+		s.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			switch n++; n {
+			case 1:
+				return denial(gatekeeperv1.Reason_REASON_PAUSED, 0), nil
+			case 2:
+				return denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, 8*time.Second), nil
+			}
+			return granted(q.GetSemaphore(), 7, time.Minute), nil
+		}
+		if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		s.wantTold("waiting PAUSED", "waiting FIRING_CLAIMED", "granted", "finished")
+		if took := time.Since(start); took < 8*time.Second || took > 9*time.Second {
+			t.Errorf("took %s", took)
+		}
+
+		s.told = nil
+		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_FIRING_DONE) })
+		if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), start); err != nil {
+			t.Error(err)
+		}
+		s.wantTold("denied FIRING_DONE")
+	})
+}
+
+func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
+		job := func(context.Context) error { t.Error("ran"); return nil }
+		start := time.Now()
+		if d, ok := errors.AsType[*Denied](s.runner(job, OnDenied(RunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Paused || time.Since(start) != time.Minute {
+			t.Errorf("%v after %s", d, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.runner(job, OnDenied(RunLate)).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy OutagePolicy
+		told   []string
+		ran    bool
+		token  uint64
+		took   time.Duration
+	}{
+		"skip":      {Skip, []string{"unavailable"}, false, 0, 10 * time.Second},
+		"unguarded": {RunUnguarded, []string{"unguarded", "finished"}, true, 0, 10 * time.Second},
+		"wait":      {Wait, []string{"granted", "finished"}, true, 7, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				s.a.down()
+				time.AfterFunc(time.Minute, s.a.up)
+				start, ran := time.Now(), false
+				err := s.runner(func(ctx context.Context) error {
+					ran = true
+					if (PermitOf(ctx) == nil) != (c.token == 0) {
+						t.Errorf("permit %v", PermitOf(ctx))
+					}
+					return nil
+				}, OnUnavailable(c.policy)).Run(t.Context())
+				if ran != c.ran || (err == nil) != c.ran || !c.ran && !errors.Is(err, ErrUnavailable) {
+					t.Errorf("ran %v: %v", ran, err)
+				}
+				if took := time.Since(start); took < c.took || took > c.took+2*time.Second {
+					t.Errorf("took %s", took)
+				}
+				s.wantTold(c.told...)
+				if loud := strings.Contains(s.log.String(), "WITHOUT A PERMIT"); loud != (name == "unguarded") || s.report.Token != c.token {
+					t.Errorf("report %+v, log:\n%s", s.report, s.log.String())
+				}
+				pass(time.Minute)
+			})
+		})
+	}
+}
+
+func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		stopped := false
+		s.a.set(func(srv *server) {
+			srv.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+				if !stopped {
+					t.Error("released while the job ran")
+				}
+				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
+			}
+		})
+		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
+		err := s.runner(func(ctx context.Context) error {
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), ErrMoved) {
+				t.Errorf("cause %v", context.Cause(ctx))
+			}
+			pass(time.Second) // tidies up
+			stopped = true
+			return ctx.Err()
+		}).Run(t.Context())
+		if !errors.Is(err, ErrMoved) || !errors.Is(err, context.Canceled) || errors.Is(err, ErrLost) {
+			t.Errorf("%v", err)
+		}
+		s.wantTold("granted", "lost", "finished")
+		s.wantReleased(doneOutcome)
+		if !errors.Is(s.report.Stopped, ErrMoved) {
+			t.Errorf("%+v", s.report)
+		}
+	})
+}
+
+func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
+		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRunner_JobIgnoresItsContext_IsReportedAndReleasedOnlyAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		start := time.Now()
+		time.AfterFunc(time.Second, s.a.down)
+		time.AfterFunc(time.Minute, s.a.up)
+		err := s.runner(func(context.Context) error { pass(2 * time.Minute); return nil }).Run(t.Context())
+		if !errors.Is(err, ErrLost) {
+			t.Errorf("%v", err)
+		}
+		s.wantTold("granted", "lost", "overrun", "finished")
+		if len(s.over) != 1 || !s.over[0].Gone || s.over[0].Permit.Token() != 7 || !errors.Is(s.over[0].Cause, ErrExpiring) {
+			t.Errorf("%+v", s.over)
+		}
+		if s.report.Took != time.Since(start) || s.report.Took < 2*time.Minute {
+			t.Errorf("%+v", s.report)
+		}
+		if !strings.Contains(s.log.String(), "level=ERROR") || !strings.Contains(s.log.String(), "PERMIT IS GONE") {
+			t.Errorf("log:\n%s", s.log.String())
+		}
+		s.wantReleased(doneOutcome)
+	})
+}
+
+func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		time.AfterFunc(3*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
+		if err := s.runner(func(context.Context) error { pass(time.Minute); return nil }).Run(t.Context()); err != nil {
+			t.Error(err) // it was kept alive throughout
+		}
+		s.wantTold("granted", "lost", "overrun", "finished")
+		if s.over[0].Gone || !errors.Is(s.over[0].Cause, ErrRevoked) {
+			t.Errorf("%+v", s.over)
+		}
+	})
+}
+
+func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }).Run(ctx)
+		if err != context.DeadlineExceeded {
+			t.Errorf("%v", err)
+		}
+		s.wantTold("granted", "finished")
+		s.wantReleased(doneOutcome)
+	})
+}
+
+func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		shutdown := errors.New("shutting down")
+		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(*Permit) { cancel(shutdown) }}))
+		if err := r.RunDue(ctx, time.Now()); err != shutdown {
+			t.Errorf("%v", err)
+		}
+		s.wantReleased(notRunOutcome)
+		if s.report.Ran {
+			t.Errorf("%+v", s.report)
+		}
+	})
+}
+
+func TestRunner_Panic_ReleasesThePermitAndGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		r := s.runner(func(context.Context) error { panic("boom") })
+		func() {
+			defer func() {
+				if v := recover(); v != "boom" {
+					t.Errorf("recovered %v", v)
+				}
+			}()
+			_ = r.Run(t.Context())
+		}()
+		s.wantTold("granted", "finished")
+		s.wantReleased(doneOutcome)
+		if !s.report.Panicked {
+			t.Errorf("%+v", s.report)
+		}
+	})
+}
+
+func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		start := time.Now()
+		err := s.runner(func(context.Context) error { s.a.down(); return nil }).Run(t.Context())
+		if err != nil || !errors.Is(s.report.Release, ErrUnavailable) || !strings.Contains(s.log.String(), "release") {
+			t.Errorf("%v, %+v\n%s", err, s.report, s.log.String())
+		}
+		if took := time.Since(start); took > releaseTimeout {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		enough := errors.New("enough")
+		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+			return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{Grant: grant("export", 9, time.Minute, 0)}})
+		}
+		runs := 0
+		r := s.runner(func(ctx context.Context) error {
+			switch runs++; runs {
+			case 1:
+				s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT) })
+				return errors.New("failed once")
+			case 2:
+				if PermitOf(ctx).Token() != 9 {
+					t.Error("not from the queue")
+				}
+				s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED) })
+				time.AfterFunc(time.Minute, func() { s.a.set(func(s *server) { s.tryAcquire = grants(10, time.Minute) }) })
+				return nil
+			}
+			cancel(enough)
+			return nil
+		})
+		if err := r.Loop(ctx); err != enough || runs != 3 {
+			t.Errorf("%v after %d runs", err, runs)
+		}
+		if !strings.Contains(s.log.String(), "failed once") {
+			t.Errorf("log:\n%s", s.log.String())
+		}
+		asked := get(s.a, func(s *server) int { return len(s.acquired) })
+		if asked > 20 {
+			t.Errorf("asked %d times", asked)
+		}
+	})
+}
+
+func TestLoop_ClientClosed_Ends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil })
+		time.AfterFunc(time.Minute, func() { _ = s.client.Close() })
+		if err := r.Loop(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestPermitOf_OutsideOfAJob_IsNil(t *testing.T) {
+	if p := PermitOf(t.Context()); p != nil {
+		t.Error(p)
+	}
+}

@@ -1,0 +1,195 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// releaseTimeout bounds how long the end of a run waits for the servers.
+const releaseTimeout = 5 * time.Second
+
+// Run is one run of a job, from its permit to the release: Do, or Start, once, and then End.
+type Run struct {
+	runner *Runner
+	permit *Permit // nil: unguarded
+	due    time.Time
+
+	ctx      context.Context //nolint:containedctx // the job's
+	cancel   context.CancelCauseFunc
+	unfollow func() bool // stops following the permit's context
+	started  time.Time
+	began    bool
+
+	finished chan struct{}
+	watcher  sync.WaitGroup
+	end1     sync.Once
+	err      error
+}
+
+type permitKey struct{}
+
+// PermitOf returns the permit under which a job runs, by the context that it was given: for its Token, Ensure and Progress. It is
+// nil in a job that runs unguarded, and outside of jobs.
+func PermitOf(ctx context.Context) *Permit {
+	p, _ := ctx.Value(permitKey{}).(*Permit)
+	return p
+}
+
+func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
+	run := &Run{runner: r, permit: p, due: due, started: time.Now(), finished: make(chan struct{}), unfollow: func() bool { return true }}
+	run.ctx, run.cancel = context.WithCancelCause(context.WithValue(ctx, permitKey{}, p))
+	if p != nil {
+		run.unfollow = context.AfterFunc(p.Context(), func() { run.cancel(context.Cause(p.Context())) })
+	}
+	return run
+}
+
+// Permit is the run's permit; nil when it runs unguarded.
+func (r *Run) Permit() *Permit { return r.permit }
+
+// Context is what the job is to respect: it ends with the context of Begin and with the permit's, with its cause.
+func (r *Run) Context() context.Context { return r.ctx }
+
+// Do runs job and returns its error: Start, and then job with the run's context.
+func (r *Run) Do(job func(context.Context) error) error {
+	if err := r.Start(); err != nil {
+		return err
+	}
+	return job(r.ctx)
+}
+
+// Start says that the job starts now. When the run's context has ended already the error is its cause, and the job must not start.
+func (r *Run) Start() error {
+	if r.permit != nil {
+		r.runner.tell(func(h *Hooks) { call1(h.Granted, r.permit) })
+	}
+	if !r.alive() {
+		return context.Cause(r.ctx)
+	}
+	r.began = true
+	r.watcher.Go(r.watch)
+	return nil
+}
+
+// alive says whether the job may start. It looks at the permit itself too, whose context the run's follows a moment later.
+func (r *Run) alive() bool {
+	if r.permit != nil && r.permit.Context().Err() != nil {
+		r.cancel(context.Cause(r.permit.Context()))
+	}
+	return r.ctx.Err() == nil
+}
+
+// End ends the run after the job has returned, with the job's error, and releases the permit: the firing is done, or given back
+// when none was started. It returns what Runner.Run returns.
+func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
+
+func (r *Run) end(jobErr error, panicked bool) error {
+	r.end1.Do(func() {
+		close(r.finished)
+		r.watcher.Wait()
+		report := Report{
+			Semaphore: r.runner.sem.name, Due: r.due, Ran: r.began, Panicked: panicked,
+			Started: r.started, Took: time.Since(r.started), Err: jobErr,
+		}
+		if p := r.permit; p != nil {
+			report.Token = p.Token()
+			report.Stopped = context.Cause(p.Context())
+			report.Err = outcome(jobErr, report.Stopped, p.Held())
+			r.unfollow()
+			report.Release = r.release()
+		}
+		r.cancel(context.Canceled)
+		r.err = report.Err
+		r.runner.log().Debug("gatekeeper: the run has ended", "token", report.Token, "took", report.Took, "ran", report.Ran, "error", report.Err)
+		r.runner.tell(func(h *Hooks) { call1(h.Finished, report) })
+	})
+	return r.err
+}
+
+// outcome is the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if it had not.
+func outcome(jobErr, stopped error, held bool) error {
+	switch {
+	case !held && stopped == nil: // the clock says so before the timer does
+		stopped = lostAtDeadline()
+	case !held && !errors.Is(stopped, ErrLost) && !errors.Is(stopped, ErrClosed):
+		stopped = fmt.Errorf("%w while the job ran: %w", ErrLost, stopped)
+	case held && (jobErr == nil || stopped == nil || !errors.Is(jobErr, context.Canceled)):
+		return jobErr
+	}
+	if jobErr == nil || errors.Is(jobErr, stopped) {
+		return stopped
+	}
+	return fmt.Errorf("%w: %w", jobErr, stopped)
+}
+
+// release gives the permit back, on a context of its own: the job's may have ended.
+func (r *Run) release() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), releaseTimeout)
+	defer cancel()
+	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	if r.began {
+		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	}
+	err := r.permit.release(ctx, outcome)
+	if err != nil {
+		r.runner.log().Warn("gatekeeper: the release did not free the slot", "token", r.permit.Token(), "error", err)
+	}
+	return err
+}
+
+// watch tells when the job is to stop, and when it does not.
+func (r *Run) watch() {
+	select {
+	case <-r.finished:
+		return
+	case <-r.ctx.Done():
+	}
+	over := Overrun{Permit: r.permit, Cause: context.Cause(r.ctx), Since: time.Now()}
+	wait := maxStopTime
+	var gone <-chan struct{} // never, without a permit
+	if p := r.permit; p != nil {
+		wait, gone = stopTime(p.stopTime, p.Duration()), p.Done()
+		if cause := context.Cause(p.Context()); cause != nil {
+			r.runner.log().Warn("gatekeeper: the job is to stop", "token", p.Token(), "cause", cause)
+			r.runner.tell(func(h *Hooks) {
+				if h.Lost != nil {
+					h.Lost(p, cause)
+				}
+			})
+		}
+	}
+	timer := time.NewTimer(wait + wait/10) // when the context ended for want of an answer, the end of the permit comes first
+	defer timer.Stop()
+	for late := timer.C; ; late = nil {
+		select {
+		case <-r.finished:
+			return
+		case <-late:
+		case <-gone:
+			over.Gone = true
+		}
+		r.overrun(over)
+		if over.Gone {
+			return
+		}
+	}
+}
+
+// overrun reports a job that ignores its context.
+func (r *Run) overrun(o Overrun) {
+	text := "gatekeeper: the job still runs although its context has ended"
+	if o.Gone {
+		text = "gatekeeper: the job still runs although ITS PERMIT IS GONE, another holder may run it at the same time"
+	}
+	token := uint64(0)
+	if o.Permit != nil {
+		token = o.Permit.Token()
+	}
+	r.runner.log().Error(text, "token", token, "cause", o.Cause, "since", o.Since)
+	r.runner.tell(func(h *Hooks) { call1(h.Overrun, o) })
+}

@@ -48,6 +48,7 @@ func (d *draft) grant(c Grant) Result {
 	if c.Firing != nil {
 		d.setClaim(facts.Claim, &semaphore.Claim{
 			Semaphore: p.Semaphore, Firing: *c.Firing, Token: p.Token, Winner: p.Identity, State: semaphore.ClaimHeld, Revision: revision,
+			At: c.At,
 		})
 	}
 	d.emit(Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At})
@@ -60,13 +61,14 @@ func (d *draft) refuse(c Grant, r GrantResult) Result {
 	return r
 }
 
-// extend sets the duration that a live permit's holder may count on.
+// extend sets the duration that a live permit's holder may count on. A shorter one is applied only in the term in which it
+// was made: a later leader may have promised the longer one again.
 func (d *draft) extend(c Extend) Result {
 	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
 		return invalid("extend: its duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration {
+	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration || (c.Duration < p.Duration && !d.timely(c.Term)) {
 		return PermitResult{Permit: p}
 	}
 	revision := d.advance()

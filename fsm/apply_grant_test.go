@@ -27,7 +27,7 @@ func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
 	equal(t, "own", s.Own("export", identity("b")), second)
 	equal(t, "permit revision", s.PermitRevision("export"), uint64(3))
 	equal(t, "claim", s.Claim("export", *fire("nightly", 60)), &semaphore.Claim{
-		Semaphore: "export", Firing: *fire("nightly", 60), Token: 1, Winner: identity("a"), State: semaphore.ClaimHeld, Revision: 2,
+		Semaphore: "export", Firing: *fire("nightly", 60), Token: 1, Winner: identity("a"), State: semaphore.ClaimHeld, Revision: 2, At: at(1),
 	})
 }
 
@@ -307,8 +307,16 @@ func TestExtend(t *testing.T) {
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Minute}); r.Applied || r.Permit == nil {
 		t.Fatalf("equal: %+v", r)
 	}
-	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second}); !r.Applied || r.Permit.Duration != time.Second {
+	for _, made := range []uint64{0, l.term - 1, l.term + 1} {
+		if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: made}); r.Applied {
+			t.Fatalf("shorter, made in term %d: %+v", made, r)
+		}
+	}
+	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: l.term}); !r.Applied || r.Permit.Duration != time.Second {
 		t.Fatalf("shorter: %+v", r)
+	}
+	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Second, Term: l.term - 1}); !r.Applied {
+		t.Fatalf("longer again, made in an earlier term: %+v", r)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: 99, Duration: time.Second}); r.Applied || r.Permit != nil {
 		t.Fatalf("no such permit: %+v", r)

@@ -82,7 +82,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At),
 		}}
 	case Extend:
-		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration)}}
+		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration), Term: c.Term}}
 	case Release:
 		out.Kind = &logv1.Command_Release{Release: &logv1.Release{
 			Token: c.Token, NotRun: c.NotRun, Cooling: int64(c.Cooling), At: w.time(c.At),
@@ -158,7 +158,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()),
 		}
 	case *logv1.Command_Extend:
-		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration())}
+		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration()), Term: k.Extend.GetTerm()}
 	case *logv1.Command_Release:
 		c := k.Release
 		cmd = Release{Token: c.GetToken(), NotRun: c.GetNotRun(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}

@@ -97,7 +97,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 func (w *writer) claim(c *semaphore.Claim) *logv1.StoredClaim {
 	return &logv1.StoredClaim{
 		Semaphore: c.Semaphore, Firing: w.firing(&c.Firing), Token: c.Token, Winner: identityToProto(c.Winner),
-		State: uint32(c.State), Revision: c.Revision,
+		State: uint32(c.State), Revision: c.Revision, At: w.time(c.At),
 	}
 }
 
@@ -110,7 +110,7 @@ func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
 	return &semaphore.Claim{
 		Semaphore: in.GetSemaphore(), Firing: *firing, Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
 		State:    semaphore.ClaimState(r.small(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimSpent), "claim state")),
-		Revision: in.GetRevision(),
+		Revision: in.GetRevision(), At: timeFromProto(in.GetAt()),
 	}
 }
 

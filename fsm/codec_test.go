@@ -111,7 +111,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 			return g
 		case 1:
-			return fsm.Extend{Token: number("token"), Duration: anyDuration().Draw(t, "duration")}
+			return fsm.Extend{Token: number("token"), Duration: anyDuration().Draw(t, "duration"), Term: number("term")}
 		case 2:
 			return fsm.Release{Token: number("token"), NotRun: rapid.Bool().Draw(t, "not run"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
 		case 3:

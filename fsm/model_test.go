@@ -59,7 +59,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 			return fsm.InvalidResult{}
 		}
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
-			return p.State == semaphore.Live && p.Duration != c.Duration
+			return p.State == semaphore.Live && (p.Duration < c.Duration || p.Duration > c.Duration && c.Term == m.term)
 		}, func(p *semaphore.Permit) { p.Duration = c.Duration })
 	case fsm.Revoke:
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
@@ -319,6 +319,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	if c.Firing != nil {
 		m.claims = append(m.claims, semaphore.Claim{
 			Semaphore: c.Semaphore, Firing: *c.Firing, Token: m.token, Winner: c.Identity, State: semaphore.ClaimHeld, Revision: m.revision,
+			At: c.At,
 		})
 	}
 	return fsm.GrantResult{

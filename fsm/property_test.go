@@ -150,7 +150,7 @@ func (d draw) otherCommand() fsm.Command {
 	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "cancel",
 		"cordon", "uncordon", "pause", "resume", "resume", "forget", "configure", "retire", "level") {
 	case "extend":
-		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...)}
+		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
 	case "abandon":
 		return fsm.Abandon{Token: d.token(), Term: d.timer()}
 	case "end cooling":

@@ -18,7 +18,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 		return r.newRun(ctx, due, p), nil
 	}
 	if d, ok := errors.AsType[*Denied](err); ok {
-		r.log().Debug("gatekeeper: the job was denied a permit", "reason", d.Reason, "message", d.Message)
+		r.log().Debug("gatekeeper: the job was denied a permit", "due", due, "reason", d.Reason, "message", d.Message)
 		r.tell(func(h *Hooks) { call1(h.Denied, d) })
 		return nil, err
 	}

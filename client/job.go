@@ -113,6 +113,15 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	return err
 }
 
+// Fire is RunDue for schedulers that take no error: what Run returns is logged, as an error when it is the job's.
+func (r *Runner) Fire(ctx context.Context, due time.Time) {
+	err := r.RunDue(ctx, due)
+	if _, denied := errors.AsType[*Denied](err); err == nil || denied || errors.Is(err, ErrUnavailable) {
+		return // Begin has logged it
+	}
+	r.log().Error("gatekeeper: the job failed", "due", due, "error", err)
+}
+
 func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	run, err := r.Begin(ctx, due)
 	if err != nil {

@@ -1,0 +1,308 @@
+package gocron_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
+	"github.com/jonboulle/clockwork"
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 20 * time.Second
+
+// node is one scheduler of an application, with a clock of its own.
+type node struct {
+	t         *testing.T
+	clock     *clockwork.FakeClock
+	scheduler gocron.Scheduler
+	locker    *gkgocron.Locker
+	ran       chan string // the semaphores of the runs that are over, permit and all
+	skipped   chan error
+}
+
+func newNode(t *testing.T, c *client.Client, now time.Time, opts ...gkgocron.Option) *node {
+	t.Helper()
+	n := &node{t: t, clock: clockwork.NewFakeClockAt(now), ran: make(chan string, 10), skipped: make(chan error, 10)}
+	finished := client.WithHooks(client.Hooks{Finished: func(r client.Report) { n.ran <- r.Semaphore }})
+	n.locker = gkgocron.NewLocker(c, append([]gkgocron.Option{gkgocron.WithNow(n.clock.Now), gkgocron.WithJobOptions(finished)}, opts...)...)
+	s, err := gocron.NewScheduler(gocron.WithClock(n.clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(n.locker))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.scheduler = s
+	n.locker.Follow(s)
+	t.Cleanup(func() {
+		if err := s.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// job adds a brief job.
+func (n *node) job(name string, d gocron.JobDefinition, opts ...gocron.JobOption) gocron.Job {
+	n.t.Helper()
+	return n.add(name, d, n.locker.Task(func(ctx context.Context) error {
+		if client.PermitOf(ctx) == nil {
+			n.t.Error("runs without a permit")
+		}
+		return nil
+	}), opts...)
+}
+
+func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts ...gocron.JobOption) gocron.Job {
+	n.t.Helper()
+	listener := gocron.AfterLockError(func(_ uuid.UUID, _ string, err error) { n.skipped <- err })
+	j, err := n.scheduler.NewJob(d, task, append(opts, gocron.WithName(name), gocron.WithEventListeners(listener))...)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return j
+}
+
+// start starts the scheduler, and returns when it waits for its first job.
+func (n *node) start() {
+	n.scheduler.Start()
+	n.settle()
+}
+
+// settle waits until the next run is scheduled.
+func (n *node) settle() {
+	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
+	defer cancel()
+	if err := n.clock.BlockUntilContext(ctx, 1); err != nil {
+		n.t.Fatal("no run is scheduled")
+	}
+}
+
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+func wantDenied(t *testing.T, err error, reason client.Reason) {
+	t.Helper()
+	if d, ok := errors.AsType[*client.Denied](err); !ok || d.Reason != reason {
+		t.Errorf("skipped with %v, want %s", err, reason)
+	}
+}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// gocron issue 841: the first scheduler has run the job, and unlocked, when the second one's clock strikes.
+func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
+	dial := clustertest.Start(t, "tick", "every")
+	fast := newNode(t, dial("app1"), noon.Add(-5*time.Second))
+	slow := newNode(t, dial("app2"), noon.Add(-5*time.Second))
+	for _, n := range []*node{fast, slow} {
+		n.job("tick", gocron.CronJob("* * * * *", false))
+		n.start()
+	}
+	for range 3 {
+		fast.clock.Advance(5 * time.Second)
+		receive(t, fast.ran, "the first scheduler's run")
+		fast.settle()
+		slow.clock.Advance(5 * time.Second)
+		wantDenied(t, receive(t, slow.skipped, "the second scheduler's skip"), client.FiringDone)
+		slow.settle()
+		fast.clock.Advance(55 * time.Second)
+		slow.clock.Advance(55 * time.Second)
+	}
+	if len(slow.ran) != 0 || len(fast.ran) != 0 {
+		t.Error("a firing ran twice")
+	}
+}
+
+// A DurationJob counts from the start of each scheduler: its due times agree on nothing but the interval in which they lie.
+func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
+	dial := clustertest.Start(t, "every")
+	a := newNode(t, dial("app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...
+	b := newNode(t, dial("app2"), noon.Add(-2*time.Minute)) // due at 12:03, 12:08, ...
+	for _, n := range []*node{a, b} {
+		n.job("every", gocron.DurationJob(5*time.Minute))
+		n.start()
+	}
+	for range 2 {
+		a.clock.Advance(5 * time.Minute)
+		receive(t, a.ran, "the run")
+		a.settle()
+		b.clock.Advance(5 * time.Minute)
+		wantDenied(t, receive(t, b.skipped, "the skip"), client.FiringDone)
+		b.settle()
+	}
+}
+
+func TestLocker_PermitRevoked_EndsTheTaskWithTheCauseAndTheNextIsFree(t *testing.T) {
+	dial := clustertest.Start(t, "long")
+	c := dial("app1")
+	n := newNode(t, c, noon.Add(-time.Second))
+	tokens, causes := make(chan uint64, 1), make(chan error, 1)
+	n.add("long", gocron.CronJob("* * * * *", false), n.locker.Task(func(ctx context.Context) error {
+		tokens <- client.PermitOf(ctx).Token()
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return ctx.Err()
+	}))
+	n.start()
+	n.clock.Advance(time.Second)
+	token := receive(t, tokens, "the task")
+	// While it runs, the job is not started again here.
+	n.settle()
+	n.clock.Advance(time.Minute)
+	if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrRunning) {
+		t.Errorf("%v", err)
+	}
+	clustertest.Revoke(t, c, token)
+	if cause := receive(t, causes, "the end of the task"); !errors.Is(cause, client.ErrRevoked) {
+		t.Errorf("cause %v", cause)
+	}
+	if _, err := dial("app2").Semaphore("long").TryAcquireFor(t.Context(), patience); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
+	dial := clustertest.Start(t, "plain")
+	c := dial("app1")
+	n := newNode(t, c, noon.Add(-time.Second))
+	errs := make(chan error, 1)
+	n.add("plain", gocron.CronJob("* * * * *", false), gocron.NewTask(func() {
+		_, err := c.Semaphore("plain").TryAcquire(t.Context())
+		errs <- err
+	}))
+	n.start()
+	n.clock.Advance(time.Second)
+	wantDenied(t, receive(t, errs, "the task"), client.NoFreePermit)
+	if _, err := c.Semaphore("plain").TryAcquireFor(t.Context(), patience); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLocker_RunNow_IsRefusedUnlessUnscheduledRunsMay(t *testing.T) {
+	dial := clustertest.Start(t, "manual")
+	for _, may := range []bool{false, true} {
+		var opts []gkgocron.Option
+		if may {
+			opts = append(opts, gkgocron.WithUnscheduled())
+		}
+		n := newNode(t, dial("app1"), noon, opts...)
+		j := n.job("manual", gocron.CronJob("30 * * * *", false))
+		n.start()
+		if err := j.RunNow(); err != nil {
+			t.Fatal(err)
+		}
+		if may {
+			receive(t, n.ran, "the run")
+		} else if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrUnscheduled) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestLocker_CannotTellTheDueTime_RunsNothing(t *testing.T) {
+	dial := clustertest.Start(t, "twice")
+	n := newNode(t, dial("app1"), noon.Add(-time.Second))
+	for range 2 {
+		n.job("twice", gocron.CronJob("* * * * *", false))
+	}
+	n.start()
+	n.clock.Advance(time.Second)
+	if err := receive(t, n.skipped, "the skip"); err == nil {
+		t.Error("two jobs of one name ran")
+	}
+	if _, err := gkgocron.NewLocker(dial("app1")).Lock(t.Context(), "twice"); !errors.Is(err, gkgocron.ErrNotFollowing) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTask_WithoutItsLocker_DoesNotRun(t *testing.T) {
+	dial := clustertest.Start(t)
+	locker := gkgocron.NewLocker(dial("app1"))
+	s, err := gocron.NewScheduler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Shutdown() }()
+	failed := make(chan error, 1)
+	_, err = s.NewJob(gocron.OneTimeJob(gocron.OneTimeJobStartImmediately()),
+		locker.Task(func(context.Context) error { t.Error("ran"); return nil }),
+		gocron.WithEventListeners(gocron.AfterJobRunsWithError(func(_ uuid.UUID, _ string, err error) { failed <- err })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if err := receive(t, failed, "the failure"); !errors.Is(err, gkgocron.ErrNotLocked) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
+	dial := clustertest.Start(t, "leader")
+	type leader struct {
+		name  string
+		token uint64
+	}
+	began := make(chan leader, 10)
+	var running atomic.Int32
+	causes := make(chan error, 10)
+	electors := make(map[string]*gkgocron.Elector)
+	for _, name := range []string{"app1", "app2"} {
+		e := gkgocron.NewElector(dial(name).Semaphore("leader"), client.WithPause(time.Millisecond))
+		electors[name] = e
+		s, err := gocron.NewScheduler(gocron.WithDistributedElector(e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.NewJob(gocron.DurationJob(10*time.Millisecond), e.Task(func(ctx context.Context) error {
+			if running.Add(1) > 1 {
+				t.Error("two leaders run at once")
+			}
+			defer running.Add(-1)
+			began <- leader{name, client.PermitOf(ctx).Token()}
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return nil
+		}), gocron.WithSingletonMode(gocron.LimitModeReschedule))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(func() {
+			_ = s.Shutdown()
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := e.IsLeader(context.Background()); !errors.Is(err, gkgocron.ErrNotLeader) {
+				t.Error("leads after Close")
+			}
+		})
+	}
+	first := receive(t, began, "the first leader")
+	if err := electors[first.name].IsLeader(t.Context()); err != nil {
+		t.Error(err)
+	}
+	clustertest.Revoke(t, dial("ops"), first.token)
+	if cause := receive(t, causes, "the end of the term"); !errors.Is(cause, client.ErrRevoked) {
+		t.Errorf("cause %v", cause)
+	}
+	if second := receive(t, began, "the next leader"); second.token <= first.token {
+		t.Errorf("token %d after %d", second.token, first.token)
+	}
+}

@@ -1,0 +1,144 @@
+package cron_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 20 * time.Second
+
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// start starts a timetable, and stops it with the test, its jobs included.
+func start(t *testing.T, c *cron.Cron) {
+	c.Start()
+	t.Cleanup(func() { <-c.Stop().Done() })
+}
+
+var everySecond = cron.WithSeconds()
+
+// Two processes: the second one's clock is late by more than the job takes.
+func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
+	dial := clustertest.Start(t, "tick")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	over := make(chan time.Time, 100)    // due times of the first process's runs that are over
+	refused := make(chan time.Time, 100) // what the second one was denied
+	first := client.NewRunner(dial("app1").Semaphore("tick"), func(context.Context) error { return nil },
+		client.WithHooks(client.Hooks{Finished: func(r client.Report) { over <- r.Due }}))
+	second := client.NewRunner(dial("app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
+		client.WithHooks(client.Hooks{Denied: func(d *client.Denied) {
+			if d.Reason != client.FiringDone {
+				t.Errorf("denied: %v", d)
+			}
+			refused <- d.Firing.GetFiring().GetDue().AsTime()
+		}}))
+
+	turns := make(chan struct{}) // each activation of the second waits for one of the first
+	defer close(turns)
+	skew := func(j cron.Job) cron.Job {
+		return cron.FuncJob(func() {
+			if _, ok := <-turns; ok {
+				j.Run()
+			}
+		})
+	}
+	one, two := cron.New(everySecond), cron.New(everySecond, cron.WithChain(skew))
+	for c, r := range map[*cron.Cron]*client.Runner{one: first, two: second} {
+		if _, err := gkcron.Add(ctx, c, "* * * * * *", r); err != nil {
+			t.Fatal(err)
+		}
+		start(t, c)
+	}
+	seen := make(map[time.Time]bool)
+	for range 2 {
+		due := receive(t, over, "a run")
+		if seen[due] || due.Nanosecond() != 0 || due.Location() != time.UTC {
+			t.Errorf("due %s", due)
+		}
+		seen[due] = true
+		turns <- struct{}{}
+		if got := receive(t, refused, "a denial"); !seen[got] {
+			t.Errorf("the second was refused %s, which the first has not run", got)
+		}
+	}
+}
+
+func TestAdd_BadSpec_IsRefused(t *testing.T) {
+	if _, err := gkcron.Add(t.Context(), cron.New(), "every other day", nil); err == nil {
+		t.Error("accepted")
+	}
+}
+
+func TestAdd_PermitRevoked_EndsTheJobWithTheCause(t *testing.T) {
+	dial := clustertest.Start(t, "long")
+	c := dial("app1")
+	tokens, causes := make(chan uint64, 1), make(chan error, 1)
+	table := cron.New(everySecond)
+	_, err := gkcron.Add(t.Context(), table, "* * * * * *", client.NewRunner(c.Semaphore("long"), func(ctx context.Context) error {
+		select {
+		case tokens <- client.PermitOf(ctx).Token():
+		default:
+			return nil // a later activation
+		}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return ctx.Err()
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, table)
+	clustertest.Revoke(t, c, receive(t, tokens, "the job"))
+	if cause := receive(t, causes, "the end of the job"); !errors.Is(cause, client.ErrRevoked) {
+		t.Errorf("cause %v", cause)
+	}
+}
+
+func TestJobWrapper_OnAChain_RunsUnderAPermitAndOnceAFiring(t *testing.T) {
+	dial := clustertest.Start(t, "chained")
+	due := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ran := 0
+	var job cron.Job
+	for _, name := range []string{"app1", "app2"} {
+		wrap := gkcron.JobWrapper(t.Context(), dial(name).Semaphore("chained"), func() time.Time { return due })
+		job = cron.NewChain(cron.Recover(cron.DiscardLogger), wrap).Then(gkcron.Func(func(ctx context.Context) error {
+			if ran++; client.PermitOf(ctx) == nil {
+				t.Error("no permit")
+			}
+			return nil
+		}))
+		job.Run()
+	}
+	if ran != 1 {
+		t.Errorf("ran %d times", ran)
+	}
+	plain := 0
+	wrap := gkcron.JobWrapper(t.Context(), dial("app3").Semaphore("chained"), nil)
+	job = cron.NewChain(wrap).Then(cron.FuncJob(func() { plain++ }))
+	job.Run()
+	job.Run()
+	if plain != 2 {
+		t.Errorf("a job without due times ran %d times", plain)
+	}
+}

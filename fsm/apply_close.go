@@ -79,7 +79,10 @@ func (d *draft) setPause(name string, p *semaphore.Pause, e Event) {
 	d.setDefinition(name, &after)
 	e.Semaphore, e.Definition, e.Before = name, &after, before
 	d.emit(e)
-	d.note(JournalEntry{Kind: e.Kind, Semaphore: name, Author: e.Author, Reason: e.Reason, At: e.At})
+	if p == nil {
+		p = before.Pause // what ended is noted
+	}
+	d.note(JournalEntry{Kind: e.Kind, Semaphore: name, Pause: p, Author: e.Author, Reason: e.Reason, At: e.At})
 }
 
 func cordonID(c *Cordon) string { return c.ID }
@@ -95,20 +98,16 @@ func (d *draft) setCordon(c SetCordon) Result {
 		ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until,
 		Author: c.Author, Reason: c.Reason, Revision: revision,
 	}
-	var before *Cordon
 	cordons := slices.Clone(d.cordons) // the old slice belongs to published states
 	i, found := search(cordons, c.ID, cordonID)
 	if found {
-		before = cordons[i]
 		cordons[i] = now
 	} else {
 		cordons = slices.Insert(cordons, i, now)
 	}
 	d.cordons = cordons
 	d.emit(Event{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At})
-	d.note(JournalEntry{
-		Kind: CordonedEvent, Before: cordonRule(before), After: cordonRule(now), Author: c.Author, Reason: c.Reason, At: c.At,
-	})
+	d.note(JournalEntry{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At})
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
@@ -120,17 +119,9 @@ func (d *draft) uncordon(c Uncordon) Result {
 	}
 	revision := d.advance()
 	d.cordonRevision = revision
-	before := d.cordons[i]
+	ended := d.cordons[i]
 	d.cordons = slices.Delete(slices.Clone(d.cordons), i, i+1)
-	d.emit(Event{Kind: UncordonedEvent, Cordon: before, Author: c.Author, Reason: c.Reason, At: c.At})
-	d.note(JournalEntry{Kind: UncordonedEvent, Before: cordonRule(before), Author: c.Author, Reason: c.Reason, At: c.At})
+	d.emit(Event{Kind: UncordonedEvent, Cordon: ended, Author: c.Author, Reason: c.Reason, At: c.At})
+	d.note(JournalEntry{Kind: UncordonedEvent, Cordon: ended, Author: c.Author, Reason: c.Reason, At: c.At})
 	return RevisionResult{Applied: true, Revision: revision}
-}
-
-// cordonRule is how the journal holds a cordon.
-func cordonRule(c *Cordon) *semaphore.Definition {
-	if c == nil {
-		return nil
-	}
-	return &semaphore.Definition{Name: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern}
 }

@@ -73,10 +73,6 @@ func TestCordons(t *testing.T) {
 		{ID: "a", AcquirerPattern: "app1", Revision: 3}, {ID: "z", GroupPattern: "dr-site", Revision: 4},
 	})
 	equal(t, "cordon revision", s.CordonRevision(), uint64(4))
-	notes := collect(s.Journal("", 4))
-	equal(t, "journal before", notes[0].Before, &semaphore.Definition{Name: "z", GroupPattern: "dr-.*"})
-	equal(t, "journal after", notes[0].After, &semaphore.Definition{Name: "z", GroupPattern: "dr-site"})
-
 	for _, cmd := range []fsm.Uncordon{
 		{ID: "none"}, {ID: "z", Revision: 2}, {ID: "z", Term: l.term - 1}, {ID: "z", Term: l.term, Revision: 2},
 	} {
@@ -94,6 +90,34 @@ func TestCordons(t *testing.T) {
 	}
 	equal(t, "cordons of an older state", len(s.Cordons()), 2)
 	unchanged[fsm.InvalidResult](l, fsm.SetCordon{GroupPattern: "x"})
+}
+
+// Who reads the journal learns what was closed, until when and by whom, also of what is over.
+func TestJournal_HoldsCordonsAndPausesWhole(t *testing.T) {
+	l := newLog(t)
+	l.define("s")
+	l.apply(
+		fsm.SetCordon{ID: "z", GroupPattern: "dr-.*", AcquirerPattern: "app1", Until: at(60), Author: "ann", Reason: "power", At: at(1)},
+		fsm.SetCordon{ID: "z", GroupPattern: "dr-site", Author: "bob"},
+		fsm.Uncordon{ID: "z", Author: "cyd", Reason: "power is back", At: at(2)},
+		fsm.Pause{Names: []string{"s"}, Reason: "night", Until: at(60), Stop: true, Author: "ann", At: at(3)},
+		fsm.Pause{Names: []string{"s"}, Reason: "longer"},
+		fsm.Resume{Names: []string{"s"}, Author: "bob", Reason: "day", At: at(4)},
+	)
+	dr := &fsm.Cordon{ID: "z", GroupPattern: "dr-.*", AcquirerPattern: "app1", Until: at(60), Author: "ann", Reason: "power", Revision: 2}
+	site := &fsm.Cordon{ID: "z", GroupPattern: "dr-site", Author: "bob", Revision: 3}
+	night := &semaphore.Pause{Reason: "night", Until: at(60), Stop: true, Revision: 5, Author: "ann"}
+	longer := &semaphore.Pause{Reason: "longer", Revision: 6}
+	want := []*fsm.JournalEntry{
+		{Revision: 2, Kind: fsm.CordonedEvent, Cordon: dr, Author: "ann", Reason: "power", At: at(1)},
+		{Revision: 3, Kind: fsm.CordonedEvent, Cordon: site, Author: "bob"},
+		{Revision: 4, Kind: fsm.UncordonedEvent, Cordon: site, Author: "cyd", Reason: "power is back", At: at(2)},
+		{Revision: 5, Kind: fsm.PausedEvent, Semaphore: "s", Pause: night, Author: "ann", Reason: "night", At: at(3)},
+		{Revision: 6, Kind: fsm.PausedEvent, Semaphore: "s", Pause: longer, Reason: "longer"},
+		{Revision: 7, Kind: fsm.ResumedEvent, Semaphore: "s", Pause: longer, Author: "bob", Reason: "day", At: at(4)},
+	}
+	equal(t, "journal", collect(l.state().Journal("", 2)), want)
+	equal(t, "journal after a restart", collect(restored(t, l.state()).State().Journal("", 2)), want)
 }
 
 func TestForget(t *testing.T) {

@@ -36,25 +36,17 @@ func (r *reader) header(in *logv1.Header, s *State) {
 }
 
 func (w *writer) definition(s *StoredDefinition) *logv1.StoredDefinition {
-	out := &logv1.StoredDefinition{
+	return &logv1.StoredDefinition{
 		Definition: definitionToProto(s.Definition), Version: s.Version, CreatedRevision: s.CreatedRevision,
-		UpdatedBy: s.UpdatedBy, UpdatedAt: w.time(s.UpdatedAt), Reason: s.Reason,
+		UpdatedBy: s.UpdatedBy, UpdatedAt: w.time(s.UpdatedAt), Reason: s.Reason, Pause: w.pause(s.Pause),
 	}
-	if p := s.Pause; p != nil {
-		out.Pause = &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author}
-	}
-	return out
 }
 
 func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition {
 	out := &StoredDefinition{
 		Definition: r.definition(in.GetDefinition()), Version: in.GetVersion(), CreatedRevision: in.GetCreatedRevision(),
 		UpdatedBy: in.GetUpdatedBy(), UpdatedAt: timeFromProto(in.GetUpdatedAt()), Reason: in.GetReason(),
-	}
-	if p := in.GetPause(); p != nil {
-		out.Pause = &semaphore.Pause{
-			Reason: p.GetReason(), Until: timeFromProto(p.GetUntil()), Stop: p.GetStop(), Revision: p.GetRevision(), Author: p.GetAuthor(),
-		}
+		Pause: r.pause(in.GetPause()),
 	}
 	if d := out.Definition; d == nil || d.Name == "" {
 		r.fail("it has no definition, or one without a name")
@@ -64,6 +56,22 @@ func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition 
 		r.small(uint32(d.FiringOnLoss), uint32(semaphore.FiringSpent), uint32(semaphore.FiringFree), "firing_on_loss")
 	}
 	return out
+}
+
+func (w *writer) pause(p *semaphore.Pause) *logv1.StoredPause {
+	if p == nil {
+		return nil
+	}
+	return &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author}
+}
+
+func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
+	if in == nil {
+		return nil
+	}
+	return &semaphore.Pause{
+		Reason: in.GetReason(), Until: timeFromProto(in.GetUntil()), Stop: in.GetStop(), Revision: in.GetRevision(), Author: in.GetAuthor(),
+	}
 }
 
 func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
@@ -115,6 +123,9 @@ func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
 }
 
 func (w *writer) cordon(c *Cordon) *logv1.StoredCordon {
+	if c == nil {
+		return nil
+	}
 	return &logv1.StoredCordon{
 		Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
 		Author: c.Author, Reason: c.Reason, Revision: c.Revision,
@@ -122,6 +133,9 @@ func (w *writer) cordon(c *Cordon) *logv1.StoredCordon {
 }
 
 func (r *reader) cordon(in *logv1.StoredCordon) *Cordon {
+	if in == nil {
+		return nil
+	}
 	return &Cordon{
 		ID: in.GetId(), GroupPattern: in.GetGroupPattern(), AcquirerPattern: in.GetAcquirerPattern(), Until: timeFromProto(in.GetUntil()),
 		Author: in.GetAuthor(), Reason: in.GetReason(), Revision: in.GetRevision(),
@@ -164,6 +178,7 @@ func (w *writer) journal(e *JournalEntry) *logv1.JournalEntry {
 	return &logv1.JournalEntry{
 		Revision: e.Revision, Ordinal: e.Ordinal, Semaphore: e.Semaphore, Kind: uint32(e.Kind), Author: e.Author, Reason: e.Reason,
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
+		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 	}
 }
 
@@ -173,6 +188,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(Configured), "kind of a journal entry")),
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
+		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),
 	}
 }
 

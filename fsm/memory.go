@@ -17,10 +17,14 @@ type JournalEntry struct {
 	Author    string
 	Reason    string
 	At        time.Time
-	// Before and After are an edited definition. For a cordon they hold only its id, as the name, and its patterns.
+	// Before and After are an edited definition.
 	Before, After *semaphore.Definition
 	// Permit is the permit that ended, or that was held or revoked; nil otherwise.
 	Permit *semaphore.Permit
+	// Cordon is what a CordonedEvent set and an UncordonedEvent ended; nil otherwise.
+	Cordon *Cordon
+	// Pause is what a PausedEvent set and a ResumedEvent ended; nil otherwise.
+	Pause *semaphore.Pause
 }
 
 // note adds an entry of the current revision to the journal and lets the oldest go.

@@ -108,12 +108,10 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		m.revision++
 		m.cordoned = m.revision
-		e := fsm.JournalEntry{Kind: fsm.CordonedEvent, Author: c.Author, Reason: c.Reason, At: c.At}
-		e.Before = m.dropCordon(c.ID)
+		m.dropCordon(c.ID)
 		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision}
 		m.cordons = append(m.cordons, now)
-		e.After = &semaphore.Definition{Name: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern}
-		m.note(e)
+		m.note(fsm.JournalEntry{Kind: fsm.CordonedEvent, Cordon: &now, Author: c.Author, Reason: c.Reason, At: c.At})
 		return m.changed()
 	case fsm.Uncordon:
 		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
@@ -122,7 +120,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		m.revision++
 		m.cordoned = m.revision
-		m.note(fsm.JournalEntry{Kind: fsm.UncordonedEvent, Author: c.Author, Reason: c.Reason, At: c.At, Before: m.dropCordon(c.ID)})
+		m.note(fsm.JournalEntry{Kind: fsm.UncordonedEvent, Author: c.Author, Reason: c.Reason, At: c.At, Cordon: m.dropCordon(c.ID)})
 		return m.changed()
 	case fsm.Forget:
 		return m.forget(c)
@@ -231,11 +229,11 @@ func (m *model) dropPermit(token uint64) {
 	m.permitRev[p.Semaphore] = m.revision
 }
 
-func (m *model) dropCordon(id string) *semaphore.Definition {
+func (m *model) dropCordon(id string) *fsm.Cordon {
 	for i, c := range m.cordons {
 		if c.ID == id {
 			m.cordons = slices.Delete(m.cordons, i, i+1)
-			return &semaphore.Definition{Name: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern}
+			return &c
 		}
 	}
 	return nil
@@ -567,8 +565,9 @@ func (m *model) pause(c fsm.Pause) fsm.Result {
 	}
 	m.revision++
 	for _, name := range c.Names {
-		m.definition(name).Pause = &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author}
-		m.note(fsm.JournalEntry{Kind: fsm.PausedEvent, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At})
+		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author}
+		m.definition(name).Pause = p
+		m.note(fsm.JournalEntry{Kind: fsm.PausedEvent, Semaphore: name, Pause: p, Author: c.Author, Reason: c.Reason, At: c.At})
 	}
 	return m.changed()
 }
@@ -590,8 +589,8 @@ func (m *model) resume(c fsm.Resume) fsm.Result {
 			any = true
 			m.revision++
 		}
+		m.note(fsm.JournalEntry{Kind: fsm.ResumedEvent, Semaphore: name, Pause: d.Pause, Author: c.Author, Reason: c.Reason, At: c.At})
 		d.Pause = nil
-		m.note(fsm.JournalEntry{Kind: fsm.ResumedEvent, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At})
 	}
 	if !any {
 		return fsm.RevisionResult{}

@@ -87,7 +87,7 @@ func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit
 }
 
 // HolderCount counts the permits of a semaphore: live, held and cooling.
-func (s *State) HolderCount(sem string) int { return s.gate(sem).permits }
+func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 
 // Used is the weight of the permits of a semaphore: live, held and cooling.
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
@@ -119,7 +119,7 @@ func (s *State) ClaimedSemaphores() iter.Seq[string] {
 }
 
 // ClaimCount counts the remembered firings of a semaphore.
-func (s *State) ClaimCount(sem string) int { return s.gate(sem).claims }
+func (s *State) ClaimCount(sem string) int { return int(s.gate(sem).claims) }
 
 // LowWater is the due time at and below which the semaphore refuses firings, because they may have been forgotten; zero
 // when none was.

@@ -141,7 +141,9 @@ func (in *restoring) definition(s *StoredDefinition) {
 	in.lastDefinition = name
 	in.requireRevision(s.Version, "definition "+name)
 	in.requireRevision(s.CreatedRevision, "definition "+name)
-	in.require(s.Pause == nil || s.Pause.Revision <= in.revision, "the pause of definition %q is later than the last revision", name)
+	if s.Pause != nil {
+		in.requireRevision(s.Pause.Revision, "the pause of definition "+name)
+	}
 	in.d.setDefinition(name, s)
 }
 
@@ -237,6 +239,7 @@ func (in *restoring) journal(e *JournalEntry) {
 		in.r.fail("journal entry %d.%d is out of order", e.Revision, e.Ordinal)
 	}
 	in.requireRevision(e.Revision, "a journal entry")
+	in.closing(e)
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
 	}
@@ -244,6 +247,29 @@ func (in *restoring) journal(e *JournalEntry) {
 		in.share(e.Permit)
 	}
 	in.d.addJournal(e)
+}
+
+// closing checks the cordon or pause of a journal entry: there is one if, and only if, the entry is of that kind; what it set has
+// its own revision, what it ended an older one.
+func (in *restoring) closing(e *JournalEntry) {
+	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
+		in.r.fail("journal entry %d.%d of kind %d has a cordon, or lacks one", e.Revision, e.Ordinal, e.Kind)
+	} else if c != nil && (c.ID == "" || e.Semaphore != "" || !closed(e, CordonedEvent, c.Revision)) {
+		in.r.fail("journal entry %d.%d is not of its cordon %q of revision %d", e.Revision, e.Ordinal, c.ID, c.Revision)
+	}
+	if p := e.Pause; (p != nil) != (e.Kind == PausedEvent || e.Kind == ResumedEvent) {
+		in.r.fail("journal entry %d.%d of kind %d has a pause, or lacks one", e.Revision, e.Ordinal, e.Kind)
+	} else if p != nil && (e.Semaphore == "" || !closed(e, PausedEvent, p.Revision)) {
+		in.r.fail("journal entry %d.%d of %q is not of its pause of revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
+	}
+}
+
+// closed reports whether an entry can have set, if it is of that kind, or else ended, what was set at revision.
+func closed(e *JournalEntry, set EventKind, revision uint64) bool {
+	if e.Kind == set {
+		return revision == e.Revision
+	}
+	return revision > 0 && revision < e.Revision
 }
 
 func (in *restoring) gate(s *logv1.StoredSemaphore) {

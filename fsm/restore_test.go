@@ -123,6 +123,9 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 	journal := func(r []*logv1.Record) *logv1.JournalEntry {
 		return find(r, func(r *logv1.Record) bool { return r.GetJournal() != nil }).GetJournal()
 	}
+	noted := func(r []*logv1.Record, kind fsm.EventKind) *logv1.JournalEntry {
+		return find(r, func(r *logv1.Record) bool { return r.GetJournal().GetKind() == uint32(kind) }).GetJournal()
+	}
 	gate := func(r []*logv1.Record) *logv1.StoredSemaphore {
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore() != nil }).GetSemaphore()
 	}
@@ -172,6 +175,9 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"the pause of definition", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause.Revision = 1 << 40
 		})},
+		{"the pause of definition", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause.Revision = 0
+		})},
 		{"has weight 0", edit(func(r []*logv1.Record) { live(r).Weight = 0 })},
 		{"has duration", edit(func(r []*logv1.Record) { live(r).Duration = 0 })},
 		{"has duration", edit(func(r []*logv1.Record) { live(r).Duration = 1 << 60 })},
@@ -208,6 +214,27 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		})},
 		{"unknown kind of a journal entry", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
 		{"journal entry", edit(func(r []*logv1.Record) { journal(r).Revision = 1 << 40 })},
+		{"has a cordon, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon = nil })},
+		{"has a cordon, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon = nil })},
+		{"has a cordon, or lacks one", edit(func(r []*logv1.Record) { journal(r).Cordon = &logv1.StoredCordon{Id: "k", Revision: 1} })},
+		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Id = "" })},
+		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Semaphore = "export" })},
+		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Revision-- })},
+		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon.Revision = 0 })},
+		{"is not of its cordon", edit(func(r []*logv1.Record) {
+			e := noted(r, fsm.UncordonedEvent)
+			e.Cordon.Revision = e.GetRevision()
+		})},
+		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause = nil })},
+		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause = nil })},
+		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { journal(r).Pause = &logv1.StoredPause{Revision: 1} })},
+		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Semaphore = "" })},
+		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause.Revision-- })},
+		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause.Revision = 0 })},
+		{"is not of its pause", edit(func(r []*logv1.Record) {
+			e := noted(r, fsm.ResumedEvent)
+			e.Pause.Revision = e.GetRevision()
+		})},
 		{"permit revision", edit(func(r []*logv1.Record) { gate(r).PermitRevision = 1 << 40 })},
 		{"permits and no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
 		{"has nothing else to it", edit(func(r []*logv1.Record) { gate(r).Name = "aaa" })},

@@ -3283,7 +3283,10 @@ type JournalEntry struct {
 	After  *Definition   `protobuf:"bytes,8,opt,name=after,proto3" json:"after,omitempty"`
 	Permit *StoredPermit `protobuf:"bytes,9,opt,name=permit,proto3" json:"permit,omitempty"`
 	// Which of several entries of one revision, from 0.
-	Ordinal       uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	Ordinal uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	// What the entry set or ended, whole.
+	Cordon        *StoredCordon `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	Pause         *StoredPause  `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3386,6 +3389,20 @@ func (x *JournalEntry) GetOrdinal() uint32 {
 		return x.Ordinal
 	}
 	return 0
+}
+
+func (x *JournalEntry) GetCordon() *StoredCordon {
+	if x != nil {
+		return x.Cordon
+	}
+	return nil
+}
+
+func (x *JournalEntry) GetPause() *StoredPause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
 }
 
 type Trailer struct {
@@ -3718,7 +3735,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xdb\x02\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xca\x03\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -3730,7 +3747,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05after\x18\b \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x05after\x127\n" +
 	"\x06permit\x18\t \x01(\v2\x1f.gatekeeper.log.v1.StoredPermitR\x06permit\x12\x18\n" +
 	"\aordinal\x18\n" +
-	" \x01(\rR\aordinal\"?\n" +
+	" \x01(\rR\aordinal\x127\n" +
+	"\x06cordon\x18\v \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\x124\n" +
+	"\x05pause\x18\f \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"?\n" +
 	"\aTrailer\x12\x18\n" +
 	"\arecords\x18\x01 \x01(\x04R\arecords\x12\x1a\n" +
 	"\bchecksum\x18\x02 \x01(\fR\bchecksumBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
@@ -3840,11 +3859,13 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	5,  // 47: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
 	5,  // 48: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
 	31, // 49: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	50, // [50:50] is the sub-list for method output_type
-	50, // [50:50] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	33, // 50: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	29, // 51: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }

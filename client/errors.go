@@ -54,12 +54,19 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
-// plainText is what an error says without the name of its code.
+// plainText is what an error says without what gRPC puts around it. It is for people; nothing is decided on it.
 func plainText(err error) string {
-	if s, ok := status.FromError(err); ok && s.Message() != "" {
-		return s.Message()
+	text := err.Error()
+	if e, ok := errors.AsType[interface {
+		error
+		GRPCStatus() *status.Status
+	}](err); ok && e.GRPCStatus().Message() != "" {
+		text = e.GRPCStatus().Message()
 	}
-	return err.Error()
+	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
+		text = strings.TrimPrefix(strings.TrimSuffix(inner, `"`), "transport: Error while dialing: ")
+	}
+	return text
 }
 
 // Is makes it one of the sentinels above.

@@ -101,7 +101,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 		type key struct{}
 		failed := errors.New("the job failed")
 		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
-			if p := PermitOf(ctx); p.Token() != 7 || !p.Held() || ctx.Value(key{}) != "value" {
+			if p := PermitOf(ctx); TokenOf(ctx) != 7 || p.Token() != 7 || !p.Held() || ctx.Value(key{}) != "value" {
 				t.Errorf("permit %v, value %v", p, ctx.Value(key{}))
 			}
 			pass(time.Minute)
@@ -484,7 +484,7 @@ func TestLoop_ClientClosed_Ends(t *testing.T) {
 }
 
 func TestPermitOf_OutsideOfAJob_IsNil(t *testing.T) {
-	if p := PermitOf(t.Context()); p != nil {
+	if p := PermitOf(t.Context()); p != nil || TokenOf(t.Context()) != 0 {
 		t.Error(p)
 	}
 }

@@ -40,6 +40,14 @@ func PermitOf(ctx context.Context) *Permit {
 	return p
 }
 
+// TokenOf returns the fencing token of PermitOf; 0 when there is no permit.
+func TokenOf(ctx context.Context) uint64 {
+	if p := PermitOf(ctx); p != nil {
+		return p.Token()
+	}
+	return 0
+}
+
 func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
 	run := &Run{runner: r, permit: p, due: due, started: time.Now(), finished: make(chan struct{}), unfollow: func() bool { return true }}
 	run.ctx, run.cancel = context.WithCancelCause(context.WithValue(ctx, permitKey{}, p))

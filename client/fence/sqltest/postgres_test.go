@@ -1,0 +1,98 @@
+package sqltest
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+)
+
+func TestPostgreSQL(t *testing.T) {
+	suite(t, startPostgreSQL(t), "BIGSERIAL PRIMARY KEY")
+}
+
+// program finds a program of PostgreSQL's server, which Debian keeps out of PATH.
+func program(t *testing.T, name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Skip("PostgreSQL's " + name + " is not installed here")
+	}
+	return slices.Max(found)
+}
+
+// startPostgreSQL starts a server that listens on a socket in a folder of its own alone.
+func startPostgreSQL(t *testing.T) *sql.DB {
+	initdb, postgres := program(t, "initdb"), program(t, "postgres")
+	dir, err := os.MkdirTemp("", "gatekeeper-pg-") // brief: the name of a socket has hardly 100 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	as := &syscall.SysProcAttr{}
+	if os.Geteuid() == 0 { // as which it refuses to run
+		as.Credential = &syscall.Credential{Uid: number(t, "nobody", func(u *user.User) string { return u.Uid }), Gid: number(t, "nobody", func(u *user.User) string { return u.Gid })}
+		if err := os.Chown(dir, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...) //nolint:noctx // it is ended by the signal that PostgreSQL wants
+		cmd.Dir, cmd.SysProcAttr, cmd.Stderr = dir, as, os.Stderr
+		return cmd
+	}
+	if err := command(initdb, "--pgdata", dir+"/data", "--username", "fence", "--auth", "trust", "--no-sync", "--no-instructions").Run(); err != nil {
+		t.Fatal(err)
+	}
+	server := command(postgres, "-D", dir+"/data", "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGINT) // fast shutdown
+		_ = server.Wait()
+	})
+	db, err := sql.Open("pgx", "host="+dir+" user=fence dbname=postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); ; <-tick.C {
+		if err = db.PingContext(t.Context()); err == nil {
+			return db
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("PostgreSQL does not answer: %v", err)
+		}
+	}
+}
+
+func number(t *testing.T, name string, of func(*user.User) string) uint32 {
+	u, err := user.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.ParseUint(of(u), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(n)
+}

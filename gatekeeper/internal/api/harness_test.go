@@ -208,8 +208,13 @@ type fakeListener struct {
 	log []string   // what was done, in order
 }
 
-func (l *fakeListener) Refresh(ctx context.Context, t time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
-	out, err := l.keeper.refresh(ctx, t, r)
+func (l *fakeListener) Receive() keeper.Receipt { return keeper.Receipt{Received: time.Now()} }
+
+func (l *fakeListener) Refresh(ctx context.Context, receipt keeper.Receipt, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+	if len(r) == 0 {
+		return nil, nil
+	}
+	out, err := l.keeper.refresh(ctx, receipt.Received, r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, token := range r {

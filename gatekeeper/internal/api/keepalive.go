@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"sync"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -38,6 +37,7 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 	}
 	defer listener.Close()
 	defer k.refreshes.Wait()
+	defer k.dropHeld()
 	defer cancel() // the first of the three: refreshes end with it
 	go k.receive(stream.Recv)
 	err := k.run(stream.Send)
@@ -68,9 +68,9 @@ type keepAlive struct {
 
 // frame is a received frame, or why there will be no more.
 type frame struct {
-	received time.Time
-	message  *gatekeeperv1.KeepAliveRequest
-	err      error
+	receipt keeper.Receipt // unless there is an error
+	message *gatekeeperv1.KeepAliveRequest
+	err     error
 }
 
 type frameResult struct {
@@ -79,14 +79,25 @@ type frameResult struct {
 	err     error
 }
 
+// drop gives the frame up.
+func (f *frame) drop() {
+	if f.err == nil {
+		f.receipt.Drop()
+	}
+}
+
 // receive reads frames until there are no more. It may be blocked in recv when the handler returns, which ends it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) {
 	for {
 		message, err := recv()
-		f := frame{received: time.Now(), message: message, err: err} // the time first of all
+		f := frame{message: message, err: err}
+		if err == nil {
+			f.receipt = k.listener.Receive() // the time first of all
+		}
 		select {
 		case k.frames <- f:
 		case <-k.ctx.Done():
+			f.drop()
 			return
 		}
 		if err != nil {
@@ -133,10 +144,12 @@ func (k *keepAlive) take(f frame) error {
 		return f.err
 	}
 	if number := f.message.GetFrame(); number != k.last+1 {
+		f.drop()
 		return invalid("frame", decimal(number), "must be "+decimal(k.last+1)+": frames are numbered from 1 and rise by one")
 	}
 	k.last++
 	if n := len(f.message.GetForget()); n > maxTokens {
+		f.drop()
 		return invalid("forget", strconv.Itoa(n)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
 	}
 	if len(f.message.GetForget()) > 0 && k.inFlight > 0 {
@@ -149,22 +162,28 @@ func (k *keepAlive) take(f frame) error {
 func (k *keepAlive) begin(f frame) error {
 	tokens, err := tokensFrom("tokens", f.message.GetTokens())
 	if err != nil {
+		f.drop()
 		return err
 	}
 	k.listener.Forget(f.message.GetForget()...)
 	k.inFlight++
-	k.refreshes.Go(func() { k.refresh(f.message.GetFrame(), f.received, tokens) })
+	k.refreshes.Go(func() { k.refresh(f.message.GetFrame(), f.receipt, tokens) })
 	return nil
 }
 
-func (k *keepAlive) refresh(number uint64, received time.Time, tokens []keeper.TokenRefresh) {
-	r := frameResult{number: number}
-	if len(tokens) > 0 {
-		r.err = k.caught(func() (err error) {
-			r.results, err = k.listener.Refresh(k.ctx, received, tokens)
-			return err
-		})
+// dropHeld gives up the frame that still waits for others.
+func (k *keepAlive) dropHeld() {
+	if k.held != nil {
+		k.held.drop()
 	}
+}
+
+func (k *keepAlive) refresh(number uint64, receipt keeper.Receipt, tokens []keeper.TokenRefresh) {
+	r := frameResult{number: number}
+	r.err = k.caught(func() (err error) {
+		r.results, err = k.listener.Refresh(k.ctx, receipt, tokens)
+		return err
+	})
 	select {
 	case k.results <- r:
 	case <-k.ctx.Done():

@@ -35,8 +35,10 @@ type Keeper interface {
 
 // Listener is one stream on which permits are kept alive; a *keeper.Listener is one.
 type Listener interface {
+	// Receive takes note of a frame when it comes in; one Refresh or Drop follows.
+	Receive() keeper.Receipt
 	// Refresh follows the tokens and refreshes them. Several may run at once.
-	Refresh(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
+	Refresh(ctx context.Context, r keeper.Receipt, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Forget ends the notices for these tokens.
 	Forget(tokens ...uint64)
 	// Notices is closed when the leadership ends.

@@ -333,7 +333,7 @@ func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *t
 		p := w.granted(ask("a", "1"))
 		l := w.Listen()
 		defer l.Close()
-		if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}}); err != nil {
+		if _, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
 			t.Fatal(err)
 		}
 		w.sleep(30 * time.Second)
@@ -418,7 +418,7 @@ func TestRevoke_IsCooperative(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		l := w.Listen()
 		defer l.Close()
-		if _, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}}); err != nil {
+		if _, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Revoke(context.Background(), p.Token, "op", "disk is full"); err != nil {

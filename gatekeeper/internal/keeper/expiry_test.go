@@ -211,7 +211,7 @@ func TestMaxHold_RefreshingForTooLong_IsToldAndRefused(t *testing.T) {
 		defer l.Close()
 		for range 14 {
 			w.sleep(20 * time.Second)
-			if r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token}}); err != nil || r[0].Status != StatusRefreshed {
+			if r, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil || r[0].Status != StatusRefreshed {
 				t.Fatal(r, err)
 			}
 		}
@@ -269,6 +269,27 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 		var not *consensus.NotLeaderError
 		if !asError(err, &not) {
 			t.Fatalf("the error is %v", err)
+		}
+	})
+}
+
+func TestReceipt_FrameWaitsBehindOthers_NothingExpiresMeanwhile(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		l := w.Listen()
+		defer l.Close()
+		w.sleep(59 * time.Second)
+		receipt := l.Receive() // and its turn has not come yet
+		w.sleep(10 * time.Second)
+		r, err := l.Refresh(context.Background(), receipt, []TokenRefresh{{Token: p.Token}})
+		if err != nil || r[0].Status != StatusRefreshed {
+			t.Fatalf("a frame that had come in before the deadline is answered with %+v, %v", r, err)
+		}
+		l.Receive().Drop()
+		w.sleep(2 * time.Minute)
+		if w.live(p.Token) {
+			t.Fatal("a dropped frame holds up the expiry")
 		}
 	})
 }

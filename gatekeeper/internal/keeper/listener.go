@@ -39,11 +39,30 @@ func (k *Keeper) Listen() *Listener {
 // or the listener is closed.
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
-// Refresh is Keeper.Refresh for one frame of the stream, received at that time. Frames are to be handed over in the order
-// in which they were received. The tokens are followed from here on: a stop or a loss is noticed on this stream.
-func (l *Listener) Refresh(ctx context.Context, received time.Time, tokens []TokenRefresh) ([]TokenResult, error) {
+// Receipt is a frame that has come in on a stream. Until it was refreshed or dropped, no permit of the server expires. The
+// zero Receipt holds nothing up.
+type Receipt struct {
+	Received  time.Time
+	processed func()
+}
+
+// Receive takes note of a frame, first of all when it comes in. Exactly one call of Refresh or Drop has to follow, soon.
+func (l *Listener) Receive() Receipt {
+	return Receipt{Received: time.Now(), processed: l.k.lessor.Receive()}
+}
+
+// Drop gives up a frame that is not going to be refreshed.
+func (r Receipt) Drop() {
+	if r.processed != nil {
+		r.processed()
+	}
+}
+
+// Refresh is Keeper.Refresh for one frame of the stream. The tokens are followed from here on: a stop or a loss is noticed on
+// this stream.
+func (l *Listener) Refresh(ctx context.Context, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
 	l.follow(tokens) // first, so that nothing between the answer and the following is missed
-	results, err := l.k.refresh(ctx, lessor.Frame{Received: received, Stream: l.stream}, tokens)
+	results, err := l.k.refresh(ctx, lessor.Frame{Received: r.Received, Stream: l.stream}, tokens, r.Drop)
 	for i := range results {
 		if results[i].Status == StatusLost {
 			l.Forget(results[i].Token)

@@ -15,14 +15,16 @@ import (
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
 // token, in order. An error says nothing about any of them.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, tokens []TokenRefresh) ([]TokenResult, error) {
-	return k.refresh(ctx, lessor.Frame{Received: received}, tokens)
+	return k.refresh(ctx, lessor.Frame{Received: received}, tokens, k.lessor.Receive())
 }
 
-func (k *Keeper) refresh(ctx context.Context, frame lessor.Frame, tokens []TokenRefresh) ([]TokenResult, error) {
-	processed := k.lessor.Receive()
+// refresh calls processed as soon as the deadlines have been moved, and in any case.
+func (k *Keeper) refresh(
+	ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(),
+) ([]TokenResult, error) {
+	defer processed()
 	e, err := k.leading()
-	if err != nil {
-		processed()
+	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
 	refreshes := make([]lessor.Refresh, len(tokens))

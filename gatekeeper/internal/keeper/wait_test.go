@@ -321,7 +321,7 @@ func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
 			t.Helper()
-			r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			r, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -371,7 +371,7 @@ func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
 			t.Helper()
-			r, err := l.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			r, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,17 +18,21 @@ type generation struct {
 
 func newGeneration() *generation { return &generation{empty: make(chan struct{})} }
 
-// enter opens the intake for one frame; leave closes it again.
+// enter opens the intake for one frame; leave closes it again, and does nothing when it is called once more.
 func (in *intake) enter() (leave func()) {
 	in.mu.Lock()
 	g := in.now
 	g.open++
 	in.mu.Unlock()
+	left := false
 	return func() {
 		in.mu.Lock()
 		defer in.mu.Unlock()
-		g.open--
-		g.settle()
+		if !left {
+			left = true
+			g.open--
+			g.settle()
+		}
 	}
 }
 

@@ -1,0 +1,66 @@
+package cron_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+func ExampleAdd() {
+	endpoint, end := clustertest.Open("nightly-export")
+	defer end()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	c, err := client.Dial(ctx, []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	ran := make(chan struct{}, 10)
+	export := func(context.Context) error { ran <- struct{}{}; return nil }
+
+	runner := client.NewRunner(c.Semaphore("nightly-export"), export, client.OnUnavailable(client.Wait))
+	timetable := cron.New(cron.WithSeconds())
+	if _, err := gkcron.Add(ctx, timetable, "* * * * * *", runner); err != nil {
+		log.Fatal(err)
+	}
+	timetable.Start()
+
+	<-ran
+	fmt.Println("ran")
+	<-timetable.Stop().Done()
+	// Output: ran
+}
+
+func ExampleJobWrapper() {
+	endpoint, end := clustertest.Open("nightly-export")
+	defer end()
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	timetable := cron.New()
+
+	schedule, err := cron.ParseStandard("30 2 * * *")
+	if err != nil {
+		log.Fatal(err)
+	}
+	guard := gkcron.JobWrapper(ctx, c.Semaphore("nightly-export"), gkcron.Last(schedule, timetable.Location()))
+	job := cron.NewChain(cron.Recover(cron.DefaultLogger), guard).Then(gkcron.Func(func(context.Context) error {
+		fmt.Println("exporting")
+		return nil
+	}))
+	timetable.Schedule(schedule, job)
+
+	job.Run() // what the timetable does at half past two
+	job.Run() // and what it does on the next host
+	// Output: exporting
+}

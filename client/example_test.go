@@ -1,0 +1,249 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/fence"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// connect returns clients of a server of its own, one an acquirer, and what ends them all. Programs call Dial.
+func connect(acquirers ...string) (clients []*client.Client, end func()) {
+	endpoint, stop := clustertest.Open()
+	for _, name := range acquirers {
+		c, err := client.Dial(context.Background(), []string{endpoint}, client.WithAcquirer(name), client.WithLogger(slog.New(slog.DiscardHandler)))
+		if err != nil {
+			panic(err)
+		}
+		if _, err := c.Declare(context.Background(), &gatekeeperv1.Definition{Name: "nightly-export", Duration: durationpb.New(time.Minute)}); err != nil {
+			panic(err)
+		}
+		clients = append(clients, c)
+	}
+	return clients, func() {
+		for _, c := range clients {
+			_ = c.Close()
+		}
+		stop()
+	}
+}
+
+func ExampleWrap() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	export := func(ctx context.Context) error { // ctx ends when the job is to stop
+		fmt.Println("exporting under a permit:", client.PermitOf(ctx).Held())
+		return nil
+	}
+
+	run := client.Wrap(c.Semaphore("nightly-export"), export)
+	if err := run(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output: exporting under a permit: true
+}
+
+func ExampleRunner_RunDue() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	due := time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC) // by the timetable, not by a clock
+
+	for i, c := range clients {
+		runner := client.NewRunner(c.Semaphore("nightly-export"), func(context.Context) error {
+			fmt.Printf("app%d exports\n", i+1)
+			return nil
+		})
+		if err := runner.RunDue(ctx, due); err != nil { // nil when another process ran it
+			fmt.Println(err)
+		}
+	}
+	// Output: app1 exports
+}
+
+func ExampleWithHooks() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+	export := func(context.Context) error { return errors.New("disk full") }
+
+	hooks := client.Hooks{
+		Denied:   func(d *client.Denied) { fmt.Println("not run:", d) },
+		Lost:     func(p *client.Permit, cause error) { fmt.Println("told to stop:", cause) },
+		Overrun:  func(o client.Overrun) { fmt.Println("still running although", o.Cause) },
+		Finished: func(r client.Report) { fmt.Println("ran:", r.Ran, "error:", r.Err) },
+	}
+	_ = client.Wrap(c.Semaphore("nightly-export"), export, client.WithHooks(hooks))(ctx)
+	// Output: ran: true error: disk full
+}
+
+func ExampleOnDenied() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	export := func(context.Context) error { fmt.Println("exporting"); return nil }
+
+	other, err := clients[1].Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	sem := clients[0].Semaphore("nightly-export")
+	waiting := client.WithHooks(client.Hooks{Waiting: func(d *client.Denied) {
+		fmt.Println("waiting, for", d.Reason)
+		go other.Release(ctx)
+	}})
+
+	err = client.Wrap(sem, export)(ctx) // skips
+	fmt.Println("skipped:", errors.As(err, new(*client.Denied)))
+
+	late := client.Wrap(sem, export, client.OnDenied(client.RunLate), client.WithWaitLimit(time.Hour), waiting)
+	if err := late(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// skipped: true
+	// waiting, for NO_FREE_PERMIT
+	// exporting
+}
+
+func ExampleRunner_Loop() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, stop := context.WithCancel(context.Background())
+	c := clients[0]
+
+	consume := func(ctx context.Context) error {
+		fmt.Println("consuming, here and nowhere else")
+		stop() // what a signal does
+		<-ctx.Done()
+		return nil
+	}
+
+	runner := client.NewRunner(c.Semaphore("nightly-export"), consume)
+	err := runner.Loop(ctx) // waits its turn, runs, and after a loss waits again
+	fmt.Println(err)
+	// Output:
+	// consuming, here and nowhere else
+	// context canceled
+}
+
+func ExamplePermit_Ensure() {
+	clients, end := connect("app1")
+	defer end()
+	c := clients[0]
+
+	export := func(ctx context.Context) error {
+		permit := client.PermitOf(ctx)
+		for _, table := range []string{"orders", "customers"} {
+			permit.Progress()
+			// Replacing a table takes up to 20 s, and must not be cut short.
+			if err := permit.Ensure(ctx, 20*time.Second); err != nil {
+				return err
+			}
+			fmt.Println("replacing", table)
+		}
+		return nil
+	}
+
+	sem := c.Semaphore("nightly-export", client.WithStallLimit(10*time.Minute))
+	if err := client.Wrap(sem, export)(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// replacing orders
+	// replacing customers
+}
+
+func ExamplePermit_Context() {
+	clients, end := connect("app1", "ops")
+	defer end()
+	ctx := context.Background()
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	go func() { // an operator
+		_, _ = clients[1].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: permit.Token(), Author: "ops@desk", Reason: "disk is full"})
+	}()
+
+	<-permit.Context().Done()
+	switch cause := context.Cause(permit.Context()); {
+	case errors.Is(cause, client.ErrRevoked), errors.Is(cause, client.ErrMoved), errors.Is(cause, client.ErrHeldTooLong):
+		fmt.Println("somebody wants the job stopped; held meanwhile:", permit.Held())
+	case errors.Is(cause, client.ErrExpiring):
+		fmt.Println("no server answers, and the time is nearly up")
+	case errors.Is(cause, client.ErrLost):
+		fmt.Println("too late")
+	}
+	_ = permit.Release(ctx) // the job has stopped
+	// Output: somebody wants the job stopped; held meanwhile: true
+}
+
+func ExampleClient_Declare() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	skipped, err := c.Declare(ctx,
+		&gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("prod")},
+		&gatekeeperv1.Definition{Name: "hourly-report"},
+	)
+	fmt.Println("left as they are:", skipped, err)
+	// Output: left as they are: [nightly-export] <nil>
+}
+
+func ExampleSemaphore_TryAcquireFor() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	if _, err := clients[1].Semaphore("nightly-export").TryAcquire(ctx); err != nil {
+		panic(err)
+	}
+
+	_, err := clients[0].Semaphore("nightly-export").TryAcquireFor(ctx, 100*time.Millisecond)
+	if denied, ok := errors.AsType[*client.Denied](err); ok {
+		fmt.Println(denied.Reason, "held by", denied.Holders[0].GetIdentity().GetAcquirer())
+	}
+	// Output: NO_FREE_PERMIT held by app2
+}
+
+func ExampleTokenOf() {
+	clients, end := connect("app1")
+	defer end()
+	c := clients[0]
+	storage := httptest.NewServer(fence.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
+	defer storage.Close()
+
+	api := http.Client{Transport: fence.Transport(nil, client.TokenOf)}
+	export := func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPut, storage.URL+"/export", http.NoBody)
+		if err != nil {
+			return err
+		}
+		resp, err := api.Do(r) // carries the permit's token
+		if err != nil {
+			return err
+		}
+		fmt.Println(resp.Status)
+		return resp.Body.Close()
+	}
+
+	if err := client.Wrap(c.Semaphore("nightly-export"), export)(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	api.CloseIdleConnections()
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	// Output: 200 OK
+}

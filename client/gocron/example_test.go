@@ -1,0 +1,71 @@
+package gocron_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+func ExampleLocker() {
+	endpoint, end := clustertest.Open("nightly-export")
+	defer end()
+	c, err := client.Dial(context.Background(), []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	ran := make(chan struct{}, 100)
+	export := func(context.Context) error { ran <- struct{}{}; return nil }
+
+	locker := gkgocron.NewLocker(c)
+	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
+	if err != nil {
+		log.Fatal(err)
+	}
+	locker.Follow(s) // it reads there which firing is due
+	_, err = s.NewJob(gocron.DurationJob(time.Second), locker.Task(export), gocron.WithName("nightly-export"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+
+	<-ran
+	fmt.Println("ran")
+	_ = s.Shutdown()
+	// Output: ran
+}
+
+func ExampleElector() {
+	endpoint, end := clustertest.Open("leader")
+	defer end()
+	c, err := client.Dial(context.Background(), []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	ran := make(chan struct{}, 100)
+	export := func(context.Context) error { ran <- struct{}{}; return nil }
+
+	elector := gkgocron.NewElector(c.Semaphore("leader"))
+	defer elector.Close()
+	s, err := gocron.NewScheduler(gocron.WithDistributedElector(elector))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := s.NewJob(gocron.DurationJob(100*time.Millisecond), elector.Task(export)); err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+
+	<-ran
+	fmt.Println("ran")
+	_ = s.Shutdown()
+	// Output: ran
+}

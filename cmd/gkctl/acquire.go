@@ -161,12 +161,25 @@ func (o *acquireOptions) denied(err error) error {
 		return err
 	case d.Reason == client.NoSuchSemaphore:
 		return &codeError{code: exitNoSuch, err: err, hint: "`gkctl get` lists the definitions."}
+	case heldForOperator(d) != 0:
+		return &codeError{code: exitNotAcquired, err: err,
+			hint: fmt.Sprintf("The permit expired and is held for an operator: `gkctl clear %d` frees it when its job is known to have stopped.", heldForOperator(d))}
 	case d.Reason == client.NoFreePermit && !o.wait.set:
 		return &codeError{code: exitNotAcquired, err: err, hint: retryHint(d) + "--wait waits in the queue."}
-	case d.Reason == client.HeldForOperator:
-		return &codeError{code: exitNotAcquired, err: err, hint: "`gkctl clear TOKEN` frees a permit that is held for an operator."}
 	}
 	return &codeError{code: exitNotAcquired, err: err, hint: "`gkctl explain " + o.semaphore + "` shows how this was decided."}
+}
+
+// heldForOperator is the token of a permit that only an operator frees; 0 when none stands in the way.
+func heldForOperator(d *client.Denied) uint64 {
+	if d.Reason == client.NoFreePermit || d.Reason == client.HeldForOperator {
+		for _, p := range d.Holders {
+			if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+				return p.GetToken()
+			}
+		}
+	}
+	return 0
 }
 
 func retryHint(d *client.Denied) string {

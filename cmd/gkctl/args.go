@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,7 @@ func definitions(ctx context.Context, c *client.Client, names []string, labels s
 		}
 		for _, name := range some {
 			if labels == "" && !isGlob(name) && !seen[name] {
-				return nil, &client.NoSuchDefinitionError{Name: name, StatusError: &client.StatusError{Message: "there is no definition " + strconv.Quote(name)}}
+				return nil, &codeError{code: exitNoSuch, err: fmt.Errorf("there is no definition %q", name), hint: "`gkctl get` lists the definitions."}
 			}
 		}
 	}

@@ -8,31 +8,32 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // contextFile is the file of contexts.
 type contextFile struct {
-	Current  string         `yaml:"current-context,omitempty"`
-	Contexts []savedContext `yaml:"contexts"`
+	Current  string         `yaml:"current-context,omitempty" json:"current_context,omitempty"`
+	Contexts []savedContext `yaml:"contexts" json:"items"`
 }
 
 // savedContext is how to reach one cluster.
 type savedContext struct {
-	Name      string   `yaml:"name"`
-	Endpoints []string `yaml:"endpoints"`
-	Group     string   `yaml:"group,omitempty"`
-	Acquirer  string   `yaml:"acquirer,omitempty"`
-	TLS       savedTLS `yaml:"tls,omitempty"`
+	Name      string   `yaml:"name" json:"name"`
+	Endpoints []string `yaml:"endpoints" json:"endpoints"`
+	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
+	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
+	TLS       savedTLS `yaml:"tls,omitempty" json:"tls,omitzero"`
 }
 
 // savedTLS names PEM files, relative to the file of contexts.
 type savedTLS struct {
-	CA         string `yaml:"ca,omitempty"`
-	Cert       string `yaml:"cert,omitempty"`
-	Key        string `yaml:"key,omitempty"`
-	ServerName string `yaml:"server-name,omitempty"`
+	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
+	Cert       string `yaml:"cert,omitempty" json:"cert,omitempty"`
+	Key        string `yaml:"key,omitempty" json:"key,omitempty"`
+	ServerName string `yaml:"server-name,omitempty" json:"server_name,omitempty"`
 }
 
 // contextPath is where the file of contexts is.
@@ -67,7 +68,7 @@ func readContexts(path string) (*contextFile, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(f); err != nil {
-		return nil, usagef("contexts: %s: %w", path, err)
+		return nil, usagef("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it has several lines
 	}
 	for i, c := range f.Contexts {
 		if c.Name == "" {

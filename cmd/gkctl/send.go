@@ -84,10 +84,11 @@ func invalidField(edited []*change, e *client.InvalidFieldError) error {
 	_, field, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".")
 	key, _, _ := strings.Cut(field, ".")
 	key, _, _ = strings.Cut(key, "[")
-	text := fmt.Sprintf("%q: %s %s", ch.name, field, e.Rule)
-	if e.Value != "" {
-		text += fmt.Sprintf(", and it is %q", e.Value)
+	value := ""
+	if e.Value != "" && field != "name" {
+		value = strconv.Quote(e.Value) + " "
 	}
+	text := fmt.Sprintf("%q: %s %s%s", ch.name, field, value, e.Rule)
 	if ch.file == nil {
 		return &codeError{code: exitBadInput, err: errors.New(text), hint: "Nothing was changed."}
 	}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"gkctl": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			os.Exit(run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+		},
+	})
+}
+
+// TestScript runs every script of testdata/script against a server of its own.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			server, err := gatekeeper.Open(t.Context(), gatekeeper.Config{
+				DataDir:     filepath.Join(env.WorkDir, ".data"),
+				APIAddress:  "127.0.0.1:0",
+				PeerAddress: "127.0.0.1:0",
+				Logger:      slog.New(slog.DiscardHandler),
+			})
+			if err != nil {
+				return err
+			}
+			env.Defer(func() {
+				if err := server.Close(context.WithoutCancel(t.Context())); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := server.Ready(t.Context()); err != nil {
+				return err
+			}
+			env.Setenv("GK_ENDPOINTS", server.APIAddress())
+			env.Setenv("GK_CONFIG", filepath.Join(env.WorkDir, "config.yaml"))
+			env.Setenv("GK_AUTHOR", "alice@ops")
+			env.Setenv("GK_ACQUIRER", "app1")
+			env.Setenv("GK_GROUP", "prod")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": exitStatus,
+			"many":   writeMany,
+			"keep":   keep,
+		},
+	})
+}
+
+// exitStatus runs gkctl and demands an exit code: status CODE ARGUMENT...
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: status CODE ARGUMENT...")
+	}
+	err := ts.Exec("gkctl", args[1:]...)
+	code := 0
+	if err != nil {
+		e, ok := err.(interface{ ExitCode() int })
+		if !ok {
+			ts.Fatalf("gkctl: %v", err)
+		}
+		code = e.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("gkctl ended with %d, want %s", code, args[0])
+	}
+}
+
+// writeMany writes a file of so many definitions: many COUNT FILE
+func writeMany(ts *testscript.TestScript, _ bool, args []string) {
+	count, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	text := []byte("definitions:\n")
+	for i := range count {
+		text = fmt.Appendf(text, "  - {name: job-%04d, labels: {set: many}, group_pattern: \"zone-%d\", duration: 30s}\n", i, i%7)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
+}
+
+// keep puts what the last command printed into a variable, without the line's end: keep NAME
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	out := ts.ReadFile("stdout")
+	for len(out) > 0 && out[len(out)-1] == '\n' {
+		out = out[:len(out)-1]
+	}
+	ts.Setenv(args[0], out)
+}

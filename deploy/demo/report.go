@@ -25,9 +25,11 @@ func (d *demo) print(t *tally, f *faulted, jobs []samples.Job) {
 	row("denials", "%s", counted(t.denials))
 	row("no answer in time", "%d", t.gaveUp)
 	row("ends", "%s, %d with the killed host", counted(t.ends), t.orphans)
-	if len(t.handOvers) > 0 {
-		row("hand-over", "%v median, %v at most, of %d to hosts that were waiting",
-			middle(t.handOvers).Round(10*time.Microsecond), last(t.handOvers).Round(10*time.Microsecond), len(t.handOvers))
+	if n := len(t.handOvers); n == 0 {
+		row("hand-over", "none: there was room for everybody")
+	} else {
+		row("hand-over", "%v median, %v at most, of %d to hosts that had to wait",
+			middle(t.handOvers).Round(10*time.Microsecond), last(t.handOvers).Round(10*time.Microsecond), n)
 	}
 	if t.failOver > 0 {
 		row("fail-over", "%v from kill -9 of %s to the next grant", t.failOver.Round(time.Millisecond), f.leader)

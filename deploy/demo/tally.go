@@ -29,7 +29,7 @@ type tally struct {
 	overlaps []overlap.Overlap
 	falling  []overlap.Belief
 
-	// handOvers are the times from the end of one holder's belief to the next holder's grant, where the next had been waiting.
+	// handOvers are the times from the end of one holder's belief to the next holder's grant, where there had been no room for the next.
 	handOvers []time.Duration
 	// failOver is the time from the leader's death to the next grant; zero when there was none.
 	failOver time.Duration
@@ -54,7 +54,7 @@ func count(lives []life, permits map[string]uint32, isPool func(semaphore string
 	}
 	t.overlaps = overlap.Find(t.beliefs, permits)
 	t.falling = overlap.FallingTokens(t.beliefs, permits)
-	t.handOvers = handOvers(granted)
+	t.handOvers = handOvers(granted, permits)
 	if leaderKilled > 0 {
 		for _, g := range granted {
 			if g.From > leaderKilled+noElection {
@@ -116,22 +116,29 @@ func (t *tally) add(l life, isPool func(string) bool) []grant {
 	return granted
 }
 
-// handOvers finds, for every grant that had been waited for, the last belief in its semaphore that ended while it was: that is the slot
-// that was handed over.
-func handOvers(granted []grant) []time.Duration {
-	ends := map[string][]time.Duration{}
+// handOvers finds, for every grant that had to wait because there was no room when it was asked for, the last belief in its semaphore
+// that ended before it: that is the slot that was handed over.
+func handOvers(granted []grant, permits map[string]uint32) []time.Duration {
+	bySemaphore := map[string][]grant{}
 	for _, g := range granted {
-		ends[g.Semaphore] = append(ends[g.Semaphore], g.Until)
-	}
-	for _, e := range ends {
-		slices.Sort(e)
+		bySemaphore[g.Semaphore] = append(bySemaphore[g.Semaphore], g)
 	}
 	var found []time.Duration
-	for _, g := range granted {
-		e := ends[g.Semaphore]
-		i, _ := slices.BinarySearch(e, g.From+1)
-		if i > 0 && e[i-1] >= g.asked {
-			found = append(found, g.From-e[i-1])
+	for semaphore, grants := range bySemaphore {
+		for _, g := range grants {
+			var used uint32
+			var freed time.Duration
+			for _, other := range grants {
+				if other.From <= g.asked && g.asked < other.Until {
+					used += other.Weight
+				}
+				if other.Until <= g.From {
+					freed = max(freed, other.Until)
+				}
+			}
+			if used+g.Weight > permits[semaphore] && freed >= g.asked {
+				found = append(found, g.From-freed)
+			}
 		}
 	}
 	slices.Sort(found)

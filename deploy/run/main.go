@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -39,7 +41,7 @@ func main() {
 	flag.StringVar(&o.peer, "peer", "127.0.0.1:7421", "peer address")
 	flag.StringVar(&o.admin, "admin", "127.0.0.1:7423", "admin address")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := o.run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
@@ -49,6 +51,16 @@ func main() {
 
 // run ends without an error when ctx does and the server has stopped as it should.
 func (o *options) run(ctx context.Context, out io.Writer) error {
+	for _, address := range []string{o.api, o.peer, o.admin} {
+		// The server would say so too, but whoever has the address might answer in its place.
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("%w\nIs another server running? Take others with make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -admin 127.0.0.1:8423 -data data/other'", err)
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(o.data, 0o700); err != nil {
 		return err
 	}
@@ -65,8 +77,8 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	// Why it could not start is for the one who typed the command; what it says later is for the log.
 	first := &firstWords{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
-	// Its own process group: Ctrl-C reaches this program only, which then stops the server once.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// In a process group of its own: Ctrl-C reaches this program only, which then stops the server once.
+	servers.DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

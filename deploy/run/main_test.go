@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -68,6 +70,22 @@ func TestRun_ServerThatCannotStart_SaysWhy(t *testing.T) {
 	defer cancel()
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") {
 		t.Errorf("it ended with %v, want an error that names the file", err)
+	}
+}
+
+func TestRun_AddressTaken_SaysSoAndWhatToDo(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	ports, err := servers.FreePorts(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: ports[0], admin: ports[1]}
+	if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "Is another server running?") {
+		t.Errorf("it ended with %v, want that the address is taken", err)
 	}
 }
 

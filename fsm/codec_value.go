@@ -101,7 +101,7 @@ func labelsToProto(labels map[string]string) []*logv1.Label {
 		return nil
 	}
 	out := make([]*logv1.Label, 0, len(labels))
-	for key, value := range labels { //nolint:forbidigo // sorted below
+	for key, value := range labels {
 		out = append(out, &logv1.Label{Key: key, Value: value})
 	}
 	slices.SortFunc(out, func(a, b *logv1.Label) int {

@@ -14,8 +14,6 @@ import (
 )
 
 // Golden files are what released servers wrote. They are never changed: a new format gets new files beside the old ones.
-//
-//nolint:gochecknoglobals // a flag
 var golden = flag.Bool("golden", false, "write the golden files that are missing")
 
 func goldenFile(t *testing.T, name string, make func() []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 
@@ -22,7 +23,7 @@ func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	var records []*logv1.Record
 	for {
 		size, err := binary.ReadUvarint(r)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return records
 		}
 		if err != nil {

@@ -87,7 +87,7 @@ func ready(t *testing.T, servers ...*Server) {
 
 func closeServer(t *testing.T, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), within) //nolint:usetesting // also called when t.Context has ended
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
 		t.Errorf("Close(%s): %v", s.cfg.ID, err)

@@ -94,7 +94,7 @@ func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 }
 
 // decimal leaves out what YAML reads as octal (010), hexadecimal or with underscores: few people mean it.
-var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)$`) //nolint:gochecknoglobals // compiled once, never changed
+var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 func (p *parser) count(key string, n *yaml.Node) (uint32, error) {
 	if n.ShortTag() == "!!int" && decimal.MatchString(n.Value) {

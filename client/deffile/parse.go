@@ -120,7 +120,7 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-var syntaxLine = regexp.MustCompile(`^line (\d+): `) //nolint:gochecknoglobals // compiled once, never changed
+var syntaxLine = regexp.MustCompile(`^line (\d+): `)
 
 // syntax turns the YAML package's error, which is text only, into ours. It knows no column.
 func (p *parser) syntax(err error) error {

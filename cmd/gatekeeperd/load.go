@@ -147,7 +147,7 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 
 // kubernetesService matches the variables that Kubernetes makes in every pod for a service whose name begins with
 // gatekeeper: they are not ours, although their names look so.
-var kubernetesService = regexp.MustCompile( //nolint:gochecknoglobals // compiled once, never changed
+var kubernetesService = regexp.MustCompile(
 	`^GATEKEEPER_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 func (e environment) foreign(variable string) bool {

@@ -69,9 +69,7 @@ func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
 	var got []string
 	env := environment{}
 	flags := o.flags(env)
-	for _, v := range []string{"GATEKEEPER_TLS_CERT=c", "GATEKEEPER_PEER_TLS_CA=ca", "GATEKEEPER_SHUTDOWN_TIMEOUT=3s"} {
-		env.variables = append(env.variables, v)
-	}
+	env.variables = append(env.variables, []string{"GATEKEEPER_TLS_CERT=c", "GATEKEEPER_PEER_TLS_CA=ca", "GATEKEEPER_SHUTDOWN_TIMEOUT=3s"}...)
 	if err := load(flags, env); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func refused(t *testing.T) string {
 	return l.Addr().String()
 }
 
-var plainRequest = &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()} //nolint:gochecknoglobals // never changed
+var plainRequest = &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()}
 
 func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 	leader, follower := pair(t)

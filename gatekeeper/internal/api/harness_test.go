@@ -161,7 +161,7 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch) (fsm.EditResult, e
 			return fsm.EditResult{}, &keeper.EditFieldError{Index: i, Name: c.Name, Err: field}
 		}
 	}
-	r := k.do(b).(fsm.EditResult) //nolint:errcheck,forcetypeassert // the result of an EditBatch
+	r := k.do(b).(fsm.EditResult)
 	if r.Conflict != nil {
 		return r, &keeper.ConflictError{Conflict: *r.Conflict}
 	}

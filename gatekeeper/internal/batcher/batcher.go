@@ -119,7 +119,7 @@ func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)}
 	}
-	w := b.waiters.Get().(*waiter) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	w := b.waiters.Get().(*waiter)
 	if err := b.enqueue(call{cmd, w.done}); err != nil {
 		b.waiters.Put(w)
 		return Outcome{Err: err}

@@ -309,7 +309,7 @@ func TestTransport_Heartbeats_HaveNoPathBesideTheMainLoop(t *testing.T) {
 	if inner.handlers != 0 {
 		t.Error("the inner transport got a heartbeat handler: hashicorp/raft issue 695 is open")
 	}
-	if _, err := tr.AppendEntriesPipeline("b", "b:1"); err != raft.ErrPipelineReplicationNotSupported {
+	if _, err := tr.AppendEntriesPipeline("b", "b:1"); !errors.Is(err, raft.ErrPipelineReplicationNotSupported) {
 		t.Errorf("pipeline: %v", err)
 	}
 }

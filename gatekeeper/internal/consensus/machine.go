@@ -41,7 +41,7 @@ type snapshot struct{ state *fsm.State }
 // Persist writes while entries go on being applied.
 func (s *snapshot) Persist(sink raft.SnapshotSink) error {
 	if err := s.state.Snapshot(sink); err != nil {
-		sink.Cancel()
+		_ = sink.Cancel()
 		return err
 	}
 	return sink.Close()

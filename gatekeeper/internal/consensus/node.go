@@ -182,7 +182,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		n.die()
 		n.guard.Release()
 		if n.raft != nil {
-			n.raft.Shutdown().Error()
+			_ = n.raft.Shutdown().Error() // it never has one
 		}
 		return errors.Join(fmt.Errorf("consensus: open: %w", err), n.transport.Close(), n.stores.close())
 	}
@@ -231,7 +231,7 @@ func (n *Node) close(ctx context.Context) error {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		shut.Error()
+		_ = shut.Error() // it never has one
 		n.wg.Wait()
 	}()
 	if !wait(ctx, stopped) {

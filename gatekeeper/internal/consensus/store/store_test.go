@@ -96,7 +96,7 @@ func TestGuard_HangingCall_IsAFault(t *testing.T) {
 func TestLog_AbsentEntry_IsNoFault(t *testing.T) {
 	g, _ := newGuard(t)
 	log := NewLog(raft.NewInmemStore(), g)
-	if err := log.GetLog(7, &raft.Log{}); err != raft.ErrLogNotFound {
+	if err := log.GetLog(7, &raft.Log{}); err != raft.ErrLogNotFound { //nolint:errorlint // Raft compares so
 		t.Errorf("GetLog: %v", err)
 	}
 	if g.Err() != nil {

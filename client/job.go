@@ -46,7 +46,8 @@ type JobOption func(*Runner)
 // OnDenied says what becomes of the job when it is denied a permit: Skip, Wait or RunLate. Default: Skip; in a Loop: Wait.
 func OnDenied(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// OnUnavailable says what becomes of the job when no server answers: Skip, Wait or RunUnguarded. Default: Skip.
+// OnUnavailable says what becomes of the job when no server answers: Skip, Wait or RunUnguarded. Default: Skip. A run that stands in the
+// queue already waits an outage out.
 func OnUnavailable(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
 // WithPatience is how long no server may answer before OnUnavailable decides. Default: DefaultPatience.
@@ -85,7 +86,8 @@ type Runner struct {
 	hooks     []Hooks
 }
 
-// NewRunner returns a Runner of job under permits of sem.
+// NewRunner returns a Runner of job under permits of sem. A holder id that is given to sem, by WithHolderID, makes runs at the same time
+// share one permit, which the first to end releases.
 func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
 	r := &Runner{sem: sem, job: job, patience: DefaultPatience, pause: DefaultPause, firing: sem.name}
 	for _, o := range opts {

@@ -107,7 +107,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 			pass(time.Minute)
 			return failed
 		})
-		if err := run(context.WithValue(t.Context(), key{}, "value")); err != failed {
+		if err := run(context.WithValue(t.Context(), key{}, "value")); !errors.Is(err, failed) {
 			t.Errorf("%v", err)
 		}
 		s.wantReleased(doneOutcome)
@@ -376,7 +376,7 @@ func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }).Run(ctx)
-		if err != context.DeadlineExceeded {
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		s.wantTold("granted", "finished")
@@ -390,7 +390,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shutdown := errors.New("shutting down")
 		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(*Permit) { cancel(shutdown) }}))
-		if err := r.RunDue(ctx, time.Now()); err != shutdown {
+		if err := r.RunDue(ctx, time.Now()); !errors.Is(err, shutdown) {
 			t.Errorf("%v", err)
 		}
 		s.wantReleased(notRunOutcome)
@@ -459,7 +459,7 @@ func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
 			cancel(enough)
 			return nil
 		})
-		if err := r.Loop(ctx); err != enough || runs != 3 {
+		if err := r.Loop(ctx); !errors.Is(err, enough) || runs != 3 {
 			t.Errorf("%v after %d runs", err, runs)
 		}
 		if !strings.Contains(s.log.String(), "failed once") {

@@ -160,7 +160,7 @@ func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		case now >= p.belief.deadline:
 			k.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
-			k.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: k.wall(p.belief.deadline)})
+			_ = k.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: k.wall(p.belief.deadline)}) // the context has it
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
 			k.arrange(p) // it has made progress since
@@ -169,7 +169,7 @@ func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 			if k.trouble != nil {
 				message = plainText(k.trouble)
 			}
-			k.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message)
+			_ = k.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // the context has it
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (e *StopError) Error() string {
 // Is makes it the sentinels that it stands for.
 func (e *StopError) Is(target error) bool {
 	s := e.sentinel()
-	return target == s || target == ErrStopped && s != ErrExpiring && s != ErrStalled //nolint:errorlint // this is Is
+	return target == s || target == ErrStopped && s != ErrExpiring && s != ErrStalled
 }
 
 func (e *StopError) sentinel() error {

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // send sends a request with a token; 0 is none.
-func send(h http.Handler, ctx context.Context, method, path string, token uint64) *httptest.ResponseRecorder { //nolint:revive // the handler is what is under test
+func send(h http.Handler, ctx context.Context, method, path string, token uint64) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, path, nil)
 	if token != 0 {
 		r.Header.Set(fence.Header, strconv.FormatUint(token, 10))

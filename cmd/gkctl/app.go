@@ -40,7 +40,10 @@ const long = `gkctl shows and changes what a Gatekeeper cluster knows.
 
 The cluster is that of --endpoints, of GK_ENDPOINTS, or of a context in the file that GK_CONFIG names (` + "`gkctl context`" + `), and
 127.0.0.1:7420 when nothing is said. Each flag of a connection is also a variable: --tls-ca is GK_TLS_CA. Names are given as they
-are, or as globs: *, ? and [a-z].`
+are, or as globs: *, ? and [a-z].
+
+-o json prints the API's messages with the API's field names, 64-bit numbers and durations as protobuf's JSON has them ("12", "60s");
+a list is {"items": [...]}. -o yaml is the same as YAML, but for definitions, which are the file that apply reads.`
 
 const groupSee, groupChange, groupPermits, groupCluster = "see", "change", "permits", "cluster"
 

@@ -28,17 +28,13 @@ func (s *definitionService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.Serv
 	}
 	w := &watcher{names: names, permits: m.GetPermits(), send: stream.Send}
 	w.told = s.cfg.Machine.State().Revision()
-	missed := false
-	switch from := m.GetFromRevision(); {
-	case from > 1:
+	if from := m.GetFromRevision(); from > 0 {
 		w.told = from - 1
-	case from == 1:
-		missed = w.told > 0 // the hub has no word for "from before the first one"
 	}
 	// Events above what the message says are told, and none at or below it: the subscription begins at the same revision.
 	subscription := s.cfg.Hub.Subscribe(w.told)
 	defer subscription.Close()
-	if err := stream.Send(&gatekeeperv1.WatchResponse{Revision: w.told, Missed: missed}); err != nil {
+	if err := stream.Send(&gatekeeperv1.WatchResponse{Revision: w.told}); err != nil {
 		return err
 	}
 	return w.run(stream.Context(), subscription)

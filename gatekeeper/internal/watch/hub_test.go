@@ -76,11 +76,11 @@ func TestNext_EventsOfOneRevision_ComeInOneBatch(t *testing.T) {
 	wantBatch(t, s, 4, 4, 4)
 }
 
-func TestSubscribe_FromZero_BeginsNow(t *testing.T) {
+func TestSubscribe_AfterTheHubsRevision_BeginsNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1, 2)
-		s := h.Subscribe(0)
+		s := h.Subscribe(h.Revision())
 		defer s.Close()
 		wantNothing(t, s)
 		put(h, 3)
@@ -165,7 +165,7 @@ func TestNext_RevisionMovesWithoutEvents_IsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
-		s := h.Subscribe(0)
+		s := h.Subscribe(h.Revision())
 		defer s.Close()
 		h.add(1, nil, false)
 		wantNothing(t, s)
@@ -302,4 +302,12 @@ func TestHub_ManyWatchers_EachSeesEverythingInOrder(t *testing.T) {
 		put(h, r)
 	}
 	watchers.Wait()
+}
+
+func TestSubscribe_AfterZero_BeginsAtTheVeryFirst(t *testing.T) {
+	h := New(0)
+	put(h, 1, 2)
+	s := h.Subscribe(0)
+	defer s.Close()
+	wantBatch(t, s, 2, 1, 2)
 }

@@ -31,15 +31,12 @@ type Subscription struct {
 	closed  chan struct{}
 }
 
-// Subscribe begins to watch after the revision from, which is the Revision of the last batch that was read, here or on
-// another server; 0 begins now. A revision that lies ahead of this server is waited for. The subscription must be closed.
-func (h *Hub) Subscribe(from uint64) *Subscription {
-	s := &Subscription{hub: h, told: from, closed: make(chan struct{})}
-	if from == 0 {
-		s.told = h.Revision()
-	}
+// Subscribe begins to watch after a revision: that of the last batch that was read, here or on another server; that of the
+// Hub, to begin now; or 0, to begin at the very first. A revision that lies ahead of this server is waited for. The
+// subscription must be closed.
+func (h *Hub) Subscribe(after uint64) *Subscription {
 	h.watchers.Add(1)
-	return s
+	return &Subscription{hub: h, told: after, closed: make(chan struct{})}
 }
 
 // Next waits until something above what was told is known, and returns the oldest of it. Its errors are ctx.Err() and ErrClosed.

@@ -16,8 +16,6 @@ import (
 type globalOptions struct {
 	context   string
 	endpoints []string
-	group     string // set by contexts and GK_GROUP; commands that need it have a flag of their own
-	acquirer  string
 	tls       client.TLS
 	timeout   time.Duration
 	author    string

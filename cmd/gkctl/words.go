@@ -83,10 +83,10 @@ func firing(f *gatekeeperv1.Firing) string {
 
 // parseFiring reads NAME[@TIME].
 func parseFiring(s string) (name string, due time.Time, err error) {
-	name, at, ok := strings.Cut(s, "@")
-	if i := strings.LastIndex(s, "@"); ok {
-		name, at = s[:i], s[i+1:]
-		if due, err = time.Parse(time.RFC3339, at); err != nil {
+	name = s
+	if i := strings.LastIndex(s, "@"); i >= 0 {
+		name = s[:i]
+		if due, err = time.Parse(time.RFC3339, s[i+1:]); err != nil {
 			return "", due, usagef("firing %q: the time after @ must be as in 2026-01-31T02:00:00Z", s)
 		}
 	}

@@ -118,37 +118,12 @@ func (d *demo) start(ctx context.Context, jobs []samples.Job) (map[string]uint32
 	if err != nil {
 		return nil, err
 	}
-	d.client, err = client.Dial(ctx, d.cluster.Endpoints())
-	if err == nil {
-		err = d.loaded(starting, len(defs))
-	}
-	if err != nil {
+	if d.client, err = client.Dial(ctx, d.cluster.Endpoints()); err != nil {
 		d.cluster.Kill()
 		return nil, err
 	}
 	fmt.Fprintf(d.out, "three servers at %s, %d definitions\n", strings.Join(d.cluster.Endpoints(), ", "), len(defs))
 	return permits, nil
-}
-
-// loaded waits until the leader has declared every definition.
-func (d *demo) loaded(ctx context.Context, want int) error {
-	leader, err := d.cluster.Leader(ctx)
-	if err != nil {
-		return err
-	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		status, err := leader.Status(ctx)
-		if err == nil && int(status.Definitions) == want {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("the definitions were not loaded: %w", errors.Join(ctx.Err(), err))
-		}
-	}
 }
 
 // faulted is what was done, and when.

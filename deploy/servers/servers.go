@@ -22,7 +22,7 @@ type Options struct {
 	Count int
 	// Profile is the timing profile; empty means the server's default.
 	Profile string
-	// Definitions is a file to load; empty means none.
+	// Definitions is a file to load, of at least one definition; empty means none.
 	Definitions string
 	// Args are added to every server's flags.
 	Args []string
@@ -33,7 +33,7 @@ type Cluster struct {
 	Servers []*Server
 }
 
-// Start starts the servers and waits until every one is ready. When it fails nothing is left running, and the error ends with
+// Start starts the servers and waits until every one is ready and the definitions are loaded. When it fails nothing is left running, and the error ends with
 // the log of the server at fault.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
@@ -97,7 +97,35 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 			return nil, fmt.Errorf("%w\n%s", err, s.LogTail())
 		}
 	}
+	if opts.Definitions != "" {
+		if err := c.loaded(ctx); err != nil {
+			c.Kill()
+			return nil, err
+		}
+	}
 	return c, nil
+}
+
+// loaded waits until the leader has declared the definitions that it was started with, which it does after it has become ready.
+// They come in one step.
+func (c *Cluster) loaded(ctx context.Context) error {
+	leader, err := c.Leader(ctx)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		status, err := leader.Status(ctx)
+		if err == nil && status.Definitions > 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the definitions were not loaded: %w\n%s", errors.Join(ctx.Err(), err), leader.LogTail())
+		}
+	}
 }
 
 // Endpoints are the API addresses of all servers.

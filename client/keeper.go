@@ -207,12 +207,14 @@ func (k *keeper) end(p *Permit, cause error) {
 	p.answerAll(cause)
 }
 
-// drop ends belief in a permit that is about to be released.
-func (k *keeper) drop(p *Permit) {
+// drop ends belief in a permit that is about to be released, and returns how long it would have lasted.
+func (k *keeper) drop(p *Permit) (left time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	left = p.belief.deadline - k.clock.Now()
 	k.end(p, ErrReleased)
 	k.unreleased[p.Token()] = true
+	return left
 }
 
 // gone notes that the servers have answered a release.

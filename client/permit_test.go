@@ -396,3 +396,20 @@ type jumpingClock struct {
 
 func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
+
+func TestRelease_NoServerAnswers_ReturnsWhenThePermitWouldHaveEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].down()
+		began := time.Now()
+		err := p.Release(t.Context())
+		if e, ok := errors.AsType[*UnavailableError](err); !ok {
+			t.Fatalf("the error is %v (%v)", err, e)
+		}
+		if took := time.Since(began); took < 9*time.Second || took > 11*time.Second {
+			t.Errorf("it took %v, for a permit that would have ended after 9.8 s", took)
+		}
+	})
+}

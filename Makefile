@@ -8,7 +8,7 @@ SHELL       := /bin/bash
 BUILD    := CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '-s -w'
 TOOL     := go tool -modfile=.ci/tools/go.mod
 BUF      ?= $(TOOL) buf
-LINT     ?= $(TOOL) golangci-lint
+GOLANGCI ?= $(TOOL) golangci-lint
 FUZZTIME ?= 20s
 # The whole tree, and the programs under .ci, which ./... leaves out.
 PACKAGES := ./... ./.ci/testsum
@@ -49,7 +49,7 @@ bench: build ## Measure the core against the limits of this machine, in one run;
 
 .PHONY: lint
 lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint
-	$(LINT) run $(ARGS)
+	$(GOLANGCI) run $(ARGS)
 
 .PHONY: fmt
 fmt: ## Format every Go file

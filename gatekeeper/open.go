@@ -223,4 +223,8 @@ func (s *Server) warnOfStrangers() {
 				slog.String("port", port.what), slog.String("address", port.address))
 		}
 	}
+	if s.listeners.Admin != nil && !loopback(s.listeners.Admin.Addr()) {
+		s.log.Warn("the admin port can be reached by other machines and knows no passwords: whoever reaches it can read metrics and take profiles",
+			slog.String("address", s.AdminAddress()))
+	}
 }

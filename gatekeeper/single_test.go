@@ -238,6 +238,18 @@ func TestOpen_WithoutTLSBeyondLoopback_Warns(t *testing.T) {
 	if strings.Contains(log.String(), "port=peer") {
 		t.Error("a warning of the peer port, which is on loopback")
 	}
+	if strings.Contains(log.String(), "admin port") {
+		t.Error("a warning of the admin port, which is on loopback")
+	}
+}
+
+func TestOpen_AdminPortBeyondLoopback_Warns(t *testing.T) {
+	cfg, log := configOf(t, "")
+	cfg.AdminAddress = "0.0.0.0:0"
+	open(t, cfg)
+	if !strings.Contains(log.String(), `level=WARN msg="the admin port can be reached`) {
+		t.Error("no warning")
+	}
 }
 
 func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {

@@ -175,7 +175,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	grown := int64(heap()) - int64(before)
 	perPermit := grown / count
 	t.Logf("%d bytes a permit at %d permits", perPermit, count)
-	if perPermit > 500 {
+	if perPermit > 500 && !raced {
 		t.Errorf("%d bytes a permit, want at most 500", perPermit)
 	}
 
@@ -188,7 +188,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	}
 	grown = int64(heap()) - int64(before)
 	t.Logf("%d bytes a permit after restore", grown/count)
-	if grown/count > 500 {
+	if grown/count > 500 && !raced {
 		t.Errorf("%d bytes a permit after restore, want at most 500", grown/count)
 	}
 	runtime.KeepAlive(m)
@@ -216,7 +216,7 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 	l.entries, l.events = nil, nil
 	perDefinition := (int64(heap()) - int64(before)) / count
 	t.Logf("%d bytes a definition at %d definitions", perDefinition, count)
-	if perDefinition > 1024 {
+	if perDefinition > 1024 && !raced {
 		t.Errorf("%d bytes a definition, want at most 1024", perDefinition)
 	}
 	runtime.KeepAlive(l)

@@ -3,6 +3,7 @@ package clustertest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"testing"
@@ -21,11 +22,14 @@ func Open(names ...string) (endpoint string, end func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-		DataDir: dir, APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Definitions: definitions(names),
+		DataDir: dir, APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0",
 		Profile: gatekeeper.ProfileFast, Logger: slog.New(slog.DiscardHandler),
 	})
 	must(err)
-	must(s.Ready(ctx))
+	c, err := client.Dial(ctx, []string{s.APIAddress()})
+	must(err)
+	_, err = c.Declare(ctx, definitions(names)...) // waits for a leader
+	must(errors.Join(err, c.Close()))
 	return s.APIAddress(), func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -34,7 +38,7 @@ func Open(names ...string) (endpoint string, end func()) {
 	}
 }
 
-// Start is Open for the time of a test, and returns a way to dial the server. A client waits until the definitions are declared.
+// Start is Open for the time of a test, and returns a way to dial the server.
 func Start(t testing.TB, names ...string) (dial func(acquirer string, opts ...client.Option) *client.Client) {
 	t.Helper()
 	endpoint, end := Open(names...)
@@ -46,9 +50,6 @@ func Start(t testing.TB, names ...string) (dial func(acquirer string, opts ...cl
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		if _, err := c.Declare(t.Context(), definitions(names)...); err != nil {
-			t.Fatal(err)
-		}
 		return c
 	}
 }

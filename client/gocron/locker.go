@@ -80,13 +80,14 @@ func (l *Locker) Follow(s gocron.Scheduler) {
 // Lock acquires the permit for the run of a job that is due. The error is that of client.Runner.Run when the job does not run, also
 // when its firing has run elsewhere; or one of this package's. gocron hands it to the job's AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
-	due, err := l.due(ctx, job)
-	if err != nil {
-		return nil, fmt.Errorf("job %q: %w", job, err)
-	}
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {
 		return nil, fmt.Errorf("job %q: %w", job, ErrRunning)
+	}
+	due, err := l.due(ctx, job)
+	if err != nil {
+		l.leave(k)
+		return nil, fmt.Errorf("job %q: %w", job, err)
 	}
 	runner := client.NewRunner(l.semaphore(job), nil, append([]client.JobOption{client.WithFiringName(job)}, l.options...)...)
 	if k.run, err = runner.Begin(ctx, due); err == nil {

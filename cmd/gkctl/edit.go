@@ -81,7 +81,7 @@ func kept(err error, path string) error {
 	if hint != "" {
 		hint += "\n"
 	}
-	return &codeError{code: code, err: err, hint: hint + "What you wrote is kept in " + path + "; `gkctl apply -f` takes it."}
+	return &codeError{code: code, err: err, hint: hint + "What you wrote is kept in " + path + "; `gkctl diff -f` shows it against what is there now, and `gkctl apply -f` takes it."}
 }
 
 // editable is what the editor shows.

@@ -13,6 +13,9 @@
 // written (a name 1e3, permits 010) is refused too. Anchors, aliases and tags are refused: a definition says everything
 // about its semaphore where it stands.
 //
+// An entry may end with version: 17, which is the version that was read when the file was written. It is about the entry, and
+// no part of the definition: see Entry.Version.
+//
 // An absent key stays absent in the message: the server fills the defaults in. This package knows the shape of a
 // definition and none of its rules; those (ranges, patterns) are the server's to check, and Entry.Position says to which
 // line its answer belongs.

@@ -12,7 +12,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Keys returns the keys of a definition, in the order in which they are written. They are the API's field names.
+// versionKey is the last key of an entry: see Entry.Version.
+const versionKey = "version"
+
+// Keys returns the keys of a definition, in the order in which they are written. They are the API's field names. The key
+// "version" is none of them: it is about the entry.
 func Keys() []string {
 	return []string{
 		"name", "description", "labels", "group_pattern", "acquirer_pattern", "permits", "duration", "max_hold", "min_hold",
@@ -62,6 +66,8 @@ func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 		d.FiringRetention, err = p.duration(key, n)
 	case "firing_limit":
 		d.FiringLimit, err = pointer(p.count(key, n))
+	case versionKey:
+		e.Version, err = p.version(n)
 	}
 	return err
 }
@@ -107,6 +113,19 @@ func (p *parser) count(key string, n *yaml.Node) (uint32, error) {
 		return 0, p.at(n, "%s must be a whole number, not %q", key, n.Value)
 	}
 	return 0, p.at(n, "%s must be a whole number, not %s", key, describe(n))
+}
+
+func (p *parser) version(n *yaml.Node) (uint64, error) {
+	if n.ShortTag() == "!!int" && decimal.MatchString(n.Value) {
+		if v, err := strconv.ParseUint(n.Value, 10, 64); err == nil && v > 0 {
+			return v, nil
+		}
+	}
+	was := describe(n)
+	if n.Kind == yaml.ScalarNode {
+		was = strconv.Quote(n.Value)
+	}
+	return 0, p.at(n, "%s must be a whole number above 0, as the servers gave it, not %s: leave the key out to apply over any version", versionKey, was)
 }
 
 func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {

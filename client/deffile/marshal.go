@@ -17,11 +17,29 @@ import (
 // Marshal writes definitions as a file that Parse reads back to the same definitions. Absent fields are left out; labels
 // are sorted. It fails for what a file cannot hold: text that is not UTF-8, an enumeration value of a newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
+	return marshal(definitions, nil)
+}
+
+// MarshalRecords writes definitions as Marshal does, each with its version as the last key, so that what is made of the
+// file is not applied over somebody else's change. A record without a version is written without the key.
+func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
+	definitions := make([]*gatekeeperv1.Definition, len(records))
+	for i, r := range records {
+		definitions[i] = r.GetDefinition()
+	}
+	return marshal(definitions, records)
+}
+
+// marshal writes definitions, with the versions of their records when those are given.
+func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, d := range definitions {
+	for i, d := range definitions {
 		entry, err := node(d)
 		if err != nil {
 			return nil, fmt.Errorf("definition %q: %w", d.GetName(), err)
+		}
+		if records != nil && records[i].GetVersion() != 0 {
+			entry.Content = append(entry.Content, text(versionKey), plain(strconv.FormatUint(records[i].GetVersion(), 10)))
 		}
 		list.Content = append(list.Content, entry)
 	}

@@ -47,6 +47,46 @@ func TestMarshal_EveryField_IsWrittenInOrderAndReadBack(t *testing.T) {
 	reads(t, everythingWant(), data)
 }
 
+func TestMarshalRecords_Version_IsTheLastKeyAndReadBack(t *testing.T) {
+	data, err := deffile.MarshalRecords([]*gatekeeperv1.DefinitionRecord{
+		{Definition: &gatekeeperv1.Definition{Name: "a", Permits: proto.Uint32(2)}, Version: 17},
+		{Definition: &gatekeeperv1.Definition{Name: "b"}},
+		{Definition: &gatekeeperv1.Definition{Name: "c"}, Version: 1<<64 - 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `definitions:
+  - name: a
+    permits: 2
+    version: 17
+  - name: b
+  - name: c
+    version: 18446744073709551615
+`
+	if diff := cmp.Diff(want, string(data)); diff != "" {
+		t.Errorf("MarshalRecords (-want +got):\n%s", diff)
+	}
+	file, err := deffile.Parse("f", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{17, 0, 1<<64 - 1} {
+		if got := file.Entries[i].Version; got != want {
+			t.Errorf("version of entry %d = %d, want %d", i, got, want)
+		}
+	}
+	reads(t, []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(2)}, {Name: "b"}, {Name: "c"}}, data)
+}
+
+func TestParse_BadVersion_IsRefused(t *testing.T) {
+	for _, version := range []string{"0", "-1", "017", "1.5", "latest", `"17"`, "18446744073709551616", "[1]", ""} {
+		if _, err := deffile.Parse("f", []byte("definitions: [{name: a, version: "+version+"}]")); err == nil {
+			t.Errorf("version %q was taken", version)
+		}
+	}
+}
+
 func TestMarshal_Nothing_IsAnEmptyList(t *testing.T) {
 	data, err := deffile.Marshal(nil)
 	if err != nil || string(data) != "definitions: []\n" {

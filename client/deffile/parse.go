@@ -30,6 +30,10 @@ type Entry struct {
 	Line, Column int
 	// Fields is where the value of each given key begins; "labels.team" is that of the label team.
 	Fields map[string]Position
+	// Version is the value of the key "version": which version of the definition was read when the entry was written; 0 when
+	// the entry does not say. It is no part of the definition. gkctl apply and diff refuse an entry whose version is not the
+	// current one; gatekeeperd --definitions, which only adds what is missing, ignores it.
+	Version uint64
 }
 
 // Position is a place in a file, counted from 1.
@@ -184,7 +188,7 @@ func (p *parser) entry(n *yaml.Node) (Entry, error) {
 	if n.Kind != yaml.MappingNode {
 		return e, p.at(n, "a definition must be keys and values, not %s", describe(n))
 	}
-	err := p.mapping(n, Keys(), func(key, value *yaml.Node) error {
+	err := p.mapping(n, append(Keys(), versionKey), func(key, value *yaml.Node) error {
 		e.Fields[key.Value] = Position{value.Line, value.Column}
 		return p.field(&e, key.Value, value)
 	})

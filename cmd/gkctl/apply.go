@@ -26,6 +26,9 @@ func newApply(a *app) *cobra.Command {
 		Long: `Creates and replaces definitions so that they are what the files say, all in one step, or none. Nothing is changed when somebody
 else has changed one of them in between.
 
+An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused when the definition has another version now, or is gone; an
+entry without one is applied over whatever there is.
+
 --prune also deletes the definitions whose labels match -l and that no file names.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git
@@ -63,7 +66,7 @@ func (o *applyOptions) run(ctx context.Context) error {
 		if !o.dryRun {
 			sending, cancel := o.bounded(ctx)
 			defer cancel()
-			revision, err = o.send(sending, c, plan, "`gkctl diff -f` shows how the files differ from it now; then apply again.")
+			revision, err = o.send(sending, c, plan, againFromNow)
 			if err != nil {
 				return err
 			}

@@ -81,12 +81,12 @@ func kept(err error, path string) error {
 	if hint != "" {
 		hint += "\n"
 	}
-	return &codeError{code: code, err: err, hint: hint + "What you wrote is kept in " + path + "; `gkctl diff -f` shows it against what is there now, and `gkctl apply -f` takes it."}
+	return &codeError{code: code, err: err, hint: hint + "What you wrote is kept in " + path + "; `gkctl diff -f` shows it against what is there now, and `gkctl apply -f` takes it. Both refuse it after somebody else's change until its version is taken out."}
 }
 
 // editable is what the editor shows.
 func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
-	data, err := deffile.Marshal(mapped(records, (*gatekeeperv1.DefinitionRecord).GetDefinition))
+	data, err := deffile.MarshalRecords(records)
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +133,9 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 		name := e.Definition.GetName()
 		if seen[name] == nil {
 			return file.Errorf(i, "name", "%q was not there before: edit neither adds nor renames definitions, apply does", name)
+		}
+		if e.Version != 0 && e.Version != seen[name].GetVersion() {
+			return file.Errorf(i, "version", "%q: the version cannot be edited: it says which one this started from, %d", name, seen[name].GetVersion())
 		}
 		plan = append(plan, change{name: name, before: seen[name], after: e.Definition, file: file, entry: i})
 	}

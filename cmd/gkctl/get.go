@@ -25,7 +25,8 @@ func newGet(a *app) *cobra.Command {
 		Short: "Show definitions, and how much of them is taken",
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
 
--o yaml writes the file that ` + "`gkctl apply`" + ` reads; -o json the API's records, with version and state.`,
+-o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it when somebody has changed
+one of them since. -o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
   gkctl get -l team=data,tier!=test -o yaml > data.yaml`,
@@ -49,7 +50,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.output.is(formatYAML) {
-			data, err := deffile.Marshal(mapped(records, (*gatekeeperv1.DefinitionRecord).GetDefinition))
+			data, err := deffile.MarshalRecords(records)
 			if err != nil {
 				return err
 			}

@@ -96,7 +96,7 @@ func cutLine(b []byte) (line, rest []byte, ok bool) {
 	return []byte(first), []byte(after), ok
 }
 
-// planOf compares what was read from files with what there is. With prune, what matches the selector and is in no file is deleted.
+// planOf compares what was read from files with what there is, and refuses an entry with another version than that. With prune, what matches the selector and is in no file is deleted.
 func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]change, error) {
 	current, err := currentOf(ctx, c, files)
 	if err != nil {
@@ -108,7 +108,14 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 		for i, e := range f.Entries {
 			name := e.Definition.GetName()
 			wanted[name] = true
-			plan = append(plan, change{name: name, before: current[name], after: e.Definition, file: f, entry: i})
+			ch := change{name: name, before: current[name], after: e.Definition, file: f, entry: i}
+			if e.Version != 0 && e.Version != ch.before.GetVersion() {
+				ch.before = recordAt(ctx, c, name, e.Version, current[name])
+				return nil, stale(ctx, c, &ch, &deffile.Error{
+					File: f.Name, Line: e.Line, Column: e.Column, Msg: fmt.Sprintf("%q is no longer version %d", name, e.Version),
+				}, againFromNow)
+			}
+			plan = append(plan, ch)
 		}
 	}
 	if prune == "" {

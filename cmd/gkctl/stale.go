@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -12,6 +13,32 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
+
+// againFromNow is how to go on after a file was refused as stale.
+const againFromNow = "`gkctl get -o yaml` writes what there is now: start from that. Or take the version out of the file: `gkctl diff -f` then " +
+	"shows what it would change, and apply does it."
+
+// recordAt is a definition as it was at an older version. Its Definition is nil when the servers no longer know.
+func recordAt(ctx context.Context, c *client.Client, name string, version uint64, now *gatekeeperv1.DefinitionRecord) *gatekeeperv1.DefinitionRecord {
+	if version < now.GetVersion() { // else there is nothing to wait for
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: version, Names: []string{name}}) {
+			if err != nil || r.GetMissed() || r.GetRevision() > now.GetVersion() && len(r.GetEvents()) == 0 {
+				break
+			}
+			for _, e := range r.GetEvents() {
+				if d := e.GetDefinition(); d.GetVersion() == version && d.GetDefinition().GetName() == name {
+					return d
+				}
+			}
+			if len(r.GetEvents()) > 0 {
+				break // the version would have been the first
+			}
+		}
+	}
+	return &gatekeeperv1.DefinitionRecord{Version: version}
+}
 
 // stale says what somebody else did to a definition since it was read: which fields, who, when, why. again says how to go on.
 func stale(ctx context.Context, c *client.Client, ch *change, refused error, again string) error {
@@ -29,7 +56,12 @@ func stale(ctx context.Context, c *client.Client, ch *change, refused error, aga
 	}
 	lines := []string{fmt.Sprintf("%s was changed since you read it: you saw version %d, now it is version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
-	lines = append(lines, fieldChanges(ch.before.GetDefinition(), now.GetDefinition())...)
+	was := ch.before.GetDefinition()
+	if was == nil {
+		was = ch.after
+		lines = append(lines, "what it was is no longer known; from your file to what it is now:")
+	}
+	lines = append(lines, fieldChanges(was, now.GetDefinition())...)
 	return withHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)
 }
 

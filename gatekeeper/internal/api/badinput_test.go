@@ -182,6 +182,14 @@ func badPermitCalls() []badCall {
 			_, err := g.permits.Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who()})
 			return err
 		}, "request_id", "must name"},
+		{"verify of token 0", func(ctx context.Context, g *gate) error {
+			_, err := g.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: "s"})
+			return err
+		}, "token", "token of a permit"},
+		{"verify for a glob", func(ctx context.Context, g *gate) error {
+			_, err := g.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1})
+			return err
+		}, "semaphore", "none of *?[]"},
 		{"page of 1001", func(ctx context.Context, g *gate) error {
 			_, err := g.permits.ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: 1001})
 			return err

@@ -91,6 +91,7 @@ type fakeKeeper struct {
 	release    func(token uint64, notRun bool) (fsm.ReleaseResult, error)
 	operator   func(verb string, token uint64, author, reason string) (fsm.PermitResult, error)
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
+	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	waiters    []keeper.Waiter
 	remaining  map[uint64]time.Duration
@@ -142,6 +143,10 @@ func (k *fakeKeeper) Clear(_ context.Context, token uint64, author, reason strin
 
 func (k *fakeKeeper) Cancel(_ context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	return k.cancel(sem, id, requestID)
+}
+
+func (k *fakeKeeper) Verify(_ context.Context, sem string, token uint64) (keeper.Verification, error) {
+	return k.verify(sem, token)
 }
 
 func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {

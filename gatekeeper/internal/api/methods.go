@@ -43,6 +43,7 @@ func harmlessMethods() []string {
 	return []string{
 		gatekeeperv1.PermitService_Refresh_FullMethodName,
 		gatekeeperv1.PermitService_KeepAlive_FullMethodName,
+		gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,

@@ -115,6 +115,34 @@ func (s *permitService) Cancel(ctx context.Context, m *gatekeeperv1.CancelReques
 	return &gatekeeperv1.CancelResponse{GaveBack: result.GaveBack != nil, Revision: result.Revision}, nil
 }
 
+func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+	if err := validToken(m.GetToken()); err != nil {
+		return nil, err
+	}
+	if m.GetSemaphore() != "" {
+		if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
+			return nil, err
+		}
+	}
+	v, err := s.cfg.Keeper.Verify(ctx, m.GetSemaphore(), m.GetToken())
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.VerifyResponse{Valid: v.Valid, Permit: s.withRemaining(v.Permit), Message: v.Message, Revision: v.Revision}, nil
+}
+
+// withRemaining writes a permit with the time that it has left, when this server knows it.
+func (s *permitService) withRemaining(p *semaphore.Permit) *gatekeeperv1.Permit {
+	if p == nil {
+		return nil
+	}
+	out := toPermit(p)
+	if left, ok := s.cfg.Keeper.Remaining(p.Token); ok {
+		out.ExpiresIn = durationpb.New(max(left, 0))
+	}
+	return out
+}
+
 // ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state of its own moment: a
 // permit that lives through all pages is told exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
@@ -133,10 +161,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 		if !names.match(p.Semaphore) {
 			continue
 		}
-		permit := toPermit(p)
-		if left, ok := s.cfg.Keeper.Remaining(p.Token); ok {
-			permit.ExpiresIn = durationpb.New(max(left, 0))
-		}
+		permit := s.withRemaining(p)
 		if !taken.add(limit, permit) {
 			out.NextPageToken = last.String()
 			break

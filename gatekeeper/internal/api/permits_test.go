@@ -298,3 +298,30 @@ func TestAcquire_Error_IsTheStatusOfTheStream(t *testing.T) {
 		t.Errorf("got %v", info)
 	}
 }
+
+func TestVerify_PassesWhatWasAsked_AndTellsWhatIsLeft(t *testing.T) {
+	g := open(t)
+	g.keeper.remaining = map[uint64]time.Duration{3: 20 * time.Second}
+	g.keeper.verify = func(sem string, token uint64) (keeper.Verification, error) {
+		switch {
+		case token == 4:
+			return keeper.Verification{}, consensus.ErrNotConfirmed
+		case sem != "job":
+			return keeper.Verification{Message: "of another", Revision: 8}, nil
+		}
+		return keeper.Verification{
+			Valid: true, Permit: &semaphore.Permit{Semaphore: sem, Token: token, State: semaphore.Live, Stop: semaphore.StopPaused}, Message: "m", Revision: 9,
+		}, nil
+	}
+	reply, err := g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Semaphore: "job", Token: 3})
+	if err != nil || !reply.GetValid() || reply.GetPermit().GetToken() != 3 || reply.GetPermit().GetExpiresIn().AsDuration() != 20*time.Second ||
+		reply.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || reply.GetMessage() != "m" || reply.GetRevision() != 9 {
+		t.Errorf("got %v, %v", reply, err)
+	}
+	reply, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 3})
+	if err != nil || reply.GetValid() || reply.GetPermit() != nil || reply.GetMessage() != "of another" || reply.GetRevision() != 8 {
+		t.Errorf("got %v, %v", reply, err)
+	}
+	_, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 4})
+	want(t, err, codes.Unavailable, reasonNotConfirmed)
+}

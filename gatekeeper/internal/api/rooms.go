@@ -24,6 +24,7 @@ type Keeper interface {
 	Revoke(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
+	Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error)
 	Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult, error)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	Read(ctx context.Context) (*fsm.State, error)

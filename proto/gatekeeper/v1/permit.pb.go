@@ -529,7 +529,7 @@ type Permit struct {
 	// By the granting leader's clock; for people only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	Metadata  map[string]string      `protobuf:"bytes,12,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// When the leader will expire it unless it is refreshed, counted from the answer; only in answers of ListHolders by the leader.
+	// When the leader will expire it unless it is refreshed, counted from the answer; only in answers of ListHolders and Verify by the leader.
 	ExpiresIn     *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2211,6 +2211,133 @@ func (x *CancelResponse) GetRevision() uint64 {
 	return 0
 }
 
+type VerifyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When given, the permit must be of this semaphore: a token of another one is not valid here.
+	Semaphore     string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Token         uint64 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyRequest) Reset() {
+	*x = VerifyRequest{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyRequest) ProtoMessage() {}
+
+func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
+func (*VerifyRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *VerifyRequest) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *VerifyRequest) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+type VerifyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The permit is live and of the semaphore that was asked for. A permit whose holder is told to stop is still valid, for its
+	// slot is its own until it ends; see permit.stop. One that is held for an operator or cooling has no holder and is not.
+	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
+	// The permit as it is, also while it is held or cooling. Its stop cause is what a refresh would be refused for, whether
+	// or not its holder has heard of it. Absent when it has ended, or is of another semaphore.
+	Permit *Permit `protobuf:"bytes,2,opt,name=permit,proto3" json:"permit,omitempty"`
+	// Why it is not valid, or why its holder is to stop, for a person; empty when there is nothing to say.
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// The revision that was read.
+	Revision      uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyResponse) Reset() {
+	*x = VerifyResponse{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyResponse) ProtoMessage() {}
+
+func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
+func (*VerifyResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *VerifyResponse) GetValid() bool {
+	if x != nil {
+		return x.Valid
+	}
+	return false
+}
+
+func (x *VerifyResponse) GetPermit() *Permit {
+	if x != nil {
+		return x.Permit
+	}
+	return nil
+}
+
+func (x *VerifyResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *VerifyResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 type ListHoldersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only semaphores whose names match one of these globs; none means all.
@@ -2224,7 +2351,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2363,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2376,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -2291,7 +2418,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2430,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2443,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -2349,7 +2476,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +2488,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +2501,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -2399,7 +2526,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +2538,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2551,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -2479,7 +2606,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2491,7 +2618,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2504,7 +2631,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -2662,7 +2789,15 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"request_id\x18\x03 \x01(\tR\trequestId\"I\n" +
 	"\x0eCancelResponse\x12\x1b\n" +
 	"\tgave_back\x18\x01 \x01(\bR\bgaveBack\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"|\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"C\n" +
+	"\rVerifyRequest\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x14\n" +
+	"\x05token\x18\x02 \x01(\x04R\x05token\"\x8b\x01\n" +
+	"\x0eVerifyResponse\x12\x14\n" +
+	"\x05valid\x18\x01 \x01(\bR\x05valid\x12-\n" +
+	"\x06permit\x18\x02 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\"|\n" +
 	"\x12ListHoldersRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +
@@ -2729,7 +2864,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0eReleaseOutcome\x12\x1f\n" +
 	"\x1bRELEASE_OUTCOME_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELEASE_OUTCOME_DONE\x10\x01\x12\x1b\n" +
-	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x022\x94\x06\n" +
+	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x022\xdb\x06\n" +
 	"\rPermitService\x12Q\n" +
 	"\n" +
 	"TryAcquire\x12 .gatekeeper.v1.TryAcquireRequest\x1a!.gatekeeper.v1.TryAcquireResponse\x12J\n" +
@@ -2739,7 +2874,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\aRelease\x12\x1d.gatekeeper.v1.ReleaseRequest\x1a\x1e.gatekeeper.v1.ReleaseResponse\x12E\n" +
 	"\x06Revoke\x12\x1c.gatekeeper.v1.RevokeRequest\x1a\x1d.gatekeeper.v1.RevokeResponse\x12B\n" +
 	"\x05Clear\x12\x1b.gatekeeper.v1.ClearRequest\x1a\x1c.gatekeeper.v1.ClearResponse\x12E\n" +
-	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12T\n" +
+	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12E\n" +
+	"\x06Verify\x12\x1c.gatekeeper.v1.VerifyRequest\x1a\x1d.gatekeeper.v1.VerifyResponse\x12T\n" +
 	"\vListHolders\x12!.gatekeeper.v1.ListHoldersRequest\x1a\".gatekeeper.v1.ListHoldersResponse\x12T\n" +
 	"\vListWaiters\x12!.gatekeeper.v1.ListWaitersRequest\x1a\".gatekeeper.v1.ListWaitersResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
@@ -2756,7 +2892,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitState)(0),              // 0: gatekeeper.v1.PermitState
 	(StopCause)(0),                // 1: gatekeeper.v1.StopCause
@@ -2790,38 +2926,40 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*ClearResponse)(nil),         // 29: gatekeeper.v1.ClearResponse
 	(*CancelRequest)(nil),         // 30: gatekeeper.v1.CancelRequest
 	(*CancelResponse)(nil),        // 31: gatekeeper.v1.CancelResponse
-	(*ListHoldersRequest)(nil),    // 32: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 33: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 34: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 35: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 36: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 37: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 38: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 39: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 41: google.protobuf.Duration
+	(*VerifyRequest)(nil),         // 32: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 33: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),    // 34: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),   // 35: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),    // 36: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                // 37: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),   // 38: gatekeeper.v1.ListWaitersResponse
+	nil,                           // 39: gatekeeper.v1.Permit.MetadataEntry
+	nil,                           // 40: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                           // 41: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil), // 42: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 43: google.protobuf.Duration
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	40, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	42, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
 	6,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	41, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	43, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
 	7,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
 	0,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
 	1,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	40, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	37, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	41, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	40, // 9: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	42, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	39, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	43, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	42, // 9: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	6,  // 10: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 11: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	38, // 12: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	40, // 12: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
 	12, // 13: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	13, // 14: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	8,  // 15: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	41, // 16: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	43, // 16: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
 	2,  // 17: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
 	8,  // 18: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	41, // 19: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	43, // 19: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
 	14, // 20: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
 	1,  // 21: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
 	9,  // 22: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
@@ -2830,14 +2968,14 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	3,  // 25: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
 	6,  // 26: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 27: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	39, // 28: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	41, // 29: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	41, // 28: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	43, // 29: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
 	17, // 30: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
 	12, // 31: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	13, // 32: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	41, // 33: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	43, // 33: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
 	4,  // 34: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	41, // 35: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	43, // 35: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
 	1,  // 36: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
 	18, // 37: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	19, // 38: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
@@ -2847,35 +2985,38 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	5,  // 42: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
 	8,  // 43: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
 	6,  // 44: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 45: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	6,  // 46: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	41, // 47: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	35, // 48: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	10, // 49: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	15, // 50: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	20, // 51: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	22, // 52: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	24, // 53: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	26, // 54: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	28, // 55: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	30, // 56: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	32, // 57: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	34, // 58: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	11, // 59: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	16, // 60: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	21, // 61: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	23, // 62: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	25, // 63: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	27, // 64: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	29, // 65: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	31, // 66: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	33, // 67: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	36, // 68: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	59, // [59:69] is the sub-list for method output_type
-	49, // [49:59] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	8,  // 45: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	8,  // 46: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	6,  // 47: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	43, // 48: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	37, // 49: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	10, // 50: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	15, // 51: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	20, // 52: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	22, // 53: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	24, // 54: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	26, // 55: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	28, // 56: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	30, // 57: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	32, // 58: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	34, // 59: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	36, // 60: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	11, // 61: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	16, // 62: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	21, // 63: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	23, // 64: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	25, // 65: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	27, // 66: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	29, // 67: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	31, // 68: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	33, // 69: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	35, // 70: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	38, // 71: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	61, // [61:72] is the sub-list for method output_type
+	50, // [50:61] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -2899,7 +3040,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   34,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	PermitService_Revoke_FullMethodName      = "/gatekeeper.v1.PermitService/Revoke"
 	PermitService_Clear_FullMethodName       = "/gatekeeper.v1.PermitService/Clear"
 	PermitService_Cancel_FullMethodName      = "/gatekeeper.v1.PermitService/Cancel"
+	PermitService_Verify_FullMethodName      = "/gatekeeper.v1.PermitService/Verify"
 	PermitService_ListHolders_FullMethodName = "/gatekeeper.v1.PermitService/ListHolders"
 	PermitService_ListWaiters_FullMethodName = "/gatekeeper.v1.PermitService/ListWaiters"
 )
@@ -58,6 +59,10 @@ type PermitServiceClient interface {
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
 	// Cancel ends an acquire by its request id: it leaves the queue, a grant of it that nobody holds is given back, and a later repeat never grants.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
+	// Verify tells a resource whether a token may still act: whether its permit was live at some moment between the call and the
+	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
+	// or while the write goes on that follows it: only a resource that compares tokens in the write itself knows that.
+	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
 	// ListHolders reads the permits that take slots.
 	ListHolders(ctx context.Context, in *ListHoldersRequest, opts ...grpc.CallOption) (*ListHoldersResponse, error)
 	// ListWaiters reads the queues. Only the leader knows them.
@@ -164,6 +169,16 @@ func (c *permitServiceClient) Cancel(ctx context.Context, in *CancelRequest, opt
 	return out, nil
 }
 
+func (c *permitServiceClient) Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(VerifyResponse)
+	err := c.cc.Invoke(ctx, PermitService_Verify_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *permitServiceClient) ListHolders(ctx context.Context, in *ListHoldersRequest, opts ...grpc.CallOption) (*ListHoldersResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListHoldersResponse)
@@ -211,6 +226,10 @@ type PermitServiceServer interface {
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
 	// Cancel ends an acquire by its request id: it leaves the queue, a grant of it that nobody holds is given back, and a later repeat never grants.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
+	// Verify tells a resource whether a token may still act: whether its permit was live at some moment between the call and the
+	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
+	// or while the write goes on that follows it: only a resource that compares tokens in the write itself knows that.
+	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
 	// ListHolders reads the permits that take slots.
 	ListHolders(context.Context, *ListHoldersRequest) (*ListHoldersResponse, error)
 	// ListWaiters reads the queues. Only the leader knows them.
@@ -248,6 +267,9 @@ func (UnimplementedPermitServiceServer) Clear(context.Context, *ClearRequest) (*
 }
 func (UnimplementedPermitServiceServer) Cancel(context.Context, *CancelRequest) (*CancelResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Cancel not implemented")
+}
+func (UnimplementedPermitServiceServer) Verify(context.Context, *VerifyRequest) (*VerifyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Verify not implemented")
 }
 func (UnimplementedPermitServiceServer) ListHolders(context.Context, *ListHoldersRequest) (*ListHoldersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListHolders not implemented")
@@ -402,6 +424,24 @@ func _PermitService_Cancel_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PermitService_Verify_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(VerifyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PermitServiceServer).Verify(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PermitService_Verify_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PermitServiceServer).Verify(ctx, req.(*VerifyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PermitService_ListHolders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListHoldersRequest)
 	if err := dec(in); err != nil {
@@ -468,6 +508,10 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Cancel",
 			Handler:    _PermitService_Cancel_Handler,
+		},
+		{
+			MethodName: "Verify",
+			Handler:    _PermitService_Verify_Handler,
 		},
 		{
 			MethodName: "ListHolders",

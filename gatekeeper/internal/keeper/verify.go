@@ -1,0 +1,81 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Verification is what a token was worth at one moment.
+type Verification struct {
+	// Valid: its permit was live, and of the semaphore that was asked for.
+	Valid bool
+	// Permit is as the state has it, but that Stop is set whenever a refresh would be refused. Nil when it has ended or is of
+	// another semaphore.
+	Permit *semaphore.Permit
+	// Message says why it is not valid, or why its holder is to stop; else it is empty.
+	Message  string
+	Revision uint64
+}
+
+// Verify reads whether the permit with this token is live, and of semaphore sem unless that is empty, at a moment after the
+// call began. It moves no deadline. A permit whose holder is told to stop is valid: nobody else has its slot until it ends.
+func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verification, error) {
+	state, err := k.Read(ctx)
+	if err != nil {
+		return Verification{}, err
+	}
+	v := Verification{Revision: state.Revision()}
+	p := state.Permit(token)
+	if p == nil {
+		v.Message = gone(state, sem, token)
+		return v, nil
+	}
+	if sem != "" && p.Semaphore != sem {
+		v.Message = elsewhere(p.Semaphore, sem, token)
+		return v, nil
+	}
+	v.Valid, v.Permit = p.State == semaphore.Live, p
+	switch p.State {
+	case semaphore.Held:
+		v.Message = fmt.Sprintf("the permit with token %d has expired, and is held for an operator to clear", token)
+	case semaphore.Cooling:
+		v.Message = fmt.Sprintf("the permit with token %d has ended: it was %s, and its slot stays taken for a while", token, p.Ended)
+	default:
+		if d := k.admit(state, p, k.lessor.Overheld(p)); d.Outcome == semaphore.Denied {
+			told := *p
+			told.Stop = d.Stop
+			v.Permit, v.Message = &told, whyStop(p, d.Stop)
+		}
+	}
+	return v, nil
+}
+
+// gone says of a token that takes no slot how its permit ended, as far as that is remembered.
+func gone(state *fsm.State, sem string, token uint64) string {
+	ended := state.EndedPermit(token)
+	switch {
+	case ended != nil && sem != "" && ended.Semaphore != sem:
+		return elsewhere(ended.Semaphore, sem, token)
+	case ended != nil:
+		return fmt.Sprintf("the permit with token %d has ended: it was %s", token, ended.Outcome)
+	case token > state.LastToken():
+		return fmt.Sprintf("no permit was ever granted with token %d", token)
+	default:
+		return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
+	}
+}
+
+func elsewhere(has, asked string, token uint64) string {
+	return fmt.Sprintf("token %d is of semaphore %q, not of %q", token, has, asked)
+}
+
+// whyStop is what the holder of a permit is told that must stop.
+func whyStop(p *semaphore.Permit, cause semaphore.StopCause) string {
+	if p.Stop != semaphore.NotStopping && p.StopReason != "" {
+		return p.StopReason
+	}
+	return "the permit must stop: " + cause.String()
+}

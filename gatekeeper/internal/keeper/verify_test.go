@@ -1,0 +1,176 @@
+package keeper
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func (w *world) verify(sem string, token uint64) Verification {
+	w.t.Helper()
+	v, err := w.Verify(context.Background(), sem, token)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+func (w *world) wantInvalid(sem string, token uint64, message string) Verification {
+	w.t.Helper()
+	v := w.verify(sem, token)
+	if v.Valid || !strings.Contains(v.Message, message) {
+		w.t.Fatalf("%+v, want it not valid, and that %q", v, message)
+	}
+	return v
+}
+
+func TestVerify_LivePermit_IsValidAndMovesNoDeadline(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
+		p := w.granted(ask("a", "1"))
+		for range 9 {
+			w.sleep(time.Second)
+			for _, sem := range []string{"job", ""} {
+				if v := w.verify(sem, p.Token); !v.Valid || v.Permit.Token != p.Token || v.Message != "" || v.Revision != w.machine.State().Revision() {
+					t.Fatalf("got %+v", v)
+				}
+			}
+		}
+		w.sleep(2 * time.Second)
+		w.wantInvalid("job", p.Token, "it was expired")
+	})
+}
+
+func TestVerify_Ended_SaysHow(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		if _, err := w.Release(context.Background(), p.Token, false); err != nil {
+			t.Fatal(err)
+		}
+		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit != nil {
+			t.Errorf("a permit that has ended: %+v", v.Permit)
+		}
+		w.wantInvalid("other", p.Token, `is of semaphore "job", not of "other"`)
+		w.wantInvalid("", p.Token+1, "no permit was ever granted")
+	})
+}
+
+func TestVerify_OtherSemaphore_IsNotValidAndTellsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		if v := w.wantInvalid("other", p.Token, `is of semaphore "job", not of "other"`); v.Permit != nil {
+			t.Errorf("got the permit %+v", v.Permit)
+		}
+	})
+}
+
+// The slot of a permit that must stop is its own until it ends; a resource that is stricter than that looks at Stop.
+func TestVerify_ToldToStop_IsValidAndSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop func(*world, *semaphore.Permit)
+		want semaphore.StopCause
+		text string
+	}{
+		"revoked": {func(w *world, p *semaphore.Permit) {
+			if _, err := w.Revoke(context.Background(), p.Token, "ann", "it hangs"); err != nil {
+				w.t.Fatal(err)
+			}
+		}, semaphore.StopRevoked, "it hangs"},
+		"edited": {func(w *world, _ *semaphore.Permit) {
+			w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "other" })
+		}, semaphore.StopNoLongerAdmitted, "no longer admitted"},
+		"deleted": {func(w *world, _ *semaphore.Permit) { w.delete("job") }, semaphore.StopNoLongerAdmitted, "no longer admitted"},
+		"held too long": {func(w *world, p *semaphore.Permit) {
+			w.sleep(40 * time.Second)
+			w.wantStatus(p.Token, StatusRefreshed)
+			w.sleep(40 * time.Second)
+		}, semaphore.StopHeldTooLong, "held too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", func(d *semaphore.Definition) { d.MaxHold = 70 * time.Second })
+				p := w.granted(ask("a", "1"))
+				c.stop(w, p)
+				v := w.verify("job", p.Token)
+				if !v.Valid || v.Permit.Stop != c.want || !strings.Contains(v.Message, c.text) {
+					t.Fatalf("got %+v with %+v", v, v.Permit)
+				}
+				if r := w.wantStatus(p.Token, StatusStopping); r.Stop != v.Permit.Stop || r.Message != v.Message {
+					t.Errorf("a refresh says %+v, verify %+v", r, v)
+				}
+			})
+		})
+	}
+}
+
+func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.OnExpiry, d.Duration = semaphore.OnExpiryHold, 10*time.Second })
+		p := w.granted(ask("a", "1"))
+		w.sleep(20 * time.Second)
+		if v := w.wantInvalid("job", p.Token, "held for an operator"); v.Permit.State != semaphore.Held {
+			t.Errorf("got %+v", v.Permit)
+		}
+	})
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Minute })
+		p := w.granted(ask("a", "1"))
+		if _, err := w.Release(context.Background(), p.Token, false); err != nil {
+			t.Fatal(err)
+		}
+		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit.State != semaphore.Cooling {
+			t.Errorf("got %+v", v.Permit)
+		}
+	})
+}
+
+func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.lead.fail()
+		v, err := w.Verify(context.Background(), "job", p.Token)
+		wantErr(t, err, consensus.ErrNotConfirmed)
+		if v != (Verification{}) {
+			t.Errorf("got %+v with the error", v)
+		}
+		w.demote()
+		_, err = w.Verify(context.Background(), "job", p.Token)
+		if !asError(err, new(*consensus.NotLeaderError)) {
+			t.Errorf("not leading: %v", err)
+		}
+		w.promote(2)
+	})
+}
+
+// What was answered before the call is seen by it: a grant that followed the release of this token, above all.
+func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		w.tape.hold()
+		released := make(chan fsm.ReleaseResult, 1)
+		go func() {
+			r, _ := w.Release(context.Background(), p.Token, false)
+			released <- r
+		}()
+		synctest.Wait()
+		if v := w.verify("job", p.Token); !v.Valid {
+			t.Fatalf("nobody was told that it ended: %+v", v)
+		}
+		w.tape.letGo()
+		if r := <-released; !r.Released {
+			t.Fatalf("got %+v", r)
+		}
+		w.wantInvalid("job", p.Token, "released")
+		w.granted(ask("b", "2"))
+	})
+}

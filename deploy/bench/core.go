@@ -41,19 +41,11 @@ const long = time.Hour
 
 // measureCore starts a cluster and measures what callers ask of its leader.
 func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
-	cluster, err := servers.Start(ctx, servers.Options{
-		Binary: filepath.Join(b.bin, "gatekeeperd"),
-		Dir:    filepath.Join(b.dir, strconv.Itoa(count)),
-		Count:  count,
-	})
+	cluster, leader, err := b.start(ctx, strconv.Itoa(count), count)
 	if err != nil {
 		return nil, err
 	}
 	defer cluster.Kill()
-	leader, err := cluster.Leader(ctx)
-	if err != nil {
-		return nil, err
-	}
 	conns, err := dial(leader.API)
 	if err != nil {
 		return nil, err
@@ -75,12 +67,31 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	return result, nil
 }
 
-// define makes a semaphore for each caller, one that is held, and one wide enough for every stream.
+// start starts a cluster with its data in a folder of that name, and finds its leader. The caller kills it.
+func (b *bench) start(ctx context.Context, name string, count int) (*servers.Cluster, *servers.Server, error) {
+	cluster, err := servers.Start(ctx, servers.Options{
+		Binary: filepath.Join(b.bin, "gatekeeperd"),
+		Dir:    filepath.Join(b.dir, name),
+		Count:  count,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	leader, err := cluster.Leader(ctx)
+	if err != nil {
+		cluster.Kill()
+		return nil, nil, err
+	}
+	return cluster, leader, nil
+}
+
+// define makes a semaphore for each caller, one that is held, and two wide enough for every stream and for every permit to keep.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
 		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "held", Duration: durationpb.New(long)}}},
 		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "wide", Permits: &wide, Duration: durationpb.New(long)}}},
+		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "kept", Permits: &wide, Duration: durationpb.New(keepDuration)}}},
 	}
 	for i := range callers {
 		def := &gatekeeperv1.Definition{Name: own(i), Duration: durationpb.New(long)}

@@ -7,8 +7,21 @@ import (
 	"text/tabwriter"
 )
 
-// print writes the figures as a table: one column a number of callers, and what the limits of this machine make of them.
+// print writes what was measured, each part as a table.
 func (r *report) print(out io.Writer) {
+	if len(r.Clusters) > 0 {
+		r.printCores(out)
+	}
+	if len(r.Calls) > 0 {
+		r.printCalls(out)
+	}
+	if r.Keep != nil {
+		r.Keep.print(out)
+	}
+}
+
+// printCores: one column a number of callers, and what the limits of this machine make of them.
+func (r *report) printCores(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "a second, at callers\t")
 	for _, f := range r.Echo {
@@ -16,7 +29,7 @@ func (r *report) print(out io.Writer) {
 	}
 	fmt.Fprintln(w)
 	r.row(w, "echo", r.Echo)
-	r.row(w, "append+fdatasync", []figure{r.Sync})
+	r.row(w, "append+fdatasync", []figure{*r.Sync})
 	for _, c := range r.Clusters {
 		name := strconv.Itoa(c.Servers) + " servers: "
 		if c.Servers == 1 {
@@ -43,6 +56,32 @@ func (r *report) print(out io.Writer) {
 		}
 	}
 	fmt.Fprintln(out, "Denials and refreshes wrote no log entry, by the leaders' own counters.")
+}
+
+// printCalls: what the client library adds to the generated stub.
+func (r *report) printCalls(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "one caller, medians by turns\tstub µs\tclient µs\tadded to a call, µs\tstub allocs\tclient allocs\t")
+	for _, a := range r.Calls {
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.1f%s\t%.0f\t%.0f\t\n", a.What, a.Raw, a.Client, a.PerRPC, missed(a.PerRPC, addedTarget), a.RawAllocs, a.ClientAllocs)
+	}
+	_ = w.Flush()
+	fmt.Fprintf(out, "The client is to add less than %.0f µs to a call.\n", addedTarget)
+}
+
+func (k *kept) print(out io.Writer) {
+	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s, %d lost, with %.1f %% of one core%s; it is to take less than %.0f %% with 10000.\n",
+		k.Permits, keepDuration, k.Seconds, k.Lost, k.CPU, missed(k.CPU, keepTargetCPU), keepTargetCPU)
+	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, %.1f µs of CPU a token; the three servers took %.1f %% of one core.\n",
+		k.Tokens, k.Frames, k.PerToken, k.ServersCPU)
+}
+
+// missed marks a figure that is not below its target.
+func missed(figure, target float64) string {
+	if figure < target {
+		return ""
+	}
+	return " (MISSED)"
 }
 
 func (r *report) row(w io.Writer, name string, figures []figure) {

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// added is what the client library adds to the generated stub, for one piece of work by one caller.
+type added struct {
+	What string `json:"what"`
+	// RPCs is how many calls one piece of work is.
+	RPCs int `json:"rpcs"`
+	// Raw and Client are the medians of one piece of work, in µs.
+	Raw    float64 `json:"raw_p50_us"`
+	Client float64 `json:"client_p50_us"`
+	// PerRPC is the difference of the medians for one call, in µs.
+	PerRPC       float64 `json:"added_us_per_rpc"`
+	RawAllocs    float64 `json:"raw_allocs"`
+	ClientAllocs float64 `json:"client_allocs"`
+}
+
+// addedTarget is the promise, in µs a call.
+const addedTarget = 20.0
+
+// work is one piece of work.
+type work func(context.Context) error
+
+// measureCalls measures the same work through the generated stub and through the client, by turns, against the leader.
+func (b *bench) measureCalls(ctx context.Context, leader *servers.Server) ([]added, error) {
+	raw, err := dial(leader.API)
+	if err != nil {
+		return nil, err
+	}
+	defer raw.close()
+	// As long as the identity by which the stub's caller asks, so that both send as much.
+	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }() // every permit was released, or the run has failed
+	stub := gatekeeperv1.NewPermitServiceClient(raw.of(0))
+	if _, err := acquire(ctx, raw.of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+		return nil, err
+	}
+	var turn int
+	var all []added
+	for _, a := range []struct {
+		what        string
+		rpcs        int
+		raw, client work
+	}{
+		{"denial", 1, rawDenial(stub, &turn), clientDenial(c)},
+		{"acquire and release", 2, rawPair(stub, &turn), clientPair(c)},
+	} {
+		got, err := b.windows.compare(ctx, a.raw, a.client)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.what, err)
+		}
+		got.What, got.RPCs = a.what, a.rpcs
+		got.PerRPC = (got.Client - got.Raw) / float64(a.rpcs)
+		all = append(all, got)
+	}
+	return all, nil
+}
+
+// tryAcquire asks as the client does, with a new request id; but a cheap one, since making good ones is the client's work.
+func tryAcquire(ctx context.Context, stub gatekeeperv1.PermitServiceClient, semaphore string, turn *int) (*gatekeeperv1.TryAcquireResponse, error) {
+	*turn++
+	id := fmt.Sprintf("%026d", *turn) // as long as the client's
+	return stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: semaphore, Identity: identity(0, id), RequestId: id})
+}
+
+func rawDenial(stub gatekeeperv1.PermitServiceClient, turn *int) work {
+	return func(ctx context.Context) error {
+		r, err := tryAcquire(ctx, stub, "held", turn)
+		if err == nil && r.GetDenial() == nil {
+			err = errors.New("the held semaphore was granted")
+		}
+		return err
+	}
+}
+
+func clientDenial(c *client.Client) work {
+	return func(ctx context.Context) error {
+		_, err := c.Semaphore("held").TryAcquire(ctx)
+		if d, ok := errors.AsType[*client.Denied](err); ok && d.Reason == client.NoFreePermit {
+			return nil
+		}
+		return fmt.Errorf("answered %v, want a denial for want of a free permit", err)
+	}
+}
+
+func rawPair(stub gatekeeperv1.PermitServiceClient, turn *int) work {
+	return func(ctx context.Context) error {
+		r, err := tryAcquire(ctx, stub, "own/0", turn)
+		if err != nil {
+			return err
+		}
+		if r.GetGrant() == nil {
+			return fmt.Errorf("own/0 was denied: %s", r.GetDenial().GetMessage())
+		}
+		answer, err := stub.Release(ctx, &gatekeeperv1.ReleaseRequest{
+			Token: r.GetGrant().GetPermit().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE,
+		})
+		if err == nil && !answer.GetReleased() {
+			err = fmt.Errorf("not released: %s", answer.GetMessage())
+		}
+		return err
+	}
+}
+
+func clientPair(c *client.Client) work {
+	return func(ctx context.Context) error {
+		p, err := c.Semaphore("own/0").TryAcquire(ctx)
+		if err != nil {
+			return err
+		}
+		return p.Release(ctx)
+	}
+}
+
+// compare does both works by turns, so that whatever else the machine does is the same to both.
+func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
+	works := [2]work{raw, client}
+	var took [2][]time.Duration
+	begin := time.Now()
+	warm := begin.Add(w.warmUp)
+	end := warm.Add(time.Duration(w.count) * w.window)
+	for turn := 0; ; turn++ {
+		for i := range works {
+			which := (turn + i) % 2 // neither is always the one that comes after the other
+			start := time.Now()
+			if err := works[which](ctx); err != nil {
+				return added{}, err
+			}
+			if start.After(warm) {
+				took[which] = append(took[which], time.Since(start))
+			}
+		}
+		if time.Now().After(end) && len(took[0]) > 0 && len(took[1]) > 0 {
+			break
+		}
+	}
+	a := added{Raw: median(took[0]), Client: median(took[1])}
+	var err error
+	if a.RawAllocs, err = allocations(ctx, raw); err != nil {
+		return added{}, err
+	}
+	a.ClientAllocs, err = allocations(ctx, client)
+	return a, err
+}
+
+func median(took []time.Duration) float64 {
+	slices.Sort(took)
+	return micros(took[len(took)/2])
+}
+
+// allocations is how many allocations one piece of work is, in the whole process.
+func allocations(ctx context.Context, do work) (float64, error) {
+	const times = 500
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range times {
+		if err := do(ctx); err != nil {
+			return 0, err
+		}
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / times, nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// kept is what it cost to keep permits alive.
+type kept struct {
+	keeperReport
+	// ServersCPU is what all servers took meanwhile, in percent of one core.
+	ServersCPU float64 `json:"servers_cpu_percent"`
+}
+
+// The promise: one client keeps 10 000 permits of 30 s alive over one stream with less than 5 % of one core, missing none.
+const (
+	keepDuration  = 30 * time.Second
+	keepTargetCPU = 5.0
+	// keepTwice is how long it takes until every permit has been refreshed twice: that is due every third of the duration,
+	// give or take a tenth.
+	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
+)
+
+// measureKeep has a process of its own keep permits alive, and looks at the servers' counters meanwhile.
+func (b *bench) measureKeep(ctx context.Context, cluster *servers.Cluster) (*kept, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "-keeper", strings.Join(cluster.Endpoints(), ","),
+		"-permits", strconv.Itoa(b.permits), "-keep-for", b.keepFor.String())
+	cmd.Stderr = os.Stderr
+	servers.DieWithParent(cmd)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	k, err := b.watchKeeper(ctx, cluster, bufio.NewReader(out))
+	if err != nil {
+		_ = cmd.Process.Kill() // it may have ended already
+	}
+	if ended := cmd.Wait(); err == nil || errors.Is(err, errKeeperEnded) {
+		return k, errors.Join(err, ended)
+	}
+	return nil, err
+}
+
+// errKeeperEnded is all that the pipe tells of a keeper that failed; it has said why itself.
+var errKeeperEnded = errors.New("the process that keeps the permits ended before it was done")
+
+// watchKeeper reads what the keeper says: a line when its window begins, and one with its report.
+func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *bufio.Reader) (*kept, error) {
+	if _, err := out.ReadString('\n'); err != nil {
+		return nil, errKeeperEnded
+	}
+	leader, err := cluster.Leader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{}
+	before, err := cpu(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	err = unwritten(ctx, leader, func() error {
+		line, err := out.ReadBytes('\n')
+		if err != nil {
+			return errKeeperEnded
+		}
+		return json.Unmarshal(line, &k.keeperReport)
+	})
+	if err != nil {
+		return nil, err
+	}
+	after, err := cpu(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	k.ServersCPU = 100 * (after - before) / k.Seconds
+	return k, k.check()
+}
+
+// check fails when a promise was broken that does not depend on the machine's speed.
+func (k *kept) check() error {
+	switch {
+	case k.Lost > 0:
+		return fmt.Errorf("%d of %d permits were lost, the first because %s", k.Lost, k.Permits, k.FirstLoss)
+	case k.Missed > 0:
+		return fmt.Errorf("%d of %d permits were not refreshed twice in %.0f s", k.Missed, k.Permits, k.Seconds)
+	case k.NotRefreshed > 0:
+		return fmt.Errorf("%d answers did not refresh their permit", k.NotRefreshed)
+	case k.Streams != 1:
+		return fmt.Errorf("%d streams were used, want one", k.Streams)
+	}
+	return nil
+}
+
+// cpu adds up the CPU time of all servers, in seconds.
+func cpu(ctx context.Context, cluster *servers.Cluster) (total float64, err error) {
+	for _, s := range cluster.Servers {
+		c, err := scrape(ctx, s)
+		if err != nil {
+			return 0, err
+		}
+		total += c.cpu
+	}
+	return total, nil
+}

@@ -129,6 +129,65 @@ func (FiringOnLoss) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{1}
 }
 
+type SilenceKind int32
+
+const (
+	SilenceKind_SILENCE_KIND_UNSPECIFIED SilenceKind = 0
+	// Nobody has asked for longer than expect_every.
+	SilenceKind_SILENCE_KIND_NOBODY_ASKED SilenceKind = 1
+	// It was asked for, and denied each time.
+	SilenceKind_SILENCE_KIND_DENIED SilenceKind = 2
+	// It is held, and its job reports no progress.
+	SilenceKind_SILENCE_KIND_NO_PROGRESS SilenceKind = 3
+	// It has been held for longer than expect_every.
+	SilenceKind_SILENCE_KIND_HELD_TOO_LONG SilenceKind = 4
+)
+
+// Enum value maps for SilenceKind.
+var (
+	SilenceKind_name = map[int32]string{
+		0: "SILENCE_KIND_UNSPECIFIED",
+		1: "SILENCE_KIND_NOBODY_ASKED",
+		2: "SILENCE_KIND_DENIED",
+		3: "SILENCE_KIND_NO_PROGRESS",
+		4: "SILENCE_KIND_HELD_TOO_LONG",
+	}
+	SilenceKind_value = map[string]int32{
+		"SILENCE_KIND_UNSPECIFIED":   0,
+		"SILENCE_KIND_NOBODY_ASKED":  1,
+		"SILENCE_KIND_DENIED":        2,
+		"SILENCE_KIND_NO_PROGRESS":   3,
+		"SILENCE_KIND_HELD_TOO_LONG": 4,
+	}
+)
+
+func (x SilenceKind) Enum() *SilenceKind {
+	p := new(SilenceKind)
+	*p = x
+	return p
+}
+
+func (x SilenceKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SilenceKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
+}
+
+func (SilenceKind) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
+}
+
+func (x SilenceKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SilenceKind.Descriptor instead.
+func (SilenceKind) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+}
+
 type EventKind int32
 
 const (
@@ -150,6 +209,16 @@ const (
 	EventKind_EVENT_KIND_STOPPING         EventKind = 15
 	EventKind_EVENT_KIND_ABANDONED        EventKind = 16
 	EventKind_EVENT_KIND_DURATION_CHANGED EventKind = 17
+	EventKind_EVENT_KIND_CONFIGURED       EventKind = 18
+	// The drain of a change is over: whoever it shut out is refused from here on.
+	EventKind_EVENT_KIND_DRAINED EventKind = 19
+	// An edit that ends has ended: fields got their old values back.
+	EventKind_EVENT_KIND_REVERTED EventKind = 20
+	// Expected work is not heard of, or is heard of again.
+	EventKind_EVENT_KIND_SILENT EventKind = 21
+	EventKind_EVENT_KIND_HEARD  EventKind = 22
+	// A slot was freed by an unsafe revoke although its holder may still have believed in it.
+	EventKind_EVENT_KIND_FREED_UNSAFELY EventKind = 23
 )
 
 // Enum value maps for EventKind.
@@ -173,6 +242,12 @@ var (
 		15: "EVENT_KIND_STOPPING",
 		16: "EVENT_KIND_ABANDONED",
 		17: "EVENT_KIND_DURATION_CHANGED",
+		18: "EVENT_KIND_CONFIGURED",
+		19: "EVENT_KIND_DRAINED",
+		20: "EVENT_KIND_REVERTED",
+		21: "EVENT_KIND_SILENT",
+		22: "EVENT_KIND_HEARD",
+		23: "EVENT_KIND_FREED_UNSAFELY",
 	}
 	EventKind_value = map[string]int32{
 		"EVENT_KIND_UNSPECIFIED":      0,
@@ -193,6 +268,12 @@ var (
 		"EVENT_KIND_STOPPING":         15,
 		"EVENT_KIND_ABANDONED":        16,
 		"EVENT_KIND_DURATION_CHANGED": 17,
+		"EVENT_KIND_CONFIGURED":       18,
+		"EVENT_KIND_DRAINED":          19,
+		"EVENT_KIND_REVERTED":         20,
+		"EVENT_KIND_SILENT":           21,
+		"EVENT_KIND_HEARD":            22,
+		"EVENT_KIND_FREED_UNSAFELY":   23,
 	}
 )
 
@@ -207,11 +288,11 @@ func (x EventKind) String() string {
 }
 
 func (EventKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
+	return file_gatekeeper_v1_definition_proto_enumTypes[3].Descriptor()
 }
 
 func (EventKind) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
+	return &file_gatekeeper_v1_definition_proto_enumTypes[3]
 }
 
 func (x EventKind) Number() protoreflect.EnumNumber {
@@ -220,7 +301,7 @@ func (x EventKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EventKind.Descriptor instead.
 func (EventKind) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
 }
 
 // Definition is the editable rule of one semaphore.
@@ -426,7 +507,11 @@ type DefinitionRecord struct {
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
 	// How many permits take those slots.
-	Holders       uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
+	Holders uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
+	// Present while work that is expected is not heard of; only in answers of the leader.
+	Silence *Silence `protobuf:"bytes,12,opt,name=silence,proto3" json:"silence,omitempty"`
+	// Edits of it that end, soonest first.
+	Ends          []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -538,6 +623,154 @@ func (x *DefinitionRecord) GetHolders() uint32 {
 	return 0
 }
 
+func (x *DefinitionRecord) GetSilence() *Silence {
+	if x != nil {
+		return x.Silence
+	}
+	return nil
+}
+
+func (x *DefinitionRecord) GetEnds() []*EditEnd {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+// Silence says what is known of expected work that is not heard of.
+type Silence struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  SilenceKind            `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.SilenceKind" json:"kind,omitempty"`
+	// Since when, by the leader's clock.
+	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
+	// For a person: what was last seen.
+	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// With SILENCE_KIND_DENIED: why.
+	Reason        Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Silence) Reset() {
+	*x = Silence{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Silence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Silence) ProtoMessage() {}
+
+func (x *Silence) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Silence.ProtoReflect.Descriptor instead.
+func (*Silence) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Silence) GetKind() SilenceKind {
+	if x != nil {
+		return x.Kind
+	}
+	return SilenceKind_SILENCE_KIND_UNSPECIFIED
+}
+
+func (x *Silence) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *Silence) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Silence) GetReason() Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return Reason_REASON_UNSPECIFIED
+}
+
+// EditEnd says when fields get their old values back.
+type EditEnd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change that set them.
+	Revision      uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	Fields        []string               `protobuf:"bytes,3,rep,name=fields,proto3" json:"fields,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EditEnd) Reset() {
+	*x = EditEnd{}
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EditEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EditEnd) ProtoMessage() {}
+
+func (x *EditEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EditEnd.ProtoReflect.Descriptor instead.
+func (*EditEnd) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *EditEnd) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *EditEnd) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *EditEnd) GetFields() []string {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
 type CreateDefinitionRequest struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -551,7 +784,7 @@ type CreateDefinitionRequest struct {
 
 func (x *CreateDefinitionRequest) Reset() {
 	*x = CreateDefinitionRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[2]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +796,7 @@ func (x *CreateDefinitionRequest) String() string {
 func (*CreateDefinitionRequest) ProtoMessage() {}
 
 func (x *CreateDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[2]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +809,7 @@ func (x *CreateDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*CreateDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateDefinitionRequest) GetDefinition() *Definition {
@@ -616,7 +849,7 @@ type CreateDefinitionResponse struct {
 
 func (x *CreateDefinitionResponse) Reset() {
 	*x = CreateDefinitionResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -628,7 +861,7 @@ func (x *CreateDefinitionResponse) String() string {
 func (*CreateDefinitionResponse) ProtoMessage() {}
 
 func (x *CreateDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -641,7 +874,7 @@ func (x *CreateDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*CreateDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateDefinitionResponse) GetRecord() *DefinitionRecord {
@@ -662,7 +895,7 @@ type GetDefinitionRequest struct {
 
 func (x *GetDefinitionRequest) Reset() {
 	*x = GetDefinitionRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +907,7 @@ func (x *GetDefinitionRequest) String() string {
 func (*GetDefinitionRequest) ProtoMessage() {}
 
 func (x *GetDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +920,7 @@ func (x *GetDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*GetDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetDefinitionRequest) GetName() string {
@@ -715,7 +948,7 @@ type GetDefinitionResponse struct {
 
 func (x *GetDefinitionResponse) Reset() {
 	*x = GetDefinitionResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +960,7 @@ func (x *GetDefinitionResponse) String() string {
 func (*GetDefinitionResponse) ProtoMessage() {}
 
 func (x *GetDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +973,7 @@ func (x *GetDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*GetDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetDefinitionResponse) GetRecord() *DefinitionRecord {
@@ -774,7 +1007,7 @@ type ListDefinitionsRequest struct {
 
 func (x *ListDefinitionsRequest) Reset() {
 	*x = ListDefinitionsRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -786,7 +1019,7 @@ func (x *ListDefinitionsRequest) String() string {
 func (*ListDefinitionsRequest) ProtoMessage() {}
 
 func (x *ListDefinitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -799,7 +1032,7 @@ func (x *ListDefinitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDefinitionsRequest.ProtoReflect.Descriptor instead.
 func (*ListDefinitionsRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{6}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListDefinitionsRequest) GetPageSize() uint32 {
@@ -848,7 +1081,7 @@ type ListDefinitionsResponse struct {
 
 func (x *ListDefinitionsResponse) Reset() {
 	*x = ListDefinitionsResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +1093,7 @@ func (x *ListDefinitionsResponse) String() string {
 func (*ListDefinitionsResponse) ProtoMessage() {}
 
 func (x *ListDefinitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +1106,7 @@ func (x *ListDefinitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDefinitionsResponse.ProtoReflect.Descriptor instead.
 func (*ListDefinitionsResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{7}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListDefinitionsResponse) GetRecords() []*DefinitionRecord {
@@ -910,7 +1143,7 @@ type ReplaceDefinitionRequest struct {
 
 func (x *ReplaceDefinitionRequest) Reset() {
 	*x = ReplaceDefinitionRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1155,7 @@ func (x *ReplaceDefinitionRequest) String() string {
 func (*ReplaceDefinitionRequest) ProtoMessage() {}
 
 func (x *ReplaceDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1168,7 @@ func (x *ReplaceDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*ReplaceDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ReplaceDefinitionRequest) GetDefinition() *Definition {
@@ -982,7 +1215,7 @@ type ReplaceDefinitionResponse struct {
 
 func (x *ReplaceDefinitionResponse) Reset() {
 	*x = ReplaceDefinitionResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1227,7 @@ func (x *ReplaceDefinitionResponse) String() string {
 func (*ReplaceDefinitionResponse) ProtoMessage() {}
 
 func (x *ReplaceDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1240,7 @@ func (x *ReplaceDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*ReplaceDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReplaceDefinitionResponse) GetRecord() *DefinitionRecord {
@@ -1030,7 +1263,7 @@ type DeleteDefinitionRequest struct {
 
 func (x *DeleteDefinitionRequest) Reset() {
 	*x = DeleteDefinitionRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1275,7 @@ func (x *DeleteDefinitionRequest) String() string {
 func (*DeleteDefinitionRequest) ProtoMessage() {}
 
 func (x *DeleteDefinitionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1288,7 @@ func (x *DeleteDefinitionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDefinitionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDefinitionRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeleteDefinitionRequest) GetName() string {
@@ -1104,7 +1337,7 @@ type DeleteDefinitionResponse struct {
 
 func (x *DeleteDefinitionResponse) Reset() {
 	*x = DeleteDefinitionResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1116,7 +1349,7 @@ func (x *DeleteDefinitionResponse) String() string {
 func (*DeleteDefinitionResponse) ProtoMessage() {}
 
 func (x *DeleteDefinitionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1129,7 +1362,7 @@ func (x *DeleteDefinitionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDefinitionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDefinitionResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeleteDefinitionResponse) GetRevision() uint64 {
@@ -1163,7 +1396,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1408,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1421,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Edit) GetChange() isEdit_Change {
@@ -1276,17 +1509,27 @@ func (*Edit_Declare) isEdit_Change() {}
 type BatchEditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 10 000 edits, each of another name.
-	Edits         []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
-	Author        string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	RequestId     string  `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Edits     []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
+	Author    string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason    string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	RequestId string  `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once.
+	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
+	// When the fields that these edits replace get their old values back: at an instant, or after a time by the leader's clock. Only for batches of
+	// replacements.
+	//
+	// Types that are valid to be assigned to End:
+	//
+	//	*BatchEditRequest_Until
+	//	*BatchEditRequest_Lasts
+	End           isBatchEditRequest_End `protobuf_oneof:"end"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BatchEditRequest) Reset() {
 	*x = BatchEditRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1541,7 @@ func (x *BatchEditRequest) String() string {
 func (*BatchEditRequest) ProtoMessage() {}
 
 func (x *BatchEditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1554,7 @@ func (x *BatchEditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchEditRequest.ProtoReflect.Descriptor instead.
 func (*BatchEditRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BatchEditRequest) GetEdits() []*Edit {
@@ -1342,6 +1585,54 @@ func (x *BatchEditRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *BatchEditRequest) GetDrain() *durationpb.Duration {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
+func (x *BatchEditRequest) GetEnd() isBatchEditRequest_End {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+func (x *BatchEditRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.End.(*BatchEditRequest_Until); ok {
+			return x.Until
+		}
+	}
+	return nil
+}
+
+func (x *BatchEditRequest) GetLasts() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.End.(*BatchEditRequest_Lasts); ok {
+			return x.Lasts
+		}
+	}
+	return nil
+}
+
+type isBatchEditRequest_End interface {
+	isBatchEditRequest_End()
+}
+
+type BatchEditRequest_Until struct {
+	Until *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=until,proto3,oneof"`
+}
+
+type BatchEditRequest_Lasts struct {
+	Lasts *durationpb.Duration `protobuf:"bytes,7,opt,name=lasts,proto3,oneof"`
+}
+
+func (*BatchEditRequest_Until) isBatchEditRequest_End() {}
+
+func (*BatchEditRequest_Lasts) isBatchEditRequest_End() {}
+
 type BatchEditResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change id: the revision that all edits of this batch share. 0 when every edit was skipped.
@@ -1354,7 +1645,7 @@ type BatchEditResponse struct {
 
 func (x *BatchEditResponse) Reset() {
 	*x = BatchEditResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1657,7 @@ func (x *BatchEditResponse) String() string {
 func (*BatchEditResponse) ProtoMessage() {}
 
 func (x *BatchEditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1670,7 @@ func (x *BatchEditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchEditResponse.ProtoReflect.Descriptor instead.
 func (*BatchEditResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BatchEditResponse) GetRevision() uint64 {
@@ -1410,7 +1701,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1713,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1726,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchRequest) GetFromRevision() uint64 {
@@ -1472,7 +1763,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1775,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1788,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchResponse) GetEvents() []*Event {
@@ -1530,15 +1821,17 @@ type Event struct {
 	Definition *DefinitionRecord      `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
 	Permit     *Permit                `protobuf:"bytes,5,opt,name=permit,proto3" json:"permit,omitempty"`
 	// Why, for people: the cause of an end, the reason of an edit.
-	Cause         string `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`
-	Author        string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
+	Cause  string `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`
+	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
+	// Of cordons.
+	Cordon        *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1550,7 +1843,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1563,7 +1856,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Event) GetRevision() uint64 {
@@ -1615,6 +1908,13 @@ func (x *Event) GetAuthor() string {
 	return ""
 }
 
+func (x *Event) GetCordon() *CordonRecord {
+	if x != nil {
+		return x.Cordon
+	}
+	return nil
+}
+
 type ExplainRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -1627,7 +1927,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1939,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1952,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExplainRequest) GetSemaphore() string {
@@ -1697,7 +1997,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1709,7 +2009,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1722,7 +2022,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExplainResponse) GetSteps() []*Step {
@@ -1768,7 +2068,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1780,7 +2080,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1793,7 +2093,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Step) GetNumber() uint32 {
@@ -1856,7 +2156,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11_acquirer_patternB\n" +
 	"\n" +
 	"\b_permitsB\x0f\n" +
-	"\r_firing_limit\"\xa3\x03\n" +
+	"\r_firing_limit\"\x81\x04\n" +
 	"\x10DefinitionRecord\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -1873,7 +2173,18 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\bdisabled\x18\t \x01(\tR\bdisabled\x12)\n" +
 	"\x10created_revision\x18\n" +
 	" \x01(\x04R\x0fcreatedRevision\x12\x18\n" +
-	"\aholders\x18\v \x01(\rR\aholders\"\xa3\x01\n" +
+	"\aholders\x18\v \x01(\rR\aholders\x120\n" +
+	"\asilence\x18\f \x01(\v2\x16.gatekeeper.v1.SilenceR\asilence\x12*\n" +
+	"\x04ends\x18\r \x03(\v2\x16.gatekeeper.v1.EditEndR\x04ends\"\xae\x01\n" +
+	"\aSilence\x12.\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\x04kind\x120\n" +
+	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x12-\n" +
+	"\x06reason\x18\x04 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\"o\n" +
+	"\aEditEnd\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x120\n" +
+	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
+	"\x06fields\x18\x03 \x03(\tR\x06fields\"\xa3\x01\n" +
 	"\x17CreateDefinitionRequest\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -1928,13 +2239,17 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06delete\x18\x03 \x01(\tH\x00R\x06delete\x125\n" +
 	"\adeclare\x18\x04 \x01(\v2\x19.gatekeeper.v1.DefinitionH\x00R\adeclare\x12)\n" +
 	"\x10expected_version\x18\x05 \x01(\x04R\x0fexpectedVersionB\b\n" +
-	"\x06change\"\x8c\x01\n" +
+	"\x06change\"\xab\x02\n" +
 	"\x10BatchEditRequest\x12)\n" +
 	"\x05edits\x18\x01 \x03(\v2\x13.gatekeeper.v1.EditR\x05edits\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tR\trequestId\"I\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12/\n" +
+	"\x05drain\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x122\n" +
+	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
+	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lastsB\x05\n" +
+	"\x03end\"I\n" +
 	"\x11BatchEditResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\askipped\x18\x02 \x03(\tR\askipped\"c\n" +
@@ -1945,7 +2260,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\rWatchResponse\x12,\n" +
 	"\x06events\x18\x01 \x03(\v2\x14.gatekeeper.v1.EventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\bR\x06missed\"\x8d\x02\n" +
+	"\x06missed\x18\x03 \x01(\bR\x06missed\"\xc2\x02\n" +
 	"\x05Event\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12,\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x18.gatekeeper.v1.EventKindR\x04kind\x12\x1c\n" +
@@ -1955,7 +2270,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"definition\x12-\n" +
 	"\x06permit\x18\x05 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x14\n" +
 	"\x05cause\x18\x06 \x01(\tR\x05cause\x12\x16\n" +
-	"\x06author\x18\a \x01(\tR\x06author\"\xaa\x01\n" +
+	"\x06author\x18\a \x01(\tR\x06author\x123\n" +
+	"\x06cordon\x18\b \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"\xaa\x01\n" +
 	"\x0eExplainRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -1978,7 +2294,13 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\fFiringOnLoss\x12\x1e\n" +
 	"\x1aFIRING_ON_LOSS_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_ON_LOSS_SPENT\x10\x01\x12\x17\n" +
-	"\x13FIRING_ON_LOSS_FREE\x10\x02*\xd3\x03\n" +
+	"\x13FIRING_ON_LOSS_FREE\x10\x02*\xa1\x01\n" +
+	"\vSilenceKind\x12\x1c\n" +
+	"\x18SILENCE_KIND_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19SILENCE_KIND_NOBODY_ASKED\x10\x01\x12\x17\n" +
+	"\x13SILENCE_KIND_DENIED\x10\x02\x12\x1c\n" +
+	"\x18SILENCE_KIND_NO_PROGRESS\x10\x03\x12\x1e\n" +
+	"\x1aSILENCE_KIND_HELD_TOO_LONG\x10\x04*\xeb\x04\n" +
 	"\tEventKind\x12\x1a\n" +
 	"\x16EVENT_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12EVENT_KIND_CREATED\x10\x01\x12\x17\n" +
@@ -1998,7 +2320,13 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x12EVENT_KIND_CLEARED\x10\x0e\x12\x17\n" +
 	"\x13EVENT_KIND_STOPPING\x10\x0f\x12\x18\n" +
 	"\x14EVENT_KIND_ABANDONED\x10\x10\x12\x1f\n" +
-	"\x1bEVENT_KIND_DURATION_CHANGED\x10\x112\xe3\x05\n" +
+	"\x1bEVENT_KIND_DURATION_CHANGED\x10\x11\x12\x19\n" +
+	"\x15EVENT_KIND_CONFIGURED\x10\x12\x12\x16\n" +
+	"\x12EVENT_KIND_DRAINED\x10\x13\x12\x17\n" +
+	"\x13EVENT_KIND_REVERTED\x10\x14\x12\x15\n" +
+	"\x11EVENT_KIND_SILENT\x10\x15\x12\x14\n" +
+	"\x10EVENT_KIND_HEARD\x10\x16\x12\x1d\n" +
+	"\x19EVENT_KIND_FREED_UNSAFELY\x10\x172\xe3\x05\n" +
 	"\x11DefinitionService\x12c\n" +
 	"\x10CreateDefinition\x12&.gatekeeper.v1.CreateDefinitionRequest\x1a'.gatekeeper.v1.CreateDefinitionResponse\x12Z\n" +
 	"\rGetDefinition\x12#.gatekeeper.v1.GetDefinitionRequest\x1a$.gatekeeper.v1.GetDefinitionResponse\x12`\n" +
@@ -2021,94 +2349,108 @@ func file_gatekeeper_v1_definition_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_definition_proto_rawDescData
 }
 
-var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(OnExpiry)(0),                     // 0: gatekeeper.v1.OnExpiry
 	(FiringOnLoss)(0),                 // 1: gatekeeper.v1.FiringOnLoss
-	(EventKind)(0),                    // 2: gatekeeper.v1.EventKind
-	(*Definition)(nil),                // 3: gatekeeper.v1.Definition
-	(*DefinitionRecord)(nil),          // 4: gatekeeper.v1.DefinitionRecord
-	(*CreateDefinitionRequest)(nil),   // 5: gatekeeper.v1.CreateDefinitionRequest
-	(*CreateDefinitionResponse)(nil),  // 6: gatekeeper.v1.CreateDefinitionResponse
-	(*GetDefinitionRequest)(nil),      // 7: gatekeeper.v1.GetDefinitionRequest
-	(*GetDefinitionResponse)(nil),     // 8: gatekeeper.v1.GetDefinitionResponse
-	(*ListDefinitionsRequest)(nil),    // 9: gatekeeper.v1.ListDefinitionsRequest
-	(*ListDefinitionsResponse)(nil),   // 10: gatekeeper.v1.ListDefinitionsResponse
-	(*ReplaceDefinitionRequest)(nil),  // 11: gatekeeper.v1.ReplaceDefinitionRequest
-	(*ReplaceDefinitionResponse)(nil), // 12: gatekeeper.v1.ReplaceDefinitionResponse
-	(*DeleteDefinitionRequest)(nil),   // 13: gatekeeper.v1.DeleteDefinitionRequest
-	(*DeleteDefinitionResponse)(nil),  // 14: gatekeeper.v1.DeleteDefinitionResponse
-	(*Edit)(nil),                      // 15: gatekeeper.v1.Edit
-	(*BatchEditRequest)(nil),          // 16: gatekeeper.v1.BatchEditRequest
-	(*BatchEditResponse)(nil),         // 17: gatekeeper.v1.BatchEditResponse
-	(*WatchRequest)(nil),              // 18: gatekeeper.v1.WatchRequest
-	(*WatchResponse)(nil),             // 19: gatekeeper.v1.WatchResponse
-	(*Event)(nil),                     // 20: gatekeeper.v1.Event
-	(*ExplainRequest)(nil),            // 21: gatekeeper.v1.ExplainRequest
-	(*ExplainResponse)(nil),           // 22: gatekeeper.v1.ExplainResponse
-	(*Step)(nil),                      // 23: gatekeeper.v1.Step
-	nil,                               // 24: gatekeeper.v1.Definition.LabelsEntry
-	(*durationpb.Duration)(nil),       // 25: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),     // 26: google.protobuf.Timestamp
-	(*Pause)(nil),                     // 27: gatekeeper.v1.Pause
-	(*Permit)(nil),                    // 28: gatekeeper.v1.Permit
-	(*Identity)(nil),                  // 29: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 30: gatekeeper.v1.Firing
+	(SilenceKind)(0),                  // 2: gatekeeper.v1.SilenceKind
+	(EventKind)(0),                    // 3: gatekeeper.v1.EventKind
+	(*Definition)(nil),                // 4: gatekeeper.v1.Definition
+	(*DefinitionRecord)(nil),          // 5: gatekeeper.v1.DefinitionRecord
+	(*Silence)(nil),                   // 6: gatekeeper.v1.Silence
+	(*EditEnd)(nil),                   // 7: gatekeeper.v1.EditEnd
+	(*CreateDefinitionRequest)(nil),   // 8: gatekeeper.v1.CreateDefinitionRequest
+	(*CreateDefinitionResponse)(nil),  // 9: gatekeeper.v1.CreateDefinitionResponse
+	(*GetDefinitionRequest)(nil),      // 10: gatekeeper.v1.GetDefinitionRequest
+	(*GetDefinitionResponse)(nil),     // 11: gatekeeper.v1.GetDefinitionResponse
+	(*ListDefinitionsRequest)(nil),    // 12: gatekeeper.v1.ListDefinitionsRequest
+	(*ListDefinitionsResponse)(nil),   // 13: gatekeeper.v1.ListDefinitionsResponse
+	(*ReplaceDefinitionRequest)(nil),  // 14: gatekeeper.v1.ReplaceDefinitionRequest
+	(*ReplaceDefinitionResponse)(nil), // 15: gatekeeper.v1.ReplaceDefinitionResponse
+	(*DeleteDefinitionRequest)(nil),   // 16: gatekeeper.v1.DeleteDefinitionRequest
+	(*DeleteDefinitionResponse)(nil),  // 17: gatekeeper.v1.DeleteDefinitionResponse
+	(*Edit)(nil),                      // 18: gatekeeper.v1.Edit
+	(*BatchEditRequest)(nil),          // 19: gatekeeper.v1.BatchEditRequest
+	(*BatchEditResponse)(nil),         // 20: gatekeeper.v1.BatchEditResponse
+	(*WatchRequest)(nil),              // 21: gatekeeper.v1.WatchRequest
+	(*WatchResponse)(nil),             // 22: gatekeeper.v1.WatchResponse
+	(*Event)(nil),                     // 23: gatekeeper.v1.Event
+	(*ExplainRequest)(nil),            // 24: gatekeeper.v1.ExplainRequest
+	(*ExplainResponse)(nil),           // 25: gatekeeper.v1.ExplainResponse
+	(*Step)(nil),                      // 26: gatekeeper.v1.Step
+	nil,                               // 27: gatekeeper.v1.Definition.LabelsEntry
+	(*durationpb.Duration)(nil),       // 28: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),     // 29: google.protobuf.Timestamp
+	(*Pause)(nil),                     // 30: gatekeeper.v1.Pause
 	(Reason)(0),                       // 31: gatekeeper.v1.Reason
+	(*Permit)(nil),                    // 32: gatekeeper.v1.Permit
+	(*CordonRecord)(nil),              // 33: gatekeeper.v1.CordonRecord
+	(*Identity)(nil),                  // 34: gatekeeper.v1.Identity
+	(*Firing)(nil),                    // 35: gatekeeper.v1.Firing
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
-	24, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
-	25, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
-	25, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
-	25, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
-	25, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
+	27, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
+	28, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
+	28, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
+	28, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
+	28, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
 	0,  // 5: gatekeeper.v1.Definition.on_expiry:type_name -> gatekeeper.v1.OnExpiry
 	1,  // 6: gatekeeper.v1.Definition.firing_on_loss:type_name -> gatekeeper.v1.FiringOnLoss
-	25, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
-	25, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
-	3,  // 9: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
-	26, // 10: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
-	27, // 11: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
-	3,  // 12: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	4,  // 13: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 14: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 15: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	3,  // 16: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	4,  // 17: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	3,  // 18: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	3,  // 19: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	3,  // 20: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	15, // 21: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	20, // 22: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
-	2,  // 23: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
-	4,  // 24: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
-	28, // 25: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
-	29, // 26: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	30, // 27: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	23, // 28: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	31, // 29: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	5,  // 30: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	7,  // 31: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	9,  // 32: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	11, // 33: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	13, // 34: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	16, // 35: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	18, // 36: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	21, // 37: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	6,  // 38: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	8,  // 39: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	10, // 40: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	12, // 41: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	14, // 42: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	17, // 43: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	19, // 44: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	22, // 45: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	38, // [38:46] is the sub-list for method output_type
-	30, // [30:38] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	28, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
+	28, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
+	4,  // 9: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
+	29, // 10: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
+	30, // 11: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
+	6,  // 12: gatekeeper.v1.DefinitionRecord.silence:type_name -> gatekeeper.v1.Silence
+	7,  // 13: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
+	2,  // 14: gatekeeper.v1.Silence.kind:type_name -> gatekeeper.v1.SilenceKind
+	29, // 15: gatekeeper.v1.Silence.since:type_name -> google.protobuf.Timestamp
+	31, // 16: gatekeeper.v1.Silence.reason:type_name -> gatekeeper.v1.Reason
+	29, // 17: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	4,  // 18: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	5,  // 19: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 20: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 21: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	4,  // 22: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	5,  // 23: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	4,  // 24: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	4,  // 25: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	4,  // 26: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	18, // 27: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	28, // 28: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	29, // 29: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	28, // 30: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	23, // 31: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
+	3,  // 32: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
+	5,  // 33: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
+	32, // 34: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
+	33, // 35: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
+	34, // 36: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	35, // 37: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	26, // 38: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	31, // 39: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	8,  // 40: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	10, // 41: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	12, // 42: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	14, // 43: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	16, // 44: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	19, // 45: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	21, // 46: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	24, // 47: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	9,  // 48: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	11, // 49: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	13, // 50: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	15, // 51: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	17, // 52: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	20, // 53: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	22, // 54: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	25, // 55: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	48, // [48:56] is the sub-list for method output_type
+	40, // [40:48] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }
@@ -2118,19 +2460,23 @@ func file_gatekeeper_v1_definition_proto_init() {
 	}
 	file_gatekeeper_v1_permit_proto_init()
 	file_gatekeeper_v1_definition_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gatekeeper_v1_definition_proto_msgTypes[12].OneofWrappers = []any{
+	file_gatekeeper_v1_definition_proto_msgTypes[14].OneofWrappers = []any{
 		(*Edit_Create)(nil),
 		(*Edit_Replace)(nil),
 		(*Edit_Delete)(nil),
 		(*Edit_Declare)(nil),
+	}
+	file_gatekeeper_v1_definition_proto_msgTypes[15].OneofWrappers = []any{
+		(*BatchEditRequest_Until)(nil),
+		(*BatchEditRequest_Lasts)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_definition_proto_rawDesc), len(file_gatekeeper_v1_definition_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   22,
+			NumEnums:      4,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -530,7 +530,12 @@ type Permit struct {
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	Metadata  map[string]string      `protobuf:"bytes,12,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// When the leader will expire it unless it is refreshed, counted from the answer; only in answers of ListHolders and Verify by the leader.
-	ExpiresIn     *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
+	ExpiresIn *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
+	// For how long its refreshes will still be granted although the holder is to stop; only in answers of the leader.
+	DrainLeft *durationpb.Duration `protobuf:"bytes,14,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
+	// When it ended, and how; only in answers about the past.
+	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
+	Ended         string                 `protobuf:"bytes,16,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -656,15 +661,38 @@ func (x *Permit) GetExpiresIn() *durationpb.Duration {
 	return nil
 }
 
+func (x *Permit) GetDrainLeft() *durationpb.Duration {
+	if x != nil {
+		return x.DrainLeft
+	}
+	return nil
+}
+
+func (x *Permit) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *Permit) GetEnded() string {
+	if x != nil {
+		return x.Ended
+	}
+	return ""
+}
+
 // Pause is the state of a paused semaphore.
 type Pause struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Reason string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	Until  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
 	// Running permits are told to stop too.
-	Stop          bool   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
-	Revision      uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	Author        string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	Stop     bool   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
+	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	Author   string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	// With stop: for how long holders may go on, while that is not over.
+	Drain         *durationpb.Duration `protobuf:"bytes,6,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -734,6 +762,116 @@ func (x *Pause) GetAuthor() string {
 	return ""
 }
 
+func (x *Pause) GetDrain() *durationpb.Duration {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
+// CordonRecord is a cordon in force.
+type CordonRecord struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	GroupPattern    string                 `protobuf:"bytes,2,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
+	AcquirerPattern string                 `protobuf:"bytes,3,opt,name=acquirer_pattern,json=acquirerPattern,proto3" json:"acquirer_pattern,omitempty"`
+	Until           *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	Author          string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The change that set it.
+	Revision uint64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Its drain, while it is not over.
+	Drain         *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CordonRecord) Reset() {
+	*x = CordonRecord{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CordonRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CordonRecord) ProtoMessage() {}
+
+func (x *CordonRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CordonRecord.ProtoReflect.Descriptor instead.
+func (*CordonRecord) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CordonRecord) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CordonRecord) GetGroupPattern() string {
+	if x != nil {
+		return x.GroupPattern
+	}
+	return ""
+}
+
+func (x *CordonRecord) GetAcquirerPattern() string {
+	if x != nil {
+		return x.AcquirerPattern
+	}
+	return ""
+}
+
+func (x *CordonRecord) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *CordonRecord) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *CordonRecord) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *CordonRecord) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *CordonRecord) GetDrain() *durationpb.Duration {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
 type TryAcquireRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -753,7 +891,7 @@ type TryAcquireRequest struct {
 
 func (x *TryAcquireRequest) Reset() {
 	*x = TryAcquireRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +903,7 @@ func (x *TryAcquireRequest) String() string {
 func (*TryAcquireRequest) ProtoMessage() {}
 
 func (x *TryAcquireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +916,7 @@ func (x *TryAcquireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryAcquireRequest.ProtoReflect.Descriptor instead.
 func (*TryAcquireRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TryAcquireRequest) GetSemaphore() string {
@@ -843,7 +981,7 @@ type TryAcquireResponse struct {
 
 func (x *TryAcquireResponse) Reset() {
 	*x = TryAcquireResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -855,7 +993,7 @@ func (x *TryAcquireResponse) String() string {
 func (*TryAcquireResponse) ProtoMessage() {}
 
 func (x *TryAcquireResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -868,7 +1006,7 @@ func (x *TryAcquireResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryAcquireResponse.ProtoReflect.Descriptor instead.
 func (*TryAcquireResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TryAcquireResponse) GetOutcome() isTryAcquireResponse_Outcome {
@@ -926,7 +1064,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -938,7 +1076,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -951,7 +1089,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{6}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Grant) GetPermit() *Permit {
@@ -998,7 +1136,7 @@ type Denial struct {
 
 func (x *Denial) Reset() {
 	*x = Denial{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1010,7 +1148,7 @@ func (x *Denial) String() string {
 func (*Denial) ProtoMessage() {}
 
 func (x *Denial) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1023,7 +1161,7 @@ func (x *Denial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Denial.ProtoReflect.Descriptor instead.
 func (*Denial) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{7}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Denial) GetReason() Reason {
@@ -1109,7 +1247,7 @@ type FiringClaim struct {
 
 func (x *FiringClaim) Reset() {
 	*x = FiringClaim{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1259,7 @@ func (x *FiringClaim) String() string {
 func (*FiringClaim) ProtoMessage() {}
 
 func (x *FiringClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1272,7 @@ func (x *FiringClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringClaim.ProtoReflect.Descriptor instead.
 func (*FiringClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FiringClaim) GetFiring() *Firing {
@@ -1182,7 +1320,7 @@ type AcquireRequest struct {
 
 func (x *AcquireRequest) Reset() {
 	*x = AcquireRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1332,7 @@ func (x *AcquireRequest) String() string {
 func (*AcquireRequest) ProtoMessage() {}
 
 func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1345,7 @@ func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireRequest.ProtoReflect.Descriptor instead.
 func (*AcquireRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AcquireRequest) GetSemaphore() string {
@@ -1273,7 +1411,7 @@ type AcquireResponse struct {
 
 func (x *AcquireResponse) Reset() {
 	*x = AcquireResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +1423,7 @@ func (x *AcquireResponse) String() string {
 func (*AcquireResponse) ProtoMessage() {}
 
 func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +1436,7 @@ func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireResponse.ProtoReflect.Descriptor instead.
 func (*AcquireResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AcquireResponse) GetProgress() isAcquireResponse_Progress {
@@ -1371,7 +1509,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1521,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1534,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Place) GetPlace() uint32 {
@@ -1425,14 +1563,16 @@ type TokenRefresh struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// The duration that the client counts by from here on: what the last answer for this token said.
-	Duration      *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	Duration *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	// How long ago the job last reported progress; absent when it reports none.
+	SinceProgress *durationpb.Duration `protobuf:"bytes,3,opt,name=since_progress,json=sinceProgress,proto3" json:"since_progress,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TokenRefresh) Reset() {
 	*x = TokenRefresh{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1584,7 @@ func (x *TokenRefresh) String() string {
 func (*TokenRefresh) ProtoMessage() {}
 
 func (x *TokenRefresh) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1597,7 @@ func (x *TokenRefresh) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenRefresh.ProtoReflect.Descriptor instead.
 func (*TokenRefresh) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TokenRefresh) GetToken() uint64 {
@@ -1474,6 +1614,13 @@ func (x *TokenRefresh) GetDuration() *durationpb.Duration {
 	return nil
 }
 
+func (x *TokenRefresh) GetSinceProgress() *durationpb.Duration {
+	if x != nil {
+		return x.SinceProgress
+	}
+	return nil
+}
+
 // TokenResult answers for one token. A token without a result was not refreshed.
 type TokenResult struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -1482,15 +1629,18 @@ type TokenResult struct {
 	// The duration to count by, from the send time of the frame that this answers; only when refreshed.
 	Duration *durationpb.Duration `protobuf:"bytes,3,opt,name=duration,proto3" json:"duration,omitempty"`
 	// Why to stop, or how it ended.
-	Stop          StopCause `protobuf:"varint,4,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
-	Message       string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	Stop    StopCause `protobuf:"varint,4,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
+	Message string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	// The holder is to stop, but its refreshes go on being granted for this long, counted from the answer: a drain. With REFRESHED in results, and with
+	// STOPPING in notices.
+	DrainLeft     *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TokenResult) Reset() {
 	*x = TokenResult{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1652,7 @@ func (x *TokenResult) String() string {
 func (*TokenResult) ProtoMessage() {}
 
 func (x *TokenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1665,7 @@ func (x *TokenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenResult.ProtoReflect.Descriptor instead.
 func (*TokenResult) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TokenResult) GetToken() uint64 {
@@ -1553,6 +1703,13 @@ func (x *TokenResult) GetMessage() string {
 	return ""
 }
 
+func (x *TokenResult) GetDrainLeft() *durationpb.Duration {
+	if x != nil {
+		return x.DrainLeft
+	}
+	return nil
+}
+
 type RefreshRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 10 000.
@@ -1563,7 +1720,7 @@ type RefreshRequest struct {
 
 func (x *RefreshRequest) Reset() {
 	*x = RefreshRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1732,7 @@ func (x *RefreshRequest) String() string {
 func (*RefreshRequest) ProtoMessage() {}
 
 func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1745,7 @@ func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshRequest.ProtoReflect.Descriptor instead.
 func (*RefreshRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RefreshRequest) GetTokens() []*TokenRefresh {
@@ -1607,7 +1764,7 @@ type RefreshResponse struct {
 
 func (x *RefreshResponse) Reset() {
 	*x = RefreshResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1619,7 +1776,7 @@ func (x *RefreshResponse) String() string {
 func (*RefreshResponse) ProtoMessage() {}
 
 func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1632,7 +1789,7 @@ func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshResponse.ProtoReflect.Descriptor instead.
 func (*RefreshResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RefreshResponse) GetResults() []*TokenResult {
@@ -1655,7 +1812,7 @@ type KeepAliveRequest struct {
 
 func (x *KeepAliveRequest) Reset() {
 	*x = KeepAliveRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1824,7 @@ func (x *KeepAliveRequest) String() string {
 func (*KeepAliveRequest) ProtoMessage() {}
 
 func (x *KeepAliveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1837,7 @@ func (x *KeepAliveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAliveRequest.ProtoReflect.Descriptor instead.
 func (*KeepAliveRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KeepAliveRequest) GetFrame() uint64 {
@@ -1717,7 +1874,7 @@ type KeepAliveResponse struct {
 
 func (x *KeepAliveResponse) Reset() {
 	*x = KeepAliveResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1729,7 +1886,7 @@ func (x *KeepAliveResponse) String() string {
 func (*KeepAliveResponse) ProtoMessage() {}
 
 func (x *KeepAliveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1742,7 +1899,7 @@ func (x *KeepAliveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAliveResponse.ProtoReflect.Descriptor instead.
 func (*KeepAliveResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KeepAliveResponse) GetFrame() uint64 {
@@ -1777,7 +1934,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +1946,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +1959,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReleaseRequest) GetToken() uint64 {
@@ -1832,7 +1989,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +2001,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +2014,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReleaseResponse) GetReleased() bool {
@@ -1882,17 +2039,22 @@ func (x *ReleaseResponse) GetRevision() uint64 {
 }
 
 type RevokeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Author        string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// For how long its refreshes go on being granted. Absent or 0: not at all.
+	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
+	// Free the slot at once. The holder may still believe in its permit: two may then run at the same time, and only the fencing token keeps
+	// the older one from writing. Journaled.
+	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RevokeRequest) Reset() {
 	*x = RevokeRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +2066,7 @@ func (x *RevokeRequest) String() string {
 func (*RevokeRequest) ProtoMessage() {}
 
 func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +2079,7 @@ func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeRequest.ProtoReflect.Descriptor instead.
 func (*RevokeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RevokeRequest) GetToken() uint64 {
@@ -1941,6 +2103,20 @@ func (x *RevokeRequest) GetReason() string {
 	return ""
 }
 
+func (x *RevokeRequest) GetDrain() *durationpb.Duration {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
+func (x *RevokeRequest) GetUnsafeNow() bool {
+	if x != nil {
+		return x.UnsafeNow
+	}
+	return false
+}
+
 type RevokeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The permit as it is now, with its stop cause.
@@ -1952,7 +2128,7 @@ type RevokeResponse struct {
 
 func (x *RevokeResponse) Reset() {
 	*x = RevokeResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2140,7 @@ func (x *RevokeResponse) String() string {
 func (*RevokeResponse) ProtoMessage() {}
 
 func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2153,7 @@ func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeResponse.ProtoReflect.Descriptor instead.
 func (*RevokeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RevokeResponse) GetPermit() *Permit {
@@ -2005,7 +2181,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2193,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2206,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -2063,7 +2239,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2251,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2264,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -2109,7 +2285,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2297,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2310,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -2169,7 +2345,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2181,7 +2357,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2194,7 +2370,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -2222,7 +2398,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2234,7 +2410,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2247,7 +2423,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -2282,7 +2458,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2294,7 +2470,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2307,7 +2483,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -2341,17 +2517,19 @@ func (x *VerifyResponse) GetRevision() uint64 {
 type ListHoldersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only semaphores whose names match one of these globs; none means all.
-	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
-	PageSize      uint32   `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken     string   `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	Stale         bool     `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
+	Names     []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	PageSize  uint32   `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken string   `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	Stale     bool     `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
+	// Who held them at that instant, by the clocks of the leaders; from the journal, which is bounded.
+	At            *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2541,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2554,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -2407,18 +2585,27 @@ func (x *ListHoldersRequest) GetStale() bool {
 	return false
 }
 
+func (x *ListHoldersRequest) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
 type ListHoldersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Permits       []*Permit              `protobuf:"bytes,1,rep,name=permits,proto3" json:"permits,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// With at: the instant from which the journal of all chosen semaphores is whole. Before it holders may be missing.
+	HistoryBegins *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2430,7 +2617,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +2630,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -2467,6 +2654,13 @@ func (x *ListHoldersResponse) GetRevision() uint64 {
 	return 0
 }
 
+func (x *ListHoldersResponse) GetHistoryBegins() *timestamppb.Timestamp {
+	if x != nil {
+		return x.HistoryBegins
+	}
+	return nil
+}
+
 type ListWaitersRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -2476,7 +2670,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2488,7 +2682,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2501,7 +2695,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -2526,7 +2720,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2732,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2745,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -2606,7 +2800,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2618,7 +2812,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2631,7 +2825,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -2652,7 +2846,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\tholder_id\x18\x03 \x01(\tR\bholderId\"J\n" +
 	"\x06Firing\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
-	"\x03due\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x03due\"\x8e\x05\n" +
+	"\x03due\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x03due\"\x95\x06\n" +
 	"\x06Permit\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -2670,16 +2864,30 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"granted_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tgrantedAt\x12?\n" +
 	"\bmetadata\x18\f \x03(\v2#.gatekeeper.v1.Permit.MetadataEntryR\bmetadata\x128\n" +
 	"\n" +
-	"expires_in\x18\r \x01(\v2\x19.google.protobuf.DurationR\texpiresIn\x1a;\n" +
+	"expires_in\x18\r \x01(\v2\x19.google.protobuf.DurationR\texpiresIn\x128\n" +
+	"\n" +
+	"drain_left\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\tdrainLeft\x125\n" +
+	"\bended_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
+	"\x05ended\x18\x10 \x01(\tR\x05ended\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x99\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xca\x01\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x120\n" +
 	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x12\n" +
 	"\x04stop\x18\x03 \x01(\bR\x04stop\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
-	"\x06author\x18\x05 \x01(\tR\x06author\"\x9d\x03\n" +
+	"\x06author\x18\x05 \x01(\tR\x06author\x12/\n" +
+	"\x05drain\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\x9d\x02\n" +
+	"\fCordonRecord\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
+	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
+	"\x10acquirer_pattern\x18\x03 \x01(\tR\x0facquirerPattern\x120\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
+	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
+	"\brevision\x18\a \x01(\x04R\brevision\x12/\n" +
+	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\x9d\x03\n" +
 	"\x11TryAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -2740,16 +2948,19 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05Place\x12\x14\n" +
 	"\x05place\x18\x01 \x01(\rR\x05place\x12!\n" +
 	"\fqueue_length\x18\x02 \x01(\rR\vqueueLength\x12\x16\n" +
-	"\x06repeat\x18\x03 \x01(\bR\x06repeat\"[\n" +
+	"\x06repeat\x18\x03 \x01(\bR\x06repeat\"\x9d\x01\n" +
 	"\fTokenRefresh\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x125\n" +
-	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\"\xd8\x01\n" +
+	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12@\n" +
+	"\x0esince_progress\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\rsinceProgress\"\x92\x02\n" +
 	"\vTokenResult\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x124\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1c.gatekeeper.v1.RefreshStatusR\x06status\x125\n" +
 	"\bduration\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12,\n" +
 	"\x04stop\x18\x04 \x01(\x0e2\x18.gatekeeper.v1.StopCauseR\x04stop\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"E\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\x128\n" +
+	"\n" +
+	"drain_left\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\tdrainLeft\"E\n" +
 	"\x0eRefreshRequest\x123\n" +
 	"\x06tokens\x18\x01 \x03(\v2\x1b.gatekeeper.v1.TokenRefreshR\x06tokens\"G\n" +
 	"\x0fRefreshResponse\x124\n" +
@@ -2768,11 +2979,14 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fReleaseResponse\x12\x1a\n" +
 	"\breleased\x18\x01 \x01(\bR\breleased\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"U\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\xa5\x01\n" +
 	"\rRevokeRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"[\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12/\n" +
+	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
+	"\n" +
+	"unsafe_now\x18\x05 \x01(\bR\tunsafeNow\"[\n" +
 	"\x0eRevokeResponse\x12-\n" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"T\n" +
@@ -2797,17 +3011,19 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x12-\n" +
 	"\x06permit\x18\x02 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\"|\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\"\xa8\x01\n" +
 	"\x12ListHoldersRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x14\n" +
-	"\x05stale\x18\x04 \x01(\bR\x05stale\"\x8a\x01\n" +
+	"\x05stale\x18\x04 \x01(\bR\x05stale\x12*\n" +
+	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xcd\x01\n" +
 	"\x13ListHoldersResponse\x12/\n" +
 	"\apermits\x18\x01 \x03(\v2\x15.gatekeeper.v1.PermitR\apermits\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"*\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x12A\n" +
+	"\x0ehistory_begins\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rhistoryBegins\"*\n" +
 	"\x12ListWaitersRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\"\xdd\x01\n" +
 	"\x06Waiter\x12\x1c\n" +
@@ -2892,7 +3108,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitState)(0),              // 0: gatekeeper.v1.PermitState
 	(StopCause)(0),                // 1: gatekeeper.v1.StopCause
@@ -2904,119 +3120,130 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*Firing)(nil),                // 7: gatekeeper.v1.Firing
 	(*Permit)(nil),                // 8: gatekeeper.v1.Permit
 	(*Pause)(nil),                 // 9: gatekeeper.v1.Pause
-	(*TryAcquireRequest)(nil),     // 10: gatekeeper.v1.TryAcquireRequest
-	(*TryAcquireResponse)(nil),    // 11: gatekeeper.v1.TryAcquireResponse
-	(*Grant)(nil),                 // 12: gatekeeper.v1.Grant
-	(*Denial)(nil),                // 13: gatekeeper.v1.Denial
-	(*FiringClaim)(nil),           // 14: gatekeeper.v1.FiringClaim
-	(*AcquireRequest)(nil),        // 15: gatekeeper.v1.AcquireRequest
-	(*AcquireResponse)(nil),       // 16: gatekeeper.v1.AcquireResponse
-	(*Place)(nil),                 // 17: gatekeeper.v1.Place
-	(*TokenRefresh)(nil),          // 18: gatekeeper.v1.TokenRefresh
-	(*TokenResult)(nil),           // 19: gatekeeper.v1.TokenResult
-	(*RefreshRequest)(nil),        // 20: gatekeeper.v1.RefreshRequest
-	(*RefreshResponse)(nil),       // 21: gatekeeper.v1.RefreshResponse
-	(*KeepAliveRequest)(nil),      // 22: gatekeeper.v1.KeepAliveRequest
-	(*KeepAliveResponse)(nil),     // 23: gatekeeper.v1.KeepAliveResponse
-	(*ReleaseRequest)(nil),        // 24: gatekeeper.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 25: gatekeeper.v1.ReleaseResponse
-	(*RevokeRequest)(nil),         // 26: gatekeeper.v1.RevokeRequest
-	(*RevokeResponse)(nil),        // 27: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),          // 28: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),         // 29: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),         // 30: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),        // 31: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),         // 32: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 33: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),    // 34: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 35: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 36: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 37: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 38: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 39: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 40: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 41: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 42: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 43: google.protobuf.Duration
+	(*CordonRecord)(nil),          // 10: gatekeeper.v1.CordonRecord
+	(*TryAcquireRequest)(nil),     // 11: gatekeeper.v1.TryAcquireRequest
+	(*TryAcquireResponse)(nil),    // 12: gatekeeper.v1.TryAcquireResponse
+	(*Grant)(nil),                 // 13: gatekeeper.v1.Grant
+	(*Denial)(nil),                // 14: gatekeeper.v1.Denial
+	(*FiringClaim)(nil),           // 15: gatekeeper.v1.FiringClaim
+	(*AcquireRequest)(nil),        // 16: gatekeeper.v1.AcquireRequest
+	(*AcquireResponse)(nil),       // 17: gatekeeper.v1.AcquireResponse
+	(*Place)(nil),                 // 18: gatekeeper.v1.Place
+	(*TokenRefresh)(nil),          // 19: gatekeeper.v1.TokenRefresh
+	(*TokenResult)(nil),           // 20: gatekeeper.v1.TokenResult
+	(*RefreshRequest)(nil),        // 21: gatekeeper.v1.RefreshRequest
+	(*RefreshResponse)(nil),       // 22: gatekeeper.v1.RefreshResponse
+	(*KeepAliveRequest)(nil),      // 23: gatekeeper.v1.KeepAliveRequest
+	(*KeepAliveResponse)(nil),     // 24: gatekeeper.v1.KeepAliveResponse
+	(*ReleaseRequest)(nil),        // 25: gatekeeper.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 26: gatekeeper.v1.ReleaseResponse
+	(*RevokeRequest)(nil),         // 27: gatekeeper.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 28: gatekeeper.v1.RevokeResponse
+	(*ClearRequest)(nil),          // 29: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),         // 30: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),         // 31: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),        // 32: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),         // 33: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 34: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),    // 35: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),   // 36: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),    // 37: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                // 38: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),   // 39: gatekeeper.v1.ListWaitersResponse
+	nil,                           // 40: gatekeeper.v1.Permit.MetadataEntry
+	nil,                           // 41: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                           // 42: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil), // 43: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 44: google.protobuf.Duration
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	42, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	43, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
 	6,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	43, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	44, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
 	7,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
 	0,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
 	1,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	42, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	39, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	43, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	42, // 9: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	6,  // 10: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,  // 11: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	40, // 12: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	12, // 13: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	13, // 14: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	8,  // 15: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	43, // 16: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
-	2,  // 17: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
-	8,  // 18: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	43, // 19: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
-	14, // 20: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
-	1,  // 21: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
-	9,  // 22: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	7,  // 23: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
-	6,  // 24: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
-	3,  // 25: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	6,  // 26: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,  // 27: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	41, // 28: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	43, // 29: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	17, // 30: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	12, // 31: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	13, // 32: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	43, // 33: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	4,  // 34: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	43, // 35: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	1,  // 36: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	18, // 37: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	19, // 38: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	18, // 39: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	19, // 40: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	19, // 41: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	5,  // 42: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	8,  // 43: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 44: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 45: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	8,  // 46: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	6,  // 47: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	43, // 48: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	37, // 49: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	10, // 50: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	15, // 51: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	20, // 52: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	22, // 53: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	24, // 54: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	26, // 55: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	28, // 56: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	30, // 57: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	32, // 58: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	34, // 59: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	36, // 60: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	11, // 61: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	16, // 62: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	21, // 63: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	23, // 64: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	25, // 65: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	27, // 66: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	29, // 67: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	31, // 68: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	33, // 69: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	35, // 70: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	38, // 71: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	61, // [61:72] is the sub-list for method output_type
-	50, // [50:61] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	43, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	40, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	44, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	44, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	43, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	43, // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	44, // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	43, // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	44, // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	6,  // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	7,  // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	41, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	13, // 18: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14, // 19: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	8,  // 20: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
+	44, // 21: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	2,  // 22: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
+	8,  // 23: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
+	44, // 24: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	15, // 25: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
+	1,  // 26: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
+	9,  // 27: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
+	7,  // 28: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
+	6,  // 29: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
+	3,  // 30: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
+	6,  // 31: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	7,  // 32: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	42, // 33: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	44, // 34: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	18, // 35: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	13, // 36: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14, // 37: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	44, // 38: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	44, // 39: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	4,  // 40: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	44, // 41: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	1,  // 42: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	44, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	19, // 44: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	20, // 45: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	19, // 46: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	20, // 47: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20, // 48: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	5,  // 49: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	44, // 50: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 51: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 52: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 53: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	43, // 54: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 55: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	43, // 56: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 57: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	44, // 58: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	38, // 59: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 60: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 61: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 62: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 63: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	25, // 64: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	27, // 65: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	29, // 66: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	31, // 67: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	33, // 68: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	35, // 69: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	37, // 70: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 71: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 72: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 73: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	24, // 74: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	26, // 75: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	28, // 76: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	30, // 77: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	32, // 78: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	34, // 79: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	36, // 80: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	39, // 81: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	71, // [71:82] is the sub-list for method output_type
+	60, // [60:71] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -3024,12 +3251,12 @@ func file_gatekeeper_v1_permit_proto_init() {
 	if File_gatekeeper_v1_permit_proto != nil {
 		return
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[4].OneofWrappers = []any{}
-	file_gatekeeper_v1_permit_proto_msgTypes[5].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[5].OneofWrappers = []any{}
+	file_gatekeeper_v1_permit_proto_msgTypes[6].OneofWrappers = []any{
 		(*TryAcquireResponse_Grant)(nil),
 		(*TryAcquireResponse_Denial)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[10].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[11].OneofWrappers = []any{
 		(*AcquireResponse_Place)(nil),
 		(*AcquireResponse_Grant)(nil),
 		(*AcquireResponse_Denial)(nil),
@@ -3040,7 +3267,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

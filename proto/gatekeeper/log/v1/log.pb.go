@@ -100,6 +100,11 @@ type Command struct {
 	//	*Command_Configure
 	//	*Command_RetireMember
 	//	*Command_RaiseFeatureLevel
+	//	*Command_EndDrain
+	//	*Command_Revert
+	//	*Command_Sight
+	//	*Command_NoteSilence
+	//	*Command_EndQuarantine
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -304,6 +309,51 @@ func (x *Command) GetRaiseFeatureLevel() *RaiseFeatureLevel {
 	return nil
 }
 
+func (x *Command) GetEndDrain() *EndDrain {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_EndDrain); ok {
+			return x.EndDrain
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetRevert() *Revert {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_Revert); ok {
+			return x.Revert
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetSight() *Sight {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_Sight); ok {
+			return x.Sight
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetNoteSilence() *NoteSilence {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_NoteSilence); ok {
+			return x.NoteSilence
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetEndQuarantine() *EndQuarantine {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_EndQuarantine); ok {
+			return x.EndQuarantine
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -380,6 +430,27 @@ type Command_RaiseFeatureLevel struct {
 	RaiseFeatureLevel *RaiseFeatureLevel `protobuf:"bytes,18,opt,name=raise_feature_level,json=raiseFeatureLevel,proto3,oneof"`
 }
 
+type Command_EndDrain struct {
+	// From here on feature level 2.
+	EndDrain *EndDrain `protobuf:"bytes,19,opt,name=end_drain,json=endDrain,proto3,oneof"`
+}
+
+type Command_Revert struct {
+	Revert *Revert `protobuf:"bytes,20,opt,name=revert,proto3,oneof"`
+}
+
+type Command_Sight struct {
+	Sight *Sight `protobuf:"bytes,21,opt,name=sight,proto3,oneof"`
+}
+
+type Command_NoteSilence struct {
+	NoteSilence *NoteSilence `protobuf:"bytes,22,opt,name=note_silence,json=noteSilence,proto3,oneof"`
+}
+
+type Command_EndQuarantine struct {
+	EndQuarantine *EndQuarantine `protobuf:"bytes,23,opt,name=end_quarantine,json=endQuarantine,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -415,6 +486,16 @@ func (*Command_Configure) isCommand_Kind() {}
 func (*Command_RetireMember) isCommand_Kind() {}
 
 func (*Command_RaiseFeatureLevel) isCommand_Kind() {}
+
+func (*Command_EndDrain) isCommand_Kind() {}
+
+func (*Command_Revert) isCommand_Kind() {}
+
+func (*Command_Sight) isCommand_Kind() {}
+
+func (*Command_NoteSilence) isCommand_Kind() {}
+
+func (*Command_EndQuarantine) isCommand_Kind() {}
 
 type Identity struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1233,11 +1314,15 @@ func (x *Clear) GetAt() int64 {
 }
 
 type Revoke struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Author        string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	At     int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	// For how long the holder's refreshes go on being granted, nanoseconds; 0: they are refused at once. Feature level 2.
+	Drain int64 `protobuf:"varint,5,opt,name=drain,proto3" json:"drain,omitempty"`
+	// Free the slot at once, although the holder may still believe in it. Feature level 2.
+	UnsafeNow     bool `protobuf:"varint,6,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1298,6 +1383,20 @@ func (x *Revoke) GetAt() int64 {
 		return x.At
 	}
 	return 0
+}
+
+func (x *Revoke) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
+func (x *Revoke) GetUnsafeNow() bool {
+	if x != nil {
+		return x.UnsafeNow
+	}
+	return false
 }
 
 type Cancel struct {
@@ -1361,12 +1460,16 @@ func (x *Cancel) GetRequestId() string {
 }
 
 type EditBatch struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Changes       []*Change              `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	Author        string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	RequestId     string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	At            int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Changes   []*Change              `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	Author    string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason    string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	RequestId string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	At        int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
+	// For how long holders that this shuts out may go on, nanoseconds; 0: not at all. Feature level 2.
+	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
+	// When the replaced fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
+	Until         int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1432,6 +1535,20 @@ func (x *EditBatch) GetRequestId() string {
 func (x *EditBatch) GetAt() int64 {
 	if x != nil {
 		return x.At
+	}
+	return 0
+}
+
+func (x *EditBatch) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
+func (x *EditBatch) GetUntil() int64 {
+	if x != nil {
+		return x.Until
 	}
 	return 0
 }
@@ -1511,10 +1628,12 @@ type Cordon struct {
 	GroupPattern    string                 `protobuf:"bytes,2,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
 	AcquirerPattern string                 `protobuf:"bytes,3,opt,name=acquirer_pattern,json=acquirerPattern,proto3" json:"acquirer_pattern,omitempty"`
 	// Unix nanoseconds; 0 for no end.
-	Until         int64  `protobuf:"fixed64,4,opt,name=until,proto3" json:"until,omitempty"`
-	Author        string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	At            int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
+	Until  int64  `protobuf:"fixed64,4,opt,name=until,proto3" json:"until,omitempty"`
+	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	At     int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
+	// As in EditBatch. Feature level 2.
+	Drain         int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1594,6 +1713,13 @@ func (x *Cordon) GetReason() string {
 func (x *Cordon) GetAt() int64 {
 	if x != nil {
 		return x.At
+	}
+	return 0
+}
+
+func (x *Cordon) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
 	}
 	return 0
 }
@@ -1685,13 +1811,15 @@ func (x *Uncordon) GetAt() int64 {
 }
 
 type Pause struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	Until         int64                  `protobuf:"fixed64,3,opt,name=until,proto3" json:"until,omitempty"`
-	Stop          bool                   `protobuf:"varint,4,opt,name=stop,proto3" json:"stop,omitempty"`
-	Author        string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	At            int64                  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Names  []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Until  int64                  `protobuf:"fixed64,3,opt,name=until,proto3" json:"until,omitempty"`
+	Stop   bool                   `protobuf:"varint,4,opt,name=stop,proto3" json:"stop,omitempty"`
+	Author string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	At     int64                  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	// As in EditBatch; only with stop. Feature level 2.
+	Drain         int64 `protobuf:"varint,7,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1764,6 +1892,13 @@ func (x *Pause) GetAuthor() string {
 func (x *Pause) GetAt() int64 {
 	if x != nil {
 		return x.At
+	}
+	return 0
+}
+
+func (x *Pause) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
 	}
 	return 0
 }
@@ -2157,6 +2292,396 @@ func (x *RaiseFeatureLevel) GetLevel() uint32 {
 	return 0
 }
 
+// EndDrain lets the drains of one change be over: what it shut out is refused from here on. The leader proposes it when its timer
+// has run out. Exactly one of names, cordon and token is set.
+type EndDrain struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change that began the drain.
+	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Term     uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	// The semaphores whose edit or pause it was.
+	Names []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
+	// The id of the cordon.
+	Cordon string `protobuf:"bytes,4,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	// The permit that was revoked.
+	Token         uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndDrain) Reset() {
+	*x = EndDrain{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndDrain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndDrain) ProtoMessage() {}
+
+func (x *EndDrain) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndDrain.ProtoReflect.Descriptor instead.
+func (*EndDrain) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *EndDrain) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *EndDrain) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *EndDrain) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *EndDrain) GetCordon() string {
+	if x != nil {
+		return x.Cordon
+	}
+	return ""
+}
+
+func (x *EndDrain) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+// Revert gives the fields that a change had replaced for a time their old values back, but for those that were set since.
+type Revert struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The semaphores of the change whose time is over.
+	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
+	Term          uint64   `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
+	At            int64    `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Revert) Reset() {
+	*x = Revert{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Revert) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Revert) ProtoMessage() {}
+
+func (x *Revert) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Revert.ProtoReflect.Descriptor instead.
+func (*Revert) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Revert) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *Revert) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *Revert) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Revert) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// Sight remembers who was seen asking. It is no change: it takes no revision.
+type Sight struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Term          uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
+	Sightings     []*Sighting            `protobuf:"bytes,2,rep,name=sightings,proto3" json:"sightings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sight) Reset() {
+	*x = Sight{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sight) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sight) ProtoMessage() {}
+
+func (x *Sight) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sight.ProtoReflect.Descriptor instead.
+func (*Sight) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Sight) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Sight) GetSightings() []*Sighting {
+	if x != nil {
+		return x.Sightings
+	}
+	return nil
+}
+
+type Sighting struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
+	// When it was seen, Unix nanoseconds, coarsely.
+	At            int64 `protobuf:"fixed64,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sighting) Reset() {
+	*x = Sighting{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sighting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sighting) ProtoMessage() {}
+
+func (x *Sighting) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sighting.ProtoReflect.Descriptor instead.
+func (*Sighting) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Sighting) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *Sighting) GetAcquirer() string {
+	if x != nil {
+		return x.Acquirer
+	}
+	return ""
+}
+
+func (x *Sighting) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// NoteSilence puts into the journal that a semaphore fell silent, or was heard again.
+type NoteSilence struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	// As fsm.Silence, frozen; 0: heard again.
+	Silence uint32 `protobuf:"varint,3,opt,name=silence,proto3" json:"silence,omitempty"`
+	// What is known of it, for a person.
+	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	At            int64  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NoteSilence) Reset() {
+	*x = NoteSilence{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoteSilence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoteSilence) ProtoMessage() {}
+
+func (x *NoteSilence) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoteSilence.ProtoReflect.Descriptor instead.
+func (*NoteSilence) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *NoteSilence) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *NoteSilence) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *NoteSilence) GetSilence() uint32 {
+	if x != nil {
+		return x.Silence
+	}
+	return 0
+}
+
+func (x *NoteSilence) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *NoteSilence) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// EndQuarantine lets permits be granted again after a recovery.
+type EndQuarantine struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Term          uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndQuarantine) Reset() {
+	*x = EndQuarantine{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndQuarantine) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndQuarantine) ProtoMessage() {}
+
+func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndQuarantine.ProtoReflect.Descriptor instead.
+func (*EndQuarantine) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *EndQuarantine) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
 // Record is one length-prefixed piece of a snapshot. The header comes first, the trailer last, and between them the
 // records in the order of the field numbers here, each kind sorted by its key.
 type Record struct {
@@ -2173,6 +2698,7 @@ type Record struct {
 	//	*Record_Journal
 	//	*Record_Semaphore
 	//	*Record_RetiredMember
+	//	*Record_Sighting
 	//	*Record_Trailer
 	Kind          isRecord_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
@@ -2181,7 +2707,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2719,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2732,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -2306,6 +2832,15 @@ func (x *Record) GetRetiredMember() *StoredMember {
 	return nil
 }
 
+func (x *Record) GetSighting() *Sighting {
+	if x != nil {
+		if x, ok := x.Kind.(*Record_Sighting); ok {
+			return x.Sighting
+		}
+	}
+	return nil
+}
+
 func (x *Record) GetTrailer() *Trailer {
 	if x != nil {
 		if x, ok := x.Kind.(*Record_Trailer); ok {
@@ -2359,6 +2894,11 @@ type Record_RetiredMember struct {
 	RetiredMember *StoredMember `protobuf:"bytes,10,opt,name=retired_member,json=retiredMember,proto3,oneof"`
 }
 
+type Record_Sighting struct {
+	// Feature level 2.
+	Sighting *Sighting `protobuf:"bytes,11,opt,name=sighting,proto3,oneof"`
+}
+
 type Record_Trailer struct {
 	Trailer *Trailer `protobuf:"bytes,15,opt,name=trailer,proto3,oneof"`
 }
@@ -2383,6 +2923,8 @@ func (*Record_Semaphore) isRecord_Kind() {}
 
 func (*Record_RetiredMember) isRecord_Kind() {}
 
+func (*Record_Sighting) isRecord_Kind() {}
+
 func (*Record_Trailer) isRecord_Kind() {}
 
 type Header struct {
@@ -2399,13 +2941,15 @@ type Header struct {
 	Settings       *Settings `protobuf:"bytes,9,opt,name=settings,proto3" json:"settings,omitempty"`
 	// The largest max_duration ever in force, nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// How long after a promotion nothing is granted, nanoseconds, until EndQuarantine; 0: no recovery is being waited out. Feature level 2.
+	Quarantine    int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2417,7 +2961,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2430,7 +2974,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -2503,6 +3047,13 @@ func (x *Header) GetLargestDuration() int64 {
 	return 0
 }
 
+func (x *Header) GetQuarantine() int64 {
+	if x != nil {
+		return x.Quarantine
+	}
+	return 0
+}
+
 type StoredDefinition struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Definition      *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -2518,7 +3069,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2530,7 +3081,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2543,7 +3094,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -2596,19 +3147,21 @@ func (x *StoredDefinition) GetPause() *StoredPause {
 }
 
 type StoredPause struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	Until         int64                  `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
-	Stop          bool                   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
-	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	Author        string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Reason   string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	Until    int64                  `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
+	Stop     bool                   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
+	Revision uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	Author   string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	// What is left to wait for of its drain: nanoseconds in full, or 0 when it is over. Feature level 2.
+	Drain         int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2620,7 +3173,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +3186,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -2671,20 +3224,31 @@ func (x *StoredPause) GetAuthor() string {
 	return ""
 }
 
+func (x *StoredPause) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
 // StoredSemaphore is what outlives edits of a definition, and its deletion while permits live.
 type StoredSemaphore struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	PermitRevision uint64                 `protobuf:"varint,2,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
 	// Firings due at or before this are refused; 0 when none was forgotten. Unix nanoseconds.
-	LowWater      int64 `protobuf:"fixed64,3,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
+	LowWater int64 `protobuf:"fixed64,3,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
+	// The drains of edits that are not over, by revision. Feature level 2.
+	Drains []*StoredDrain `protobuf:"bytes,4,rep,name=drains,proto3" json:"drains,omitempty"`
+	// The edits that end, by revision. Feature level 2.
+	Reverts       []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2696,7 +3260,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2709,7 +3273,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -2733,6 +3297,144 @@ func (x *StoredSemaphore) GetLowWater() int64 {
 	return 0
 }
 
+func (x *StoredSemaphore) GetDrains() []*StoredDrain {
+	if x != nil {
+		return x.Drains
+	}
+	return nil
+}
+
+func (x *StoredSemaphore) GetReverts() []*StoredRevert {
+	if x != nil {
+		return x.Reverts
+	}
+	return nil
+}
+
+// StoredDrain lets permits that were granted before its revision go on although an edit shut their holders out.
+type StoredDrain struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Nanoseconds, in full.
+	Duration      int64 `protobuf:"varint,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredDrain) Reset() {
+	*x = StoredDrain{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredDrain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredDrain) ProtoMessage() {}
+
+func (x *StoredDrain) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
+func (*StoredDrain) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *StoredDrain) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredDrain) GetDuration() int64 {
+	if x != nil {
+		return x.Duration
+	}
+	return 0
+}
+
+// StoredRevert is an edit that ends.
+type StoredRevert struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change.
+	Revision      uint64      `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Until         int64       `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
+	Before        *Definition `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	After         *Definition `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredRevert) Reset() {
+	*x = StoredRevert{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredRevert) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredRevert) ProtoMessage() {}
+
+func (x *StoredRevert) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
+func (*StoredRevert) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *StoredRevert) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *StoredRevert) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *StoredRevert) GetBefore() *Definition {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *StoredRevert) GetAfter() *Definition {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
 type StoredPermit struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -2751,14 +3453,16 @@ type StoredPermit struct {
 	RequestId       string   `protobuf:"bytes,13,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata        []*Label `protobuf:"bytes,14,rep,name=metadata,proto3" json:"metadata,omitempty"`
 	// How the holder went, for cooling permits: the outcome as in StoredRequest.
-	Ended         uint32 `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended uint32 `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
+	// Of a revoked permit: its drain, nanoseconds in full; 0 when there is none, or it is over. Feature level 2.
+	StopDrain     int64 `protobuf:"varint,16,opt,name=stop_drain,json=stopDrain,proto3" json:"stop_drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2770,7 +3474,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2783,7 +3487,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -2891,6 +3595,13 @@ func (x *StoredPermit) GetEnded() uint32 {
 	return 0
 }
 
+func (x *StoredPermit) GetStopDrain() int64 {
+	if x != nil {
+		return x.StopDrain
+	}
+	return 0
+}
+
 type StoredClaim struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -2908,7 +3619,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3631,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3644,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -2994,13 +3705,15 @@ type StoredCordon struct {
 	Author          string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Revision        uint64                 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// As in StoredPause. Feature level 2.
+	Drain         int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3012,7 +3725,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3025,7 +3738,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -3077,6 +3790,13 @@ func (x *StoredCordon) GetRevision() uint64 {
 	return 0
 }
 
+func (x *StoredCordon) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
 // StoredRequest remembers how an acquire or an edit ended.
 type StoredRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3084,7 +3804,7 @@ type StoredRequest struct {
 	Semaphore string    `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	RequestId string    `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited.
+	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; of feature level 2: 7 freed by an unsafe revoke.
 	Outcome uint32 `protobuf:"varint,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	Token   uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	// When it was remembered; the oldest are forgotten first.
@@ -3097,7 +3817,7 @@ type StoredRequest struct {
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3109,7 +3829,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3122,7 +3842,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -3184,7 +3904,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3916,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3929,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -3235,7 +3955,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3247,7 +3967,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3260,7 +3980,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StoredMember) GetId() string {
@@ -3285,15 +4005,21 @@ type JournalEntry struct {
 	// Which of several entries of one revision, from 0.
 	Ordinal uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	// What the entry set or ended, whole.
-	Cordon        *StoredCordon `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	Pause         *StoredPause  `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
+	Cordon *StoredCordon `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	Pause  *StoredPause  `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
+	// Of an edit: when its fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
+	Until int64 `protobuf:"fixed64,13,opt,name=until,proto3" json:"until,omitempty"`
+	// Of an edit, a pause, a cordon, or a revoke: its drain, nanoseconds. Feature level 2.
+	Drain int64 `protobuf:"varint,14,opt,name=drain,proto3" json:"drain,omitempty"`
+	// Of a silence: its kind, as fsm.Silence. Feature level 2.
+	Silence       uint32 `protobuf:"varint,15,opt,name=silence,proto3" json:"silence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3305,7 +4031,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3318,7 +4044,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -3405,6 +4131,27 @@ func (x *JournalEntry) GetPause() *StoredPause {
 	return nil
 }
 
+func (x *JournalEntry) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *JournalEntry) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
+func (x *JournalEntry) GetSilence() uint32 {
+	if x != nil {
+		return x.Silence
+	}
+	return 0
+}
+
 type Trailer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Records between header and trailer.
@@ -3417,7 +4164,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3429,7 +4176,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3442,7 +4189,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -3466,7 +4213,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xa4\b\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xd7\n" +
+	"\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -3488,7 +4236,12 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06forget\x18\x0f \x01(\v2\x19.gatekeeper.log.v1.ForgetH\x00R\x06forget\x12<\n" +
 	"\tconfigure\x18\x10 \x01(\v2\x1c.gatekeeper.log.v1.ConfigureH\x00R\tconfigure\x12F\n" +
 	"\rretire_member\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.RetireMemberH\x00R\fretireMember\x12V\n" +
-	"\x13raise_feature_level\x18\x12 \x01(\v2$.gatekeeper.log.v1.RaiseFeatureLevelH\x00R\x11raiseFeatureLevelB\x06\n" +
+	"\x13raise_feature_level\x18\x12 \x01(\v2$.gatekeeper.log.v1.RaiseFeatureLevelH\x00R\x11raiseFeatureLevel\x12:\n" +
+	"\tend_drain\x18\x13 \x01(\v2\x1b.gatekeeper.log.v1.EndDrainH\x00R\bendDrain\x123\n" +
+	"\x06revert\x18\x14 \x01(\v2\x19.gatekeeper.log.v1.RevertH\x00R\x06revert\x120\n" +
+	"\x05sight\x18\x15 \x01(\v2\x18.gatekeeper.log.v1.SightH\x00R\x05sight\x12C\n" +
+	"\fnote_silence\x18\x16 \x01(\v2\x1e.gatekeeper.log.v1.NoteSilenceH\x00R\vnoteSilence\x12I\n" +
+	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantineB\x06\n" +
 	"\x04kind\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
@@ -3560,31 +4313,36 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"^\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"\x93\x01\n" +
 	"\x06Revoke\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"~\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x14\n" +
+	"\x05drain\x18\x05 \x01(\x03R\x05drain\x12\x1d\n" +
+	"\n" +
+	"unsafe_now\x18\x06 \x01(\bR\tunsafeNow\"~\n" +
 	"\x06Cancel\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\"\x9f\x01\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"\xcb\x01\n" +
 	"\tEditBatch\x123\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.gatekeeper.log.v1.ChangeR\achanges\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x0e\n" +
-	"\x02at\x18\x05 \x01(\x10R\x02at\"\x9a\x01\n" +
+	"\x02at\x18\x05 \x01(\x10R\x02at\x12\x14\n" +
+	"\x05drain\x18\x06 \x01(\x03R\x05drain\x12\x14\n" +
+	"\x05until\x18\a \x01(\x10R\x05until\"\x9a\x01\n" +
 	"\x06Change\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12=\n" +
 	"\n" +
 	"definition\x18\x02 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
 	"definition\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12)\n" +
-	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xbe\x01\n" +
+	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xd4\x01\n" +
 	"\x06Cordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -3592,21 +4350,23 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05until\x18\x04 \x01(\x10R\x05until\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\a \x01(\x10R\x02at\"\x8a\x01\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\x12\x14\n" +
+	"\x05drain\x18\b \x01(\x03R\x05drain\"\x8a\x01\n" +
 	"\bUncordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x04 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x06 \x01(\x10R\x02at\"\x87\x01\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\"\x9d\x01\n" +
 	"\x05Pause\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x03 \x01(\x10R\x05until\x12\x12\n" +
 	"\x04stop\x18\x04 \x01(\bR\x04stop\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x0e\n" +
-	"\x02at\x18\x06 \x01(\x10R\x02at\"\x8e\x01\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x14\n" +
+	"\x05drain\x18\a \x01(\x03R\x05drain\"\x8e\x01\n" +
 	"\x06Resume\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
@@ -3633,7 +4393,33 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\fRetireMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\")\n" +
 	"\x11RaiseFeatureLevel\x12\x14\n" +
-	"\x05level\x18\x01 \x01(\rR\x05level\"\xbc\x05\n" +
+	"\x05level\x18\x01 \x01(\rR\x05level\"~\n" +
+	"\bEndDrain\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x14\n" +
+	"\x05names\x18\x03 \x03(\tR\x05names\x12\x16\n" +
+	"\x06cordon\x18\x04 \x01(\tR\x06cordon\x12\x14\n" +
+	"\x05token\x18\x05 \x01(\x04R\x05token\"^\n" +
+	"\x06Revert\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\x12\x12\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"V\n" +
+	"\x05Sight\x12\x12\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\x129\n" +
+	"\tsightings\x18\x02 \x03(\v2\x1b.gatekeeper.log.v1.SightingR\tsightings\"L\n" +
+	"\bSighting\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
+	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x10R\x02at\"}\n" +
+	"\vNoteSilence\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
+	"\asilence\x18\x03 \x01(\rR\asilence\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x10R\x02at\"#\n" +
+	"\rEndQuarantine\x12\x12\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\"\xf7\x05\n" +
 	"\x06Record\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.HeaderH\x00R\x06header\x12E\n" +
 	"\n" +
@@ -3647,9 +4433,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\ajournal\x18\b \x01(\v2\x1f.gatekeeper.log.v1.JournalEntryH\x00R\ajournal\x12B\n" +
 	"\tsemaphore\x18\t \x01(\v2\".gatekeeper.log.v1.StoredSemaphoreH\x00R\tsemaphore\x12H\n" +
 	"\x0eretired_member\x18\n" +
-	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x126\n" +
+	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x129\n" +
+	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x126\n" +
 	"\atrailer\x18\x0f \x01(\v2\x1a.gatekeeper.log.v1.TrailerH\x00R\atrailerB\x06\n" +
-	"\x04kind\"\xfd\x02\n" +
+	"\x04kind\"\x9d\x03\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -3663,7 +4450,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\rfeature_level\x18\b \x01(\rR\ffeatureLevel\x127\n" +
 	"\bsettings\x18\t \x01(\v2\x1b.gatekeeper.log.v1.SettingsR\bsettings\x12)\n" +
 	"\x10largest_duration\x18\n" +
-	" \x01(\x03R\x0flargestDuration\"\xa2\x02\n" +
+	" \x01(\x03R\x0flargestDuration\x12\x1e\n" +
+	"\n" +
+	"quarantine\x18\v \x01(\x03R\n" +
+	"quarantine\"\xa2\x02\n" +
 	"\x10StoredDefinition\x12=\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
@@ -3675,17 +4465,28 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x05 \x01(\x10R\tupdatedAt\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x124\n" +
-	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"\x83\x01\n" +
+	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"\x99\x01\n" +
 	"\vStoredPause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\x10R\x05until\x12\x12\n" +
 	"\x04stop\x18\x03 \x01(\bR\x04stop\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
-	"\x06author\x18\x05 \x01(\tR\x06author\"k\n" +
+	"\x06author\x18\x05 \x01(\tR\x06author\x12\x14\n" +
+	"\x05drain\x18\x06 \x01(\x03R\x05drain\"\xde\x01\n" +
 	"\x0fStoredSemaphore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
 	"\x0fpermit_revision\x18\x02 \x01(\x04R\x0epermitRevision\x12\x1b\n" +
-	"\tlow_water\x18\x03 \x01(\x10R\blowWater\"\x87\x04\n" +
+	"\tlow_water\x18\x03 \x01(\x10R\blowWater\x126\n" +
+	"\x06drains\x18\x04 \x03(\v2\x1e.gatekeeper.log.v1.StoredDrainR\x06drains\x129\n" +
+	"\areverts\x18\x05 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\areverts\"E\n" +
+	"\vStoredDrain\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1a\n" +
+	"\bduration\x18\x02 \x01(\x03R\bduration\"\xac\x01\n" +
+	"\fStoredRevert\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\x10R\x05until\x125\n" +
+	"\x06before\x18\x03 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x06before\x123\n" +
+	"\x05after\x18\x04 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x05after\"\xa6\x04\n" +
 	"\fStoredPermit\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3705,7 +4506,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\r \x01(\tR\trequestId\x124\n" +
 	"\bmetadata\x18\x0e \x03(\v2\x18.gatekeeper.log.v1.LabelR\bmetadata\x12\x14\n" +
-	"\x05ended\x18\x0f \x01(\rR\x05ended\"\xeb\x01\n" +
+	"\x05ended\x18\x0f \x01(\rR\x05ended\x12\x1d\n" +
+	"\n" +
+	"stop_drain\x18\x10 \x01(\x03R\tstopDrain\"\xeb\x01\n" +
 	"\vStoredClaim\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06firing\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +
@@ -3713,7 +4516,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06winner\x18\x04 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\x06winner\x12\x14\n" +
 	"\x05state\x18\x05 \x01(\rR\x05state\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x0e\n" +
-	"\x02at\x18\a \x01(\x10R\x02at\"\xd0\x01\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\"\xe6\x01\n" +
 	"\fStoredCordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -3721,7 +4524,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05until\x18\x04 \x01(\x10R\x05until\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
-	"\brevision\x18\a \x01(\x04R\brevision\"\xeb\x01\n" +
+	"\brevision\x18\a \x01(\x04R\brevision\x12\x14\n" +
+	"\x05drain\x18\b \x01(\x03R\x05drain\"\xeb\x01\n" +
 	"\rStoredRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -3735,7 +4539,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xca\x03\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x90\x04\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -3749,7 +4553,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\aordinal\x18\n" +
 	" \x01(\rR\aordinal\x127\n" +
 	"\x06cordon\x18\v \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\x124\n" +
-	"\x05pause\x18\f \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"?\n" +
+	"\x05pause\x18\f \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12\x14\n" +
+	"\x05until\x18\r \x01(\x10R\x05until\x12\x14\n" +
+	"\x05drain\x18\x0e \x01(\x03R\x05drain\x12\x18\n" +
+	"\asilence\x18\x0f \x01(\rR\asilence\"?\n" +
 	"\aTrailer\x12\x18\n" +
 	"\arecords\x18\x01 \x01(\x04R\arecords\x12\x1a\n" +
 	"\bchecksum\x18\x02 \x01(\fR\bchecksumBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
@@ -3766,7 +4573,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -3794,19 +4601,27 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Settings)(nil),          // 23: gatekeeper.log.v1.Settings
 	(*RetireMember)(nil),      // 24: gatekeeper.log.v1.RetireMember
 	(*RaiseFeatureLevel)(nil), // 25: gatekeeper.log.v1.RaiseFeatureLevel
-	(*Record)(nil),            // 26: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 27: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 28: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 29: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 30: gatekeeper.log.v1.StoredSemaphore
-	(*StoredPermit)(nil),      // 31: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 32: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 33: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 34: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 35: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 36: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 37: gatekeeper.log.v1.JournalEntry
-	(*Trailer)(nil),           // 38: gatekeeper.log.v1.Trailer
+	(*EndDrain)(nil),          // 26: gatekeeper.log.v1.EndDrain
+	(*Revert)(nil),            // 27: gatekeeper.log.v1.Revert
+	(*Sight)(nil),             // 28: gatekeeper.log.v1.Sight
+	(*Sighting)(nil),          // 29: gatekeeper.log.v1.Sighting
+	(*NoteSilence)(nil),       // 30: gatekeeper.log.v1.NoteSilence
+	(*EndQuarantine)(nil),     // 31: gatekeeper.log.v1.EndQuarantine
+	(*Record)(nil),            // 32: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 33: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 34: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 35: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 36: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 37: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 38: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 39: gatekeeper.log.v1.StoredPermit
+	(*StoredClaim)(nil),       // 40: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 41: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 42: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 43: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 44: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 45: gatekeeper.log.v1.JournalEntry
+	(*Trailer)(nil),           // 46: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -3828,44 +4643,55 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	22, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
 	24, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
 	25, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
-	4,  // 19: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,  // 20: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 21: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 22: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,  // 23: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	16, // 24: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,  // 25: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	23, // 26: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	27, // 27: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	28, // 28: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	31, // 29: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	32, // 30: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	33, // 31: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	34, // 32: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	35, // 33: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	37, // 34: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	30, // 35: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	36, // 36: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	38, // 37: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	23, // 38: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 39: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	29, // 40: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	2,  // 41: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 42: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 43: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 44: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 45: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 46: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	5,  // 47: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 48: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	31, // 49: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	33, // 50: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	29, // 51: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	26, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
+	27, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
+	28, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
+	30, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
+	31, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
+	4,  // 24: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,  // 25: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 26: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 27: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,  // 28: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	16, // 29: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,  // 30: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	23, // 31: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	29, // 32: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	33, // 33: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	34, // 34: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	39, // 35: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	40, // 36: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	41, // 37: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	42, // 38: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	43, // 39: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	45, // 40: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	36, // 41: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	44, // 42: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	29, // 43: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	46, // 44: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	23, // 45: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 46: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	35, // 47: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	37, // 48: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	38, // 49: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 50: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 51: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 52: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 53: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 54: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 55: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 56: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 57: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	5,  // 58: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 59: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	39, // 60: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	41, // 61: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	35, // 62: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -3892,10 +4718,15 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_Configure)(nil),
 		(*Command_RetireMember)(nil),
 		(*Command_RaiseFeatureLevel)(nil),
+		(*Command_EndDrain)(nil),
+		(*Command_Revert)(nil),
+		(*Command_Sight)(nil),
+		(*Command_NoteSilence)(nil),
+		(*Command_EndQuarantine)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[26].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[32].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -3906,6 +4737,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Record_Journal)(nil),
 		(*Record_Semaphore)(nil),
 		(*Record_RetiredMember)(nil),
+		(*Record_Sighting)(nil),
 		(*Record_Trailer)(nil),
 	}
 	type x struct{}
@@ -3914,7 +4746,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

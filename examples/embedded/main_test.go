@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait; nothing waits that long when all is well.
+const patience = 60 * time.Second
+
+func TestEmbedded_ANodeIsKilled_TheJobGoesOnAndCanBeMovedToTheStandby(t *testing.T) {
+	nodes := start(t, "app1", "app2", "dr1")
+	first := nodes.next(t).on
+	other := map[string]string{"app1": "app2", "app2": "app1"}[first]
+	if other == "" {
+		t.Fatalf("%q runs the job, which is for production", first)
+	}
+
+	nodes.kill(t, first)
+	for on := ""; on != other; on = nodes.next(t).on {
+		if on == "dr1" {
+			t.Fatal("the job went to the standby before it was moved there")
+		}
+	}
+
+	move(t, nodes.api[other], "nightly-export", "dr-site")
+	moved := uint64(0) // the first token at the standby
+	for runs := 0; runs < 3; {
+		switch run := nodes.next(t); {
+		case run.on == "dr1":
+			if runs++; moved == 0 {
+				moved = run.token
+			}
+		case moved != 0 && run.token > moved:
+			t.Errorf("%s ran the job after it was moved", run.on)
+		}
+	}
+}
+
+func TestEmbedded_MembersThatAreNone_AreRefused(t *testing.T) {
+	app := application{id: "app1", members: "app1", dataDir: t.TempDir()}
+	if err := app.run(t.Context()); err == nil || !strings.Contains(err.Error(), `"app1" is not ID=HOST:PORT`) {
+		t.Error(err)
+	}
+}
+
+// run is a line of the job.
+type run struct {
+	on    string
+	token uint64
+}
+
+// nodes are the processes of an application, each its own.
+type nodes struct {
+	processes map[string]*exec.Cmd
+	api       map[string]string
+	runs      chan run
+}
+
+// start builds the application and starts it under each id; those that begin with dr are the standby site.
+func start(t *testing.T, ids ...string) *nodes {
+	t.Helper()
+	built, err := servers.Build(t.TempDir(), "examples/embedded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := servers.FreePorts(2 * len(ids))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &nodes{processes: map[string]*exec.Cmd{}, api: map[string]string{}, runs: make(chan run, 1000)}
+	var members []string
+	for i, id := range ids {
+		n.api[id] = free[2*i]
+		members = append(members, id+"="+free[2*i+1])
+	}
+	for _, id := range ids {
+		group := "prod"
+		if strings.HasPrefix(id, "dr") {
+			group = "dr-site"
+		}
+		n.launch(t, id, exec.Command(built[0], "-id", id, "-group", group, "-members", strings.Join(members, ","),
+			"-data-dir", t.TempDir(), "-api-address", n.api[id], "-timetable", "@every 1s"))
+	}
+	return n
+}
+
+// launch starts one process, and ends it after the test.
+func (n *nodes) launch(t *testing.T, id string, cmd *exec.Cmd) {
+	t.Helper()
+	servers.DieWithParent(cmd)
+	out, w := io.Pipe()
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n.processes[id] = cmd
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			log.WriteString(lines.Text() + "\n")
+			var r run
+			if _, text, ok := strings.Cut(lines.Text(), "exporting "); ok {
+				if _, err := fmt.Sscanf(text, "on=%s token=%d", &r.on, &r.token); err == nil {
+					n.runs <- r
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // fails, since it was killed
+		_ = w.Close()
+		<-read
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", id, &log)
+		}
+	})
+}
+
+// next is the next run of the job, wherever it is.
+func (n *nodes) next(t *testing.T) run {
+	t.Helper()
+	select {
+	case r := <-n.runs:
+		return r
+	case <-time.After(patience):
+		t.Fatal("the job does not run")
+		return run{}
+	}
+}
+
+// kill is kill -9.
+func (n *nodes) kill(t *testing.T, id string) {
+	t.Helper()
+	if err := n.processes[id].Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// move is `gkctl set NAME group_pattern=GROUP`.
+func move(t *testing.T, endpoint, name, group string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := client.Dial(ctx, []string{endpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	read, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := read.GetRecord().GetDefinition()
+	changed.GroupPattern = &group
+	_, err = c.Definitions().ReplaceDefinition(ctx, &gatekeeperv1.ReplaceDefinitionRequest{
+		Definition: changed, ExpectedVersion: read.GetRecord().GetVersion(), Author: "ops@desk", Reason: "maintenance",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -66,11 +66,15 @@ type Clear struct {
 	At             time.Time
 }
 
-// Revoke marks a live permit as to be stopped; its result is a PermitResult. It frees nothing.
+// Revoke marks a live permit as to be stopped; its result is a PermitResult. It frees nothing, unless UnsafeNow is set: that
+// ends a live permit at once although its holder may still believe in it.
 type Revoke struct {
 	Token          uint64
 	Author, Reason string
 	At             time.Time
+	// Drain is for how long its refreshes go on being granted, until EndDrain; 0: not at all. Feature level 2.
+	Drain     time.Duration
+	UnsafeNow bool // feature level 2
 }
 
 // Cancel ends an acquire by its request id, whether or not it was granted; its result is a CancelResult.
@@ -86,6 +90,11 @@ type EditBatch struct {
 	Author, Reason string
 	RequestID      string
 	At             time.Time
+	// Drain is for how long permits that are live now may go on although their holders are shut out by this change, until
+	// EndDrain. Feature level 2.
+	Drain time.Duration
+	// Until is when the leader's Revert gives the replaced fields their old values back; zero: never. Only for batches of Replace. Feature level 2.
+	Until time.Time
 }
 
 // ChangeKind is what a Change does. The numbers are frozen: they are in the log.
@@ -116,6 +125,7 @@ type SetCordon struct {
 	Until                         time.Time
 	Author, Reason                string
 	At                            time.Time
+	Drain                         time.Duration // as in EditBatch; feature level 2
 }
 
 // Uncordon ends a cordon; its result is a RevisionResult. Revision, when not 0, names the cordon's revision that it ends. Term is 0 on an operator's word.
@@ -133,6 +143,7 @@ type Pause struct {
 	Until          time.Time
 	Stop           bool
 	At             time.Time
+	Drain          time.Duration // as in EditBatch, only with Stop; feature level 2
 }
 
 // Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause's revision that it ends. Term is 0 on an operator's word.
@@ -185,6 +196,60 @@ type RetireMember struct{ ID string }
 // RaiseFeatureLevel lets newer commands be proposed from here on; its result is a RevisionResult.
 type RaiseFeatureLevel struct{ Level uint32 }
 
+// EndDrain lets the drains that the change of that revision began be over; its result is a RevisionResult. Of Names, Cordon
+// and Token one is set: the semaphores whose edit or pause it was, the id of the cordon, the token of the revoked permit.
+// What has no such drain any more is passed over. Feature level 2.
+type EndDrain struct {
+	Change, Term uint64
+	Names        []string
+	Cordon       string
+	Token        uint64
+}
+
+// Revert gives the fields that an edit with Until replaced their old values back, but for those that were set since; its
+// result is a RevisionResult. What has no such edit any more is passed over. Feature level 2.
+type Revert struct {
+	Change, Term uint64
+	Names        []string
+	At           time.Time
+}
+
+// Sighting is a caller that was seen asking.
+type Sighting struct {
+	Group, Acquirer string
+	At              time.Time // coarsely
+}
+
+// Sight remembers who was seen asking, newest first to stay when there are too many; its result is a RevisionResult. It is no
+// change: it takes no revision and has no event. Feature level 2.
+type Sight struct {
+	Term      uint64
+	Sightings []Sighting
+}
+
+// Silence is how expected work is missing. The numbers are frozen: they are in the journal.
+type Silence uint8
+
+const (
+	Heard          Silence = iota // it is not, or no longer
+	NobodyAsked                   // nobody has asked for longer than expect_every
+	AskedButDenied                // it was asked for, and denied each time
+	NoProgress                    // it is held, and the job reports no progress
+	HeldLong                      // it has been held for longer than expect_every
+)
+
+// NoteSilence puts into the journal that a semaphore fell silent, or was heard again; its result is a RevisionResult. Feature level 2.
+type NoteSilence struct {
+	Semaphore string
+	Term      uint64
+	Silence   Silence
+	Text      string
+	At        time.Time
+}
+
+// EndQuarantine lets permits be granted again after a recovery; its result is a RevisionResult. Feature level 2.
+type EndQuarantine struct{ Term uint64 }
+
 func (Grant) command()             {}
 func (Extend) command()            {}
 func (Release) command()           {}
@@ -203,3 +268,8 @@ func (Forget) command()            {}
 func (Configure) command()         {}
 func (RetireMember) command()      {}
 func (RaiseFeatureLevel) command() {}
+func (EndDrain) command()          {}
+func (Revert) command()            {}
+func (Sight) command()             {}
+func (NoteSilence) command()       {}
+func (EndQuarantine) command()     {}

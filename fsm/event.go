@@ -29,6 +29,16 @@ const (
 	Abandoned     // also given back by a cancel
 	DurationChanged
 	Configured
+	// DrainedEvent: the drain of the change Change is over.
+	DrainedEvent
+	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced.
+	RevertedEvent
+	SilentEvent // see Event.Silence
+	HeardEvent
+	// FreedUnsafely: an unsafe revoke ended the permit although its holder may still believe in it.
+	FreedUnsafely
+	// QuarantineEnded: permits are granted again after a recovery.
+	QuarantineEnded
 )
 
 // Event is one applied change. Events of one command share a revision.
@@ -40,9 +50,12 @@ type Event struct {
 	Definition *StoredDefinition // after; nil when deleted
 	Before     *StoredDefinition
 	Cordon     *Cordon
-	Author     string
-	Reason     string
-	At         time.Time
+	// Change is the change whose drain or time is over, of DrainedEvent and RevertedEvent.
+	Change  uint64
+	Silence Silence
+	Author  string
+	Reason  string
+	At      time.Time
 }
 
 // Applied is what one log entry did, with the state after it.
@@ -72,6 +85,22 @@ type Cordon struct {
 	Until                         time.Time
 	Author, Reason                string
 	Revision                      uint64
+	// Drain is for how long permits granted before Revision may go on, in full; 0 when there is none, or it is over.
+	Drain time.Duration
+}
+
+// Drain lets permits of a semaphore that were granted before its revision go on although an edit shut their holders out. It
+// is not yet over: the leader's timer ends it.
+type Drain struct {
+	Revision uint64 // the change
+	Duration time.Duration
+}
+
+// EditEnd is an edit whose fields get their old values back. It is immutable.
+type EditEnd struct {
+	Revision      uint64 // the change
+	Until         time.Time
+	Before, After *semaphore.Definition
 }
 
 // Remembered is how a request ended: an acquire, whose permit ended or which was cancelled before it had one, or an edit. It

@@ -45,6 +45,9 @@ type Admission struct {
 	Group    bool // the whole group matches the group pattern
 	Acquirer bool // the whole acquirer matches the acquirer pattern
 	Cordoned bool // a cordon catches the group or the acquirer
+	// CordonDrain is the revision before which a permit must have been granted to go on although Cordoned is set: the least of
+	// those of the cordons that catch the caller, and 0 when one of them has no drain, or its drain is over.
+	CordonDrain uint64
 }
 
 // Admitted is the admission of a caller that every pattern lets in.
@@ -57,6 +60,9 @@ type Facts struct {
 	Admission  Admission
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
+	// Drain is the revision before which a permit must have been granted to go on although the definition, or its absence,
+	// shuts its holder out: the greatest of those of the semaphore's drains that are not over; 0 when there is none.
+	Drain uint64
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
 	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is applied.
@@ -76,7 +82,8 @@ type Decision struct {
 	Outcome Outcome
 	Reason  Reason
 	// Stop is the cause when Reason is Stopping, and for callers that hold a permit also when a pattern, a cordon or a pause
-	// denied them: why their permit must stop.
+	// denied them: why their permit must stop. With Admit it is also set beside Refreshed: the holder is to stop, and its
+	// refreshes go on being granted until the drain is over.
 	Stop StopCause
 	// Claim is the winner's when Reason is FiringClaimed or FiringDone; for a forgotten firing nil.
 	Claim *Claim

@@ -84,4 +84,7 @@ type Pause struct {
 	Stop     bool      // running permits are told to stop too
 	Revision uint64
 	Author   string
+	// Drain is for how long permits granted before Revision may go on although Stop is set, in full; 0 when there is none, or it
+	// is over.
+	Drain time.Duration
 }

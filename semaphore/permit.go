@@ -54,9 +54,11 @@ type Permit struct {
 	State    PermitState
 	// Stop, StopReason and StopRevision are the replicated word to stop (revoked, drained, taken over). Causes that follow from the
 	// definition, from cordons and from max_hold are decided anew each time and are not stored here.
-	Stop            StopCause
-	StopReason      string
-	StopRevision    uint64
+	Stop         StopCause
+	StopReason   string
+	StopRevision uint64
+	// StopDrain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it is over.
+	StopDrain       time.Duration
 	GrantedRevision uint64
 	GrantedAt       time.Time // by the granting leader's clock, for people only
 	RequestID       string
@@ -75,6 +77,8 @@ const (
 	EndAbandoned
 	EndCancelled
 	EndCleared
+	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it.
+	EndFreedUnsafely
 )
 
 // ClaimState is what became of a claimed firing. The numbers are frozen: they are in the log.

@@ -1,0 +1,102 @@
+package semaphore
+
+import (
+	"maps"
+	"slices"
+)
+
+// Revert takes a change of a definition back: the fields that it set from their values in before to those in after get their
+// values of before again. A field that was set since, so that current has neither value, is left alone and named in kept,
+// in the order of the fields of Definition; of labels each key is a field ("labels.team"). The name is never changed. The
+// result is new; equal to current when there is nothing to take back.
+func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
+	r := *current
+	restored = &r
+	back(&kept, "description", &r.Description, before.Description, after.Description)
+	r.Labels = backLabels(&kept, current.Labels, before.Labels, after.Labels)
+	back(&kept, "group_pattern", &r.GroupPattern, before.GroupPattern, after.GroupPattern)
+	back(&kept, "acquirer_pattern", &r.AcquirerPattern, before.AcquirerPattern, after.AcquirerPattern)
+	back(&kept, "permits", &r.Permits, before.Permits, after.Permits)
+	back(&kept, "duration", &r.Duration, before.Duration, after.Duration)
+	back(&kept, "max_hold", &r.MaxHold, before.MaxHold, after.MaxHold)
+	back(&kept, "min_hold", &r.MinHold, before.MinHold, after.MinHold)
+	back(&kept, "loss_delay", &r.LossDelay, before.LossDelay, after.LossDelay)
+	back(&kept, "on_expiry", &r.OnExpiry, before.OnExpiry, after.OnExpiry)
+	back(&kept, "firing_on_loss", &r.FiringOnLoss, before.FiringOnLoss, after.FiringOnLoss)
+	back(&kept, "takeover", &r.Takeover, before.Takeover, after.Takeover)
+	back(&kept, "expect_every", &r.ExpectEvery, before.ExpectEvery, after.ExpectEvery)
+	back(&kept, "firing_retention", &r.FiringRetention, before.FiringRetention, after.FiringRetention)
+	back(&kept, "firing_limit", &r.FiringLimit, before.FiringLimit, after.FiringLimit)
+	return restored, kept
+}
+
+func back[T comparable](kept *[]string, field string, now *T, before, after T) {
+	switch {
+	case before == after || *now == before:
+	case *now == after:
+		*now = before
+	default:
+		*kept = append(*kept, field)
+	}
+}
+
+// backLabels does for each key what back does for a field; an absent label is a value like any other.
+func backLabels(kept *[]string, current, before, after map[string]string) map[string]string {
+	restored := maps.Clone(current)
+	for _, key := range keysOf(before, after) {
+		was, had := before[key]
+		set, has := after[key]
+		now, is := current[key]
+		switch {
+		case had == has && was == set || had == is && was == now:
+		case has != is || set != now:
+			*kept = append(*kept, "labels."+key)
+		case had:
+			if restored == nil {
+				restored = make(map[string]string)
+			}
+			restored[key] = was
+		default:
+			delete(restored, key)
+		}
+	}
+	return restored
+}
+
+// keysOf are the keys of either map, sorted.
+func keysOf(a, b map[string]string) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// Changed names the fields in which two definitions differ, in the order of the fields of Definition; of labels each key is
+// a field ("labels.team").
+func Changed(before, after *Definition) []string {
+	var fields []string
+	differs := func(field string, same bool) {
+		if !same {
+			fields = append(fields, field)
+		}
+	}
+	differs("description", before.Description == after.Description)
+	for _, key := range keysOf(before.Labels, after.Labels) {
+		was, had := before.Labels[key]
+		is, has := after.Labels[key]
+		differs("labels."+key, had == has && was == is)
+	}
+	differs("group_pattern", before.GroupPattern == after.GroupPattern)
+	differs("acquirer_pattern", before.AcquirerPattern == after.AcquirerPattern)
+	differs("permits", before.Permits == after.Permits)
+	differs("duration", before.Duration == after.Duration)
+	differs("max_hold", before.MaxHold == after.MaxHold)
+	differs("min_hold", before.MinHold == after.MinHold)
+	differs("loss_delay", before.LossDelay == after.LossDelay)
+	differs("on_expiry", before.OnExpiry == after.OnExpiry)
+	differs("firing_on_loss", before.FiringOnLoss == after.FiringOnLoss)
+	differs("takeover", before.Takeover == after.Takeover)
+	differs("expect_every", before.ExpectEvery == after.ExpectEvery)
+	differs("firing_retention", before.FiringRetention == after.FiringRetention)
+	differs("firing_limit", before.FiringLimit == after.FiringLimit)
+	return fields
+}

@@ -161,7 +161,7 @@ func (d *demo) faults(ctx context.Context) (*faulted, error) {
 		return nil, err
 	}
 	host := d.busiest()
-	host.kill()
+	host.Kill()
 	f.host = host.name
 	d.say("kill -9 of host %s", host.name)
 	f.freed = d.freed(ctx, host)
@@ -188,7 +188,7 @@ func (d *demo) freed(ctx context.Context, host *hostProcess) time.Duration {
 	for boottime.Now() < end && ctx.Err() == nil {
 		held, err := d.holds(ctx, host.name)
 		if err == nil && !held {
-			return boottime.Now() - host.killed
+			return boottime.Now() - host.Killed()
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
@@ -199,21 +199,15 @@ func (d *demo) freed(ctx context.Context, host *hostProcess) time.Duration {
 }
 
 func (d *demo) holds(ctx context.Context, acquirer string) (bool, error) {
-	request := &gatekeeperv1.ListHoldersRequest{PageSize: 1000}
-	for {
-		page, err := d.client.Permits().ListHolders(ctx, request)
+	for p, err := range d.client.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
 			return false, err
 		}
-		for _, p := range page.Permits {
-			if p.Identity.GetAcquirer() == acquirer {
-				return true, nil
-			}
-		}
-		if request.PageToken = page.NextPageToken; request.PageToken == "" {
-			return false, nil
+		if p.Identity.GetAcquirer() == acquirer {
+			return true, nil
 		}
 	}
+	return false, nil
 }
 
 // say prints what happened, with the time since the hosts began.

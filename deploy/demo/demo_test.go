@@ -96,24 +96,24 @@ func suspendHolder(t *testing.T, f fault) []overlap.Overlap {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(p.kill)
+		t.Cleanup(p.Kill)
 		return p
 	}
 	first, second := begin("first", f), begin("second", faultless)
 
 	held := first.await(ctx, t, "the first host's grant", func(r record) bool { return r.Event == eventGranted && r.Semaphore == often })
-	if err := first.signal(syscall.SIGSTOP); err != nil {
+	if err := first.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	second.await(ctx, t, "the second host's grant", func(r record) bool {
 		return r.Event == eventGranted && r.Semaphore == often && r.Token > held.Token
 	})
-	if err := first.signal(syscall.SIGCONT); err != nil {
+	if err := first.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	first.await(ctx, t, "the first host's end", func(r record) bool { return r.Event == eventEnded && r.Token == held.Token })
-	first.kill()
-	second.kill()
+	first.Kill()
+	second.Kill()
 	permits := map[string]uint32{often: 1, poolOf: 4}
 	return count([]life{first.life(), second.life()}, permits, isPoolName, 0).overlaps
 }
@@ -144,23 +144,9 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 // await waits until the host has written a record like this.
 func (p *hostProcess) await(ctx context.Context, t *testing.T, what string, like func(record) bool) record {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		p.mu.Lock()
-		for _, r := range p.records {
-			if like(r) {
-				p.mu.Unlock()
-				return r
-			}
-		}
-		p.mu.Unlock()
-		select {
-		case <-tick.C:
-		case <-p.done:
-			t.Fatalf("host %s ended (%v) before %s\n%s", p.name, p.err, what, &p.stderr)
-		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", what)
-		}
+	r, err := p.Await(ctx, what, like)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return r
 }

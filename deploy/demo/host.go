@@ -5,12 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	own "github.com/gatekeeperd/gatekeeper/deploy/internal/account"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
@@ -40,9 +40,6 @@ const (
 	believeLonger fault = "believe-longer"
 )
 
-// accountFile is the descriptor that the demo hands to its hosts.
-const accountFile = 3
-
 func parseHost(args []string) (*host, error) {
 	h := &host{}
 	flags := flag.NewFlagSet("demo host", flag.ContinueOnError)
@@ -64,7 +61,7 @@ func parseHost(args []string) (*host, error) {
 		return nil, err
 	}
 	h.endpoints = strings.Split(*endpoints, ",")
-	h.account = newAccount(os.NewFile(accountFile, "account"))
+	h.account = &account{own.Inherited()}
 	var err error
 	h.table.start, err = time.Parse(time.RFC3339, *start)
 	return h, err

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"sync"
 	"time"
 
+	own "github.com/gatekeeperd/gatekeeper/deploy/internal/account"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
@@ -49,45 +45,13 @@ type record struct {
 	Reason string        `json:"reason,omitempty"`
 }
 
-// account is where a host writes down what it believes, one line a record, at once: a host that is killed has told everything up
-// to then.
-type account struct {
-	mu  sync.Mutex // keeps lines whole
-	w   io.Writer
-	now func() time.Duration
-}
+// account is where a host writes down what it believes.
+type account struct{ *own.Writer }
 
-func newAccount(w io.Writer) *account { return &account{w: w, now: boottime.Now} }
-
-// write adds a record. An account that cannot be written makes the host end: what it believes must be known.
+// write adds a record, with the time of now unless it has one.
 func (a *account) write(r record) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if r.At == 0 {
-		r.At = a.now()
+		r.At = boottime.Now()
 	}
-	line, err := json.Marshal(r)
-	if err == nil {
-		_, err = a.w.Write(append(line, '\n'))
-	}
-	if err != nil {
-		panic(fmt.Sprintf("the host cannot write down what it believes: %v", err))
-	}
-}
-
-// read reads an account to its end and hands each record to take. A line that was cut off by the host's death is the last and is
-// left out.
-func read(r io.Reader, take func(record)) error {
-	decoder := json.NewDecoder(r)
-	for {
-		var rec record
-		err := decoder.Decode(&rec)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("an account that cannot be read: %w", err)
-		}
-		take(rec)
-	}
+	a.Write(r)
 }

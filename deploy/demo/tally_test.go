@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -92,20 +90,5 @@ func TestCount_FailOver_IsTheFirstGrantOfTheNextLeader(t *testing.T) {
 	}, killed: at(3000)}}, sizes, isPool, at(1000))
 	if got.failOver != at(1700) {
 		t.Errorf("fail-over %v, want 1.7s", got.failOver)
-	}
-}
-
-func TestAccount_ReadsBack_UpToTheHostsDeath(t *testing.T) {
-	var text bytes.Buffer
-	a := newAccount(&text)
-	a.write(record{Event: eventGranted, Semaphore: "job", Token: 7, Weight: 1, Asked: 3})
-	a.write(record{Event: eventEnded, Semaphore: "job", At: 9, Until: 8, Token: 7, Reason: endReleased})
-	var got []record
-	err := read(strings.NewReader(text.String()+`{"event":"gran`), func(r record) { got = append(got, r) })
-	if err != nil || len(got) != 2 {
-		t.Fatalf("%v, %v", got, err)
-	}
-	if got[0].At == 0 || got[0].Token != 7 || got[1].Until != 8 {
-		t.Errorf("%+v", got)
 	}
 }

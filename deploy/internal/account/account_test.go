@@ -1,0 +1,30 @@
+package account
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+type line struct {
+	Event string `json:"event"`
+	Token uint64 `json:"token,omitempty"`
+}
+
+func TestRead_AccountOfADeadProcess_IsReadUpToItsDeath(t *testing.T) {
+	var text bytes.Buffer
+	a := New(&text)
+	a.Write(line{Event: "granted", Token: 7})
+	a.Write(line{Event: "ended", Token: 7})
+	var got []line
+	err := Read(strings.NewReader(text.String()+`{"event":"gran`), func(l line) { got = append(got, l) })
+	if err != nil || len(got) != 2 || got[0].Token != 7 || got[1].Event != "ended" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestRead_NoAccount_IsAnError(t *testing.T) {
+	if err := Read(strings.NewReader("panic: out of luck\n"), func(line) {}); err == nil {
+		t.Error("what is no account was read as one")
+	}
+}

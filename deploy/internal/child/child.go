@@ -1,0 +1,126 @@
+// Package child starts this very program again, as a process of its own that writes an account, and has what the account says at any
+// moment, also after the process was killed.
+package child
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/account"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// Process is a process and the account that it writes, of records R. Kill and Wait are called from one goroutine, everything
+// else from any.
+type Process[R any] struct {
+	// Name is for people.
+	Name string
+
+	cmd    *exec.Cmd
+	done   chan struct{} // closed when it has ended and its account was read
+	err    error         // how it ended; after done
+	stderr bytes.Buffer  // after done
+	killed time.Duration
+
+	mu      sync.Mutex // guards records
+	records []R
+}
+
+// Start starts this program with args. The process ends with ctx, and with this one.
+func Start[R any](ctx context.Context, name string, args []string) (*Process[R], error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p := &Process[R]{Name: name, done: make(chan struct{})}
+	p.cmd = exec.CommandContext(ctx, self, args...)
+	p.cmd.ExtraFiles = []*os.File{w} // descriptor account.File
+	p.cmd.Stderr = &p.stderr
+	servers.DieWithParent(p.cmd)
+	err = p.cmd.Start()
+	w.Close() // the process has its own
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		defer close(p.done)
+		defer r.Close()
+		err := account.Read(r, func(rec R) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.records = append(p.records, rec)
+		})
+		p.err = errors.Join(err, p.cmd.Wait())
+	}()
+	return p, nil
+}
+
+// Records are those that it has written so far.
+func (p *Process[R]) Records() []R {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.records[:len(p.records):len(p.records)]
+}
+
+// Signal sends it a signal.
+func (p *Process[R]) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
+
+// Kill is kill -9. Once it has returned the process believes nothing, and all that it has written is in Records.
+func (p *Process[R]) Kill() {
+	_ = p.Signal(syscall.SIGKILL) // it may have ended by itself
+	<-p.done
+	p.killed = boottime.Now()
+}
+
+// Killed is when it was gone after Kill, by the shared clock; 0 when it was not killed.
+func (p *Process[R]) Killed() time.Duration { return p.killed }
+
+// Wait waits for its end, which must be a good one unless it was killed.
+func (p *Process[R]) Wait(within time.Duration) error {
+	select {
+	case <-p.done:
+	case <-time.After(within):
+		p.Kill()
+		return fmt.Errorf("%s did not end by itself\n%s", p.Name, &p.stderr)
+	}
+	if p.err != nil && p.killed == 0 {
+		return fmt.Errorf("%s: %w\n%s", p.Name, p.err, &p.stderr)
+	}
+	return nil
+}
+
+// Await waits until it has written a record like this, and returns the first one. It fails when the process ends before.
+func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for seen := 0; ; {
+		records := p.Records()
+		for _, r := range records[seen:] {
+			if like(r) {
+				return r, nil
+			}
+		}
+		seen = len(records)
+		var none R
+		select {
+		case <-tick.C:
+		case <-p.done:
+			return none, fmt.Errorf("%s ended (%w) before %s\n%s", p.Name, p.err, what, &p.stderr)
+		case <-ctx.Done():
+			return none, fmt.Errorf("waited in vain for %s: %w", what, ctx.Err())
+		}
+	}
+}

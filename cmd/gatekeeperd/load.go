@@ -15,7 +15,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
-	"github.com/gatekeeperd/gatekeeper/client/deffile/nearest"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
 // envPrefix begins every variable that is ours.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatekeeperd/gatekeeper/client/deffile/nearest"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
 func TestWord_Slips_FindTheWordMeant(t *testing.T) {

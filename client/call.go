@@ -171,6 +171,7 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.PermitService_Cancel_FullMethodName:
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Refresh_FullMethodName,
+		gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,

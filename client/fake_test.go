@@ -100,6 +100,7 @@ type server struct {
 	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.DefinitionService_WatchServer) error
 	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
+	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
 	// keep answers a frame; nil means no answer. Its default refreshes everything.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }

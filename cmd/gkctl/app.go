@@ -75,7 +75,7 @@ func newRoot(a *app) *cobra.Command {
 	for id, commands := range map[string][]*cobra.Command{
 		groupSee:     {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newWatch(a), newStatus(a), newDiff(a)},
 		groupChange:  {newApply(a), newEdit(a), newSet(a), newDelete(a)},
-		groupPermits: {newAcquire(a), newRefresh(a), newRelease(a), newRevoke(a), newClear(a)},
+		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a)},
 		groupCluster: {newCluster(a), newContext(a), newCompletion(), newVersion(a)},
 	} {
 		for _, c := range commands {

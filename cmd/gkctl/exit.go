@@ -32,7 +32,7 @@ const exitCodes = `Exit codes:
   65   bad definitions, in a file or given to set
   69   no server answered
   70   a permit was lost while it was held
-  75   not acquired
+  75   not acquired, refreshed or valid
   78   no such definition
   130  interrupted`
 
@@ -100,7 +100,7 @@ func classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return exitBadInput, ""
 	case is[*client.NoSuchDefinitionError](err):
 		return exitNoSuch, "`gkctl get` lists the definitions."
-	case is[*client.Denied](err):
+	case is[*client.Denied](err), is[*client.NotValidError](err):
 		return exitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return exitUnreachable, "Look before you repeat it: it may have been done."

@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func (s *server) Verify(ctx context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+	return serve(ctx, s, "Verify", q, func(s *server) func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+		return s.verify
+	})
+}
+
+func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+	return func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) { return r, nil }
+}
+
+func TestVerify_Live_IsAVerification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		var asked *gatekeeperv1.VerifyRequest
+		w.servers["a"].set(func(s *server) {
+			s.verify = func(_ context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+				asked = q
+				return &gatekeeperv1.VerifyResponse{Valid: true, Permit: &gatekeeperv1.Permit{Token: 7}, Revision: 9}, nil
+			}
+		})
+		v, err := c.Verify(t.Context(), "job", 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked.GetSemaphore() != "job" || asked.GetToken() != 7 || v.Permit.GetToken() != 7 || v.Revision != 9 || v.Stopping || v.Message != "" {
+			t.Errorf("asked %v, got %+v", asked, v)
+		}
+	})
+}
+
+func TestVerify_ToldToStop_IsStopping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		stopping := &gatekeeperv1.Permit{Token: 7, Stop: gatekeeperv1.StopCause_STOP_CAUSE_REVOKED}
+		w.servers["a"].set(func(s *server) {
+			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: stopping, Message: "it hangs"})
+		})
+		if v, err := c.Verify(t.Context(), "job", 7); err != nil || !v.Stopping || v.Message != "it hangs" {
+			t.Errorf("got %+v, %v", v, err)
+		}
+	})
+}
+
+func TestVerify_NotValid_IsAnErrorThatSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].set(func(s *server) {
+			s.verify = verified(&gatekeeperv1.VerifyResponse{Message: "it was released", Revision: 4})
+		})
+		v, err := c.Verify(t.Context(), "job", 7)
+		e, ok := errors.AsType[*NotValidError](err)
+		if !ok || v != nil || e.Semaphore != "job" || e.Token != 7 || e.Revision != 4 || e.Error() != "it was released" {
+			t.Errorf("got %+v, %#v", v, err)
+		}
+	})
+}
+
+// Silence says nothing of the token, and is asked about again.
+func TestVerify_NotConfirmed_IsAskedElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		c := w.dial([]string{"a", "b"})
+		w.servers["a"].set(func(s *server) {
+			s.verify = func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+				return nil, status.Error(codes.Unavailable, "not confirmed")
+			}
+		})
+		w.servers["b"].set(func(s *server) {
+			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: &gatekeeperv1.Permit{Token: 7}})
+		})
+		if _, err := c.Verify(t.Context(), "", 7); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		w.servers["b"].set(func(s *server) {
+			s.verify = func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+				cancel()
+				return nil, status.Error(codes.Unavailable, "not confirmed")
+			}
+		})
+		_, err := c.Verify(ctx, "", 7)
+		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || errors.As(err, new(*NotValidError)) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type verifyOptions struct {
+	*app
+	output    outputFlag
+	semaphore string
+	token     uint64
+}
+
+func newVerify(a *app) *cobra.Command {
+	o := &verifyOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "verify TOKEN [--semaphore NAME]",
+		Short: "Ask whether a token may still act",
+		Long: `Asks whether the permit with this token is live. Exits with 75 when it is not, and says how it ended; with 69 when no server can
+tell. A permit whose holder is told to stop is valid until it ends, and the output says that it is stopping.
+
+It is for scripts that write for somebody else, who sent the token along. The answer is old when it arrives: between it and the write the
+permit may end. Where the write itself can compare tokens, let it.`,
+		Args: exactly(1, "the token of a permit"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := tokens(args)
+			if err != nil {
+				return err
+			}
+			o.token = all[0]
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "the permit must be of this semaphore")
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", a.completeNames) // its only error: no such flag
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+func (o *verifyOptions) run(ctx context.Context) error {
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: o.semaphore, Token: o.token})
+		if err != nil {
+			return err
+		}
+		if !o.output.is(formatTable) {
+			if err := o.printObject(o.output, r); err != nil {
+				return err
+			}
+		}
+		p := r.GetPermit()
+		switch {
+		case !r.GetValid():
+			return &client.NotValidError{Semaphore: o.semaphore, Token: o.token, Permit: p, Message: r.GetMessage(), Revision: r.GetRevision()}
+		case o.output.is(formatTable):
+			fmt.Fprintf(o.out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), permitState(p))
+			if p.GetExpiresIn() != nil {
+				fmt.Fprintf(o.out, ", expires in %s", brief(p.GetExpiresIn().AsDuration()))
+			}
+			fmt.Fprintln(o.out)
+		}
+		return nil
+	})
+}

@@ -30,6 +30,8 @@ type Config struct {
 	// DataDir is the folder of the log, the snapshots and the cluster's identity; it is made when it is not there. One server at a
 	// time uses it.
 	DataDir string
+	// Memory is used instead of DataDir. It is for tests, and for a server alone: see Memory.
+	Memory *Memory
 
 	// APIAddress is where clients are served, host:port; port 0 takes a free one. Default DefaultAPIAddress.
 	APIAddress string
@@ -140,10 +142,10 @@ func advertised(configured, listen string, given, opened net.Listener) string {
 	return opened.Addr().String()
 }
 
-// loopback says that an address is reached from this machine only.
+// loopback says that an address is reached from this machine only, as are listeners that are not of TCP.
 func loopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
+	return !ok || tcp.IP.IsLoopback()
 }
 
 // splitPort is net.SplitHostPort with a port that is a number.

@@ -20,6 +20,7 @@ func three() []Member {
 func TestValidate_GoodConfigs_Pass(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"nothing but a folder": {DataDir: "d"},
+		"memory, for tests":    {Memory: NewMemory()},
 		"named set":            {DataDir: "d", ID: "gk2", Members: three()},
 		"behind another address": {
 			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
@@ -45,6 +46,9 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		says  string
 	}{
 		"no folder":              {Config{}, "DataDir", "must be given"},
+		"folder and memory":      {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "together with Memory"},
+		"members in memory":      {Config{ID: "gk1", Memory: NewMemory(), Members: three()}, "Memory", "is alone"},
+		"joiner in memory":       {Config{ID: "gk4", Memory: NewMemory(), Join: []string{"a:1"}}, "Memory", "is alone"},
 		"no id among several":    {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
 		"no id for a joiner":     {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
 		"bad id":                 {Config{DataDir: "d", ID: "gk 1"}, "ID", "1 to 64 of"},

@@ -17,6 +17,7 @@ import (
 func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.Folder, error) {
 	want := consensus.FolderConfig{
 		Dir:         c.DataDir,
+		Memory:      c.consensusMemory(),
 		MemberID:    c.ID,
 		ClusterName: c.ClusterName,
 		Members:     c.members(),

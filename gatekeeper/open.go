@@ -104,7 +104,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if members, err := s.node.Members(); err == nil {
 		cfg.warnOfMembers(peerAddress, members)
 	}
-	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.DataDir),
+	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.where()),
 		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
 	return nil
 }
@@ -118,7 +118,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		AdvertisePeer: peerAddress,
 		APIAddress:    advertised(cfg.AdvertiseAPI, cfg.APIAddress, cfg.Listeners.API, s.listeners.API),
 		Members:       cfg.members(),
-		Timeouts:      cfg.Profile.timeouts(),
+		Timeouts:      cfg.timeouts(),
 		TLS:           certs.Files(cfg.PeerTLS),
 		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
 		Logger:        s.log,

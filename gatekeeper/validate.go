@@ -52,8 +52,17 @@ func (c *Config) checkNames() error {
 	if !validID(c.ClusterName) {
 		return &ConfigError{"ClusterName", c.ClusterName, idRule}
 	}
-	if c.DataDir == "" {
+	return c.checkData()
+}
+
+func (c *Config) checkData() error {
+	switch {
+	case c.Memory == nil && c.DataDir == "":
 		return &ConfigError{"DataDir", "", "must be given"}
+	case c.Memory != nil && c.DataDir != "":
+		return &ConfigError{"DataDir", c.DataDir, "cannot be given together with Memory, which is used instead"}
+	case c.Memory != nil && len(c.Members)+len(c.Join) > 0:
+		return &ConfigError{"Memory", "", "cannot be given together with Members or Join: a server in memory is alone"}
 	}
 	return nil
 }

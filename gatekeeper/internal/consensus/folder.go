@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
@@ -27,7 +30,9 @@ var (
 
 // FolderConfig says whose data folder it is.
 type FolderConfig struct {
-	Dir         string
+	Dir string
+	// Memory is used instead of Dir. It is for tests.
+	Memory      *Memory
 	MemberID    string
 	ClusterName string
 	// Members are the named set that starts a new cluster together. Empty, and without Join, the member starts one alone.
@@ -44,10 +49,11 @@ type FolderConfig struct {
 // It remembers when each other member's folder was made, by a number drawn then. A member that comes back with another one has
 // lost its data, and with it votes and entries that others count on: it is refused and must return under a new id.
 type Folder struct {
-	dir  string
-	lock *os.File
-	id   ClusterID
-	file clusterFile
+	dir    string
+	memory *Memory // instead of dir, or nil
+	lock   io.Closer
+	id     ClusterID
+	file   clusterFile
 
 	mu    sync.Mutex        // guards met and its file
 	met   map[string]string // member id -> number of its folder
@@ -77,18 +83,27 @@ func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("consensus: data folder: %w", err)
-	}
-	lock, err := lockFolder(filepath.Join(cfg.Dir, lockFileName))
-	if err != nil {
+	f := &Folder{dir: cfg.Dir, memory: cfg.Memory, met: make(map[string]string)}
+	if err := f.take(); err != nil {
 		return nil, fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
 	}
-	f := &Folder{dir: cfg.Dir, lock: lock, met: make(map[string]string)}
 	if err := f.open(cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err), f.Close())
 	}
 	return f, nil
+}
+
+// take makes the folder if need be, and locks it.
+func (f *Folder) take() (err error) {
+	if f.memory != nil {
+		f.lock, err = f.memory.lock()
+		return err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	f.lock, err = lockFolder(filepath.Join(f.dir, lockFileName))
+	return err
 }
 
 func (f *Folder) open(cfg FolderConfig) error {
@@ -164,6 +179,9 @@ func (f *Folder) MemberID() string { return f.file.MemberID }
 
 // HasState says that the member's stores were made before.
 func (f *Folder) HasState() bool {
+	if f.memory != nil {
+		return f.memory.hasState()
+	}
 	_, err := os.Stat(filepath.Join(f.dir, store.RaftFile))
 	return err == nil
 }
@@ -202,7 +220,7 @@ func (f *Folder) hasMet(id string) bool {
 }
 
 func (f *Folder) read(name string, v any) error {
-	data, err := os.ReadFile(filepath.Join(f.dir, name))
+	data, err := f.readFile(name)
 	if err != nil {
 		return err
 	}
@@ -212,11 +230,22 @@ func (f *Folder) read(name string, v any) error {
 	return nil
 }
 
+func (f *Folder) readFile(name string) ([]byte, error) {
+	if f.memory != nil {
+		return f.memory.read(name)
+	}
+	return os.ReadFile(filepath.Join(f.dir, name))
+}
+
 // write replaces a file such that a crash leaves the old one or the new one.
 func (f *Folder) write(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
+	}
+	if f.memory != nil {
+		f.memory.write(name, data)
+		return nil
 	}
 	path := filepath.Join(f.dir, name)
 	file, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -235,6 +264,18 @@ func (f *Folder) write(name string, v any) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// stores opens what Raft writes to.
+func (f *Folder) stores(guard *store.Guard, logger hclog.Logger) (stores, error) {
+	if f.memory != nil {
+		return f.memory.stores(guard), nil
+	}
+	files, err := store.Open(f.dir, guard, logger)
+	if err != nil {
+		return stores{}, err
+	}
+	return stores{log: files.Log, stable: files.Stable, snapshots: files.Snapshots, close: files.Close}, nil
 }
 
 func memberIDs(members []Member) []string {

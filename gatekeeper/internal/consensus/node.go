@@ -78,7 +78,7 @@ func Open(cfg Config) (*Node, error) {
 		}
 	}
 	n := newNode(cfg, address)
-	files, err := store.Open(cfg.Folder.dir, n.guard, raftLogger(cfg.Logger))
+	opened, err := cfg.Folder.stores(n.guard, raftLogger(cfg.Logger))
 	if err != nil {
 		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 	}
@@ -102,7 +102,7 @@ func Open(cfg Config) (*Node, error) {
 		MaxRPCsInFlight: 1,
 		Timeout:         transportTimeout,
 	})
-	err = n.start(stores{log: files.Log, stable: files.Stable, snapshots: files.Snapshots, close: files.Close}, inner, peer.Target)
+	err = n.start(opened, inner, peer.Target)
 	if err != nil {
 		return nil, err
 	}

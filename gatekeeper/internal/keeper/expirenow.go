@@ -1,0 +1,34 @@
+package keeper
+
+import (
+	"context"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// ExpireNow ends a live or cooling permit as if its deadline had passed, although its holder may believe in it for a while
+// yet: it breaks the promise of this package. It is for tests of what holders do then, and no API reaches it.
+func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult, error) {
+	var none fsm.PermitResult
+	e, err := k.leading()
+	if err != nil {
+		return none, err
+	}
+	state := k.cfg.Machine.State()
+	p := state.Permit(token)
+	if p == nil || p.State == semaphore.Held {
+		return none, &NoSuchPermitError{token, "there is no live or cooling permit with this token" + stateOf(p)}
+	}
+	if p.State == semaphore.Cooling {
+		return do[fsm.PermitResult](ctx, k, fsm.EndCooling{Token: token, Term: e.term})
+	}
+	var def *semaphore.Definition
+	if sd := state.Definition(p.Semaphore); sd != nil {
+		def = sd.Definition
+	}
+	return do[fsm.PermitResult](ctx, k, fsm.Expire{
+		Token: token, Term: e.term, Cooling: semaphore.LossCooling(def, k.lessor.Held(token)), At: time.Now(),
+	})
+}

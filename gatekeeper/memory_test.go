@@ -1,0 +1,76 @@
+package gatekeeper
+
+import (
+	"errors"
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// inMemory is the configuration of a server without a folder.
+func inMemory(t *testing.T) Config {
+	cfg, _ := configOf(t, "")
+	cfg.DataDir, cfg.Memory = "", NewMemory()
+	return cfg
+}
+
+func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
+	cfg := inMemory(t)
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
+	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
+		t.Errorf("a second server on the same memory: %v, want ErrDataDirLocked", err)
+	}
+	closeServer(t, s)
+
+	s = open(t, cfg)
+	ready(t, s)
+	c = callerOf(t, s)
+	if s.ClusterID() != clusterID {
+		t.Errorf("cluster id %s, was %s", s.ClusterID(), clusterID)
+	}
+	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("refresh after a restart: %v", r)
+	}
+	if c.try(t, "job", "app2").GetDenial() == nil {
+		t.Error("granted a second permit after a restart")
+	}
+}
+
+func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
+	s := open(t, inMemory(t))
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	p := c.grant(t, "job", "app1")
+	if err := s.ExpireNow(bounded(t), p.GetToken()); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
+		t.Errorf("refresh after the expiry: %v", r)
+	}
+	if next := c.grant(t, "job", "app2"); next.GetToken() <= p.GetToken() {
+		t.Errorf("token %d after %d", next.GetToken(), p.GetToken())
+	}
+	if err := s.ExpireNow(bounded(t), p.GetToken()); !errors.Is(err, ErrNoSuchPermit) {
+		t.Errorf("a second time: %v, want ErrNoSuchPermit", err)
+	}
+}
+
+func TestExpireNow_OnADisk_IsRefused(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	c.create(t, "job")
+	p := c.grant(t, "job", "app1")
+	if err := s.ExpireNow(bounded(t), p.GetToken()); !errors.Is(err, ErrNotInMemory) {
+		t.Errorf("%v, want ErrNotInMemory", err)
+	}
+	if c.try(t, "job", "app2").GetGrant() != nil {
+		t.Error("the permit ended all the same")
+	}
+}

@@ -17,13 +17,15 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"})
 		var last time.Time
-		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		w.servers["a"].tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			last = time.Now()
 			pass(time.Second)
 			if n := get(w.servers["a"], func(s *server) int { return len(s.acquired) }); n < 3 {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
 			}
-			return granted("export", 7, time.Minute), nil
+			r := granted("export", 7, time.Minute)
+			r.GetGrant().Permit.Firing = q.GetFiring()
+			return r, nil
 		}
 		p, err := c.Semaphore("export", WithWeight(2)).TryAcquire(t.Context(), WithFiring("nightly", time.Unix(1, 0)), WithMetadata(map[string]string{"pid": "1"}))
 		if err != nil {
@@ -43,6 +45,9 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		}
 		if p.HolderID() != asked[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
 			t.Errorf("%q %d %q", p.HolderID(), p.Token(), p.Semaphore())
+		}
+		if name, due := p.Firing(); name != "nightly" || !due.Equal(time.Unix(1, 0)) {
+			t.Errorf("the firing %q of %v", name, due)
 		}
 		if _, err := c.Semaphore("export").TryAcquire(t.Context()); err != nil {
 			t.Fatal(err)

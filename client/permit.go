@@ -51,6 +51,15 @@ func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 // Semaphore is the semaphore's name.
 func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
 
+// Firing is the firing that was claimed with it, as WithFiring named it; the due time is in UTC. Both are zero without one.
+func (p *Permit) Firing() (name string, due time.Time) {
+	f := p.granted.GetFiring()
+	if f.GetDue() != nil {
+		due = f.GetDue().AsTime()
+	}
+	return f.GetName(), due
+}
+
 // Group is the group in which it was acquired.
 func (p *Permit) Group() string { return p.identity.GetGroup() }
 

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl"); err != nil {
+		if _, err := servers.Build(dir, "cmd/gatekeeperd", "cmd/gkctl", "examples/embedded"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -40,12 +40,22 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
-	files, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
+// pages are the files of every page.
+func pages(t *testing.T) []string {
+	t.Helper()
+	files := []string{"../README.md"}
+	for _, pattern := range []string{"*.md", "articles/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
-	for _, file := range append(files, "../README.md") {
+	return files
+}
+
+func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
+	for _, file := range pages(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {

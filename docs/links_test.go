@@ -16,11 +16,7 @@ var (
 )
 
 func TestPages_EveryLink_Exists(t *testing.T) {
-	files, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range append(files, "../README.md") {
+	for _, file := range pages(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,91 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every Go block of the pages is a part of an example, so that it compiles and runs. A block that begins with package main is a whole
+// program, which has a test of its own.
+func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
+	examples := readAll(t, "../client/example*_test.go", "../client/*/example*_test.go", "../examples/*/*.go")
+	blocks := 0
+	for _, file := range pages(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := parsePage(file, string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range p.others {
+			if b.kind != "go" || strings.HasPrefix(b.text, "package main\n") {
+				continue
+			}
+			if blocks++; !stands(b.text, examples) {
+				t.Errorf("%s:%d: no example has this:\n%s", file, b.line, b.text)
+			}
+		}
+	}
+	if blocks == 0 {
+		t.Error("no page has a Go block")
+	}
+}
+
+func readAll(t *testing.T, patterns ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+	}
+	return all.String()
+}
+
+// stands says whether the lines of block stand in code, whatever they are indented by.
+func stands(block, code string) bool {
+	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
+	for indent := "\n"; len(indent) < 8; indent += "\t" {
+		var b strings.Builder
+		for _, line := range lines {
+			if line == "" {
+				b.WriteString("\n")
+				continue
+			}
+			b.WriteString(indent + line)
+		}
+		if strings.Contains(code, b.String()+"\n") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestStands(t *testing.T) {
+	const code = "func f() {\n\tif x {\n\t\ty()\n\n\t\tz()\n\t}\n}\n"
+	for block, want := range map[string]bool{
+		"y()\n\nz()\n":             true,
+		"if x {\n\ty()\n":          true,
+		"y()\nz()\n":               false,
+		"if x {\ny()\n":            false,
+		"z()\n}\n":                 false,
+		"y\n":                      false,
+		"func f() {\n\tif x {\n\t": false,
+	} {
+		if got := stands(block, "\n"+code); got != want {
+			t.Errorf("%q: %v", block, got)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -202,6 +204,33 @@ func ExampleClient_Declare() {
 	)
 	fmt.Println("left as they are:", skipped, err)
 	// Output: left as they are: [nightly-export] <nil>
+}
+
+func ExampleSemaphore_TryAcquire() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	due := time.Date(2026, 6, 1, 2, 30, 0, 0, time.UTC)
+	log := log.New(io.Discard, "", 0) // Firing "nightly" due 2026-06-01T02:30:00Z was run by "app1" in group "default" ...
+	export := func(context.Context) error { fmt.Println("exporting"); return nil }
+
+	nightly := func(ctx context.Context, c *client.Client) error {
+		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", due))
+		if denied, ok := errors.AsType[*client.Denied](err); ok {
+			log.Print(denied) // one sentence: why not, and who holds it or ran it
+			return nil
+		} else if err != nil {
+			return err
+		}
+		defer permit.Release(ctx)
+		return export(permit.Context()) // which ends when the job is to stop
+	}
+
+	for _, c := range clients {
+		if err := nightly(context.Background(), c); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output: exporting
 }
 
 func ExampleSemaphore_TryAcquireFor() {

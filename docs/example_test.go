@@ -1,18 +1,25 @@
 package docs
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
-	"github.com/gatekeeperd/gatekeeper/docs/example"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestReadme_GoBlock_IsTheExample(t *testing.T) {
+// program is the README's.
+func program(t *testing.T) string {
+	t.Helper()
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -21,48 +28,153 @@ func TestReadme_GoBlock_IsTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.ReadFile("example/example.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(program), "// README begins\n")
-	body, _, found := strings.Cut(rest, "\t// README ends")
-	if !found || len(p.others) != 1 || p.others[0].kind != "go" {
-		t.Fatal("the README has one Go block, and the example its marks")
-	}
-	if want := strings.TrimPrefix(strings.ReplaceAll(body, "\n\t", "\n"), "\t"); p.others[0].text != want {
-		t.Errorf("the README says:\n%s\nthe example is:\n%s", p.others[0].text, want)
-	}
-}
-
-func TestExample_RunsAFiringOnce(t *testing.T) {
-	cluster := startServers(t, &page{servers: 1}, "..")
-	t.Setenv("GK_ENDPOINTS", strings.Join(cluster.Endpoints(), ","))
-	create(t, cluster, "nightly-export")
-	var runs int
-	export := func(ctx context.Context) error {
-		runs++
-		return ctx.Err()
-	}
-	due := time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)
-	for range 2 {
-		if err := example.Nightly(t.Context(), due, export); err != nil {
-			t.Fatal(err)
+	for _, b := range p.others {
+		if strings.HasPrefix(b.text, "package main\n") {
+			return b.text
 		}
 	}
-	if runs != 1 {
-		t.Errorf("one firing ran %d times", runs)
+	t.Fatal("the README has no program")
+	return ""
+}
+
+func TestReadme_Program_IsShort(t *testing.T) {
+	_, code, _ := strings.Cut(program(t), "\n)\n")
+	lines := 0
+	for line := range strings.Lines(code) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	if lines > 15 {
+		t.Errorf("%d lines beneath the imports", lines)
 	}
 }
 
-func create(t *testing.T, cluster *servers.Cluster, name string) {
-	t.Helper()
-	conn, err := cluster.Servers[0].Conn()
+// Three hosts run the README's program as it stands, but that the job is due every second and says its token.
+func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
+	source := program(t)
+	for what, otherwise := range map[string]string{
+		`"30 2 * * *"`:           `"@every 1s"`,
+		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
+	} {
+		if strings.Count(source, what) != 1 {
+			t.Fatalf("the program has no %s", what)
+		}
+		source = strings.Replace(source, what, otherwise, 1)
+	}
+	dir := t.TempDir()
+	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "nightly")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, file)
+	build.Dir = ".." // its module
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, out)
+	}
+
+	cluster := startServers(t, &page{servers: 1}, "..")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c, err := client.Dial(ctx, cluster.Endpoints())
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: name}}
-	if _, err := gatekeeperv1.NewDefinitionServiceClient(conn).CreateDefinition(t.Context(), request); err != nil {
+	defer c.Close()
+	if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: "nightly-export"}); err != nil {
 		t.Fatal(err)
 	}
+	printed := make(chan uint64, 1000)
+	var stops []func()
+	for i := range 3 {
+		stops = append(stops, startHost(t, binary, fmt.Sprintf("app%d", i+1), cluster, printed))
+	}
+	runs := map[uint64]int{} // by token
+	last := uint64(0)
+	note := func(token uint64) {
+		runs[token]++
+		last = max(last, token)
+	}
+	for range 5 {
+		select {
+		case token := <-printed:
+			note(token)
+		case <-ctx.Done():
+			t.Fatal("the job does not run")
+		}
+	}
+	for _, stop := range stops {
+		stop()
+	}
+	close(printed)
+	for token := range printed {
+		note(token)
+	}
+
+	// What has been granted before the last run was run, each firing once.
+	granted := map[time.Time]bool{}
+	for _, p := range grantsUpTo(ctx, t, c, last) {
+		due := p.GetFiring().GetDue().AsTime()
+		if p.GetFiring().GetDue() == nil || granted[due] {
+			t.Errorf("token %d: a second grant of the firing due %s, or one of none", p.GetToken(), due)
+		}
+		granted[due] = true
+		if n := runs[p.GetToken()]; n != 1 {
+			t.Errorf("the firing due %s ran %d times", due, n)
+		}
+	}
+}
+
+// startHost starts the program as one host of three, and returns what kills it. It sends the token of each run to printed.
+func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, printed chan<- uint64) (stop func()) {
+	t.Helper()
+	cmd := exec.Command(binary)
+	servers.DieWithParent(cmd)
+	cmd.Env = append(os.Environ(), "GK_ACQUIRER="+name, "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var token uint64
+			if _, text, ok := strings.Cut(lines.Text(), "exporting "); ok {
+				if _, err := fmt.Sscan(text, &token); err == nil {
+					printed <- token
+				}
+			}
+		}
+	}()
+	stop = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		<-read
+		_ = cmd.Wait() // fails, since it was killed
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// grantsUpTo are the permits that were ever granted, up to the one of that token.
+func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint64) (permits []*gatekeeperv1.Permit) {
+	t.Helper()
+	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: 1, Permits: true}) {
+		if err != nil || r.GetMissed() {
+			t.Fatal("watching from the first revision: ", err)
+		}
+		for _, e := range r.GetEvents() {
+			if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_GRANTED {
+				continue
+			}
+			if permits = append(permits, e.GetPermit()); e.GetPermit().GetToken() == token {
+				return permits
+			}
+		}
+	}
+	t.Fatalf("no grant of token %d was told", token)
+	return nil
 }

@@ -19,7 +19,9 @@ func (s *server) Verify(ctx context.Context, q *gatekeeperv1.VerifyRequest) (*ga
 }
 
 func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
-	return func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) { return r, nil }
+	return func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
+		return r, nil
+	}
 }
 
 func TestVerify_Live_IsAVerification(t *testing.T) {

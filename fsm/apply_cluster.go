@@ -32,7 +32,7 @@ func (d *draft) forget(c Forget) Result {
 			drop = append(drop, claim)
 		}
 	}
-	raises := c.UpTo.After(g.lowWater)
+	raises := c.UpTo.After(d.LowWater(c.Semaphore))
 	if len(drop) == 0 && !raises {
 		return RevisionResult{}
 	}

@@ -12,9 +12,6 @@ import (
 // The codec files (codec.go, codec_value.go, codec_record.go) are the only ones that know bytes of the log and of
 // snapshots. Everything else speaks Commands and the types of semaphore.
 
-// SupportedLevel is the newest feature level whose commands this server can apply.
-const SupportedLevel uint32 = 1
-
 var (
 	// ErrUnknownCommand: the entry holds something that a newer server wrote. The server must stop, and be upgraded, before it
 	// applies anything else; passing over it would make its state differ from that of the others.
@@ -30,13 +27,17 @@ var marshaling = proto.MarshalOptions{Deterministic: true}
 
 // Encode makes one log entry of commands, in their order. level is the feature level in force. Commands are passed as
 // values (Grant, not *Grant). It refuses what would not be read back as it is: an instant before 1678 or after 2262, text
-// that is not UTF-8, a level that this version does not support.
+// that is not UTF-8, a level that this version does not support, a command whose Level is above that in force.
 func Encode(level uint32, cmds []Command) ([]byte, error) {
 	if level == 0 || level > SupportedLevel {
 		return nil, fmt.Errorf("fsm: cannot encode commands of feature level %d: this version supports 1 to %d", level, SupportedLevel)
 	}
 	entry := &logv1.Entry{FeatureLevel: level, Commands: make([]*logv1.Command, len(cmds))}
 	for i, cmd := range cmds {
+		if need := Level(cmd); need > level {
+			return nil, fmt.Errorf("fsm: encode command %d (%T): it needs feature level %d, and %d is in force; "+
+				"the leader raises it once every server supports it", i, cmd, need, level)
+		}
 		var err error
 		if entry.Commands[i], err = commandToProto(cmd); err != nil {
 			return nil, fmt.Errorf("fsm: encode command %d (%T): %w", i, cmd, err)

@@ -193,5 +193,5 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 }
 
 func (w *writer) gate(name string, g *gate) *logv1.StoredSemaphore {
-	return &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: w.time(g.lowWater)}
+	return &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater}
 }

@@ -6,6 +6,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
+// MaxDrain is the longest drain.
+const MaxDrain = 24 * time.Hour
+
+// MaxSightings is how many sightings are kept; the longest unseen go first.
+const MaxSightings = 100_000
+
 // Command is one change of the replicated state. Commands are applied in the order of the log; each sees those before it.
 // A command made by a server itself, not on behalf of a caller, carries the term in which it was made and is ignored
 // unless the log entry's own term is the same: a proposal can be appended in a later term than it was made in.

@@ -173,6 +173,6 @@ func (d *draft) turnClaim(c *semaphore.Claim, state semaphore.ClaimState) {
 // raiseLowWater never lowers it.
 func (d *draft) raiseLowWater(name string, to time.Time) {
 	if to.After(d.LowWater(name)) {
-		d.write(name).lowWater = to
+		d.write(name).lowWater = to.UnixNano()
 	}
 }

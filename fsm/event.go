@@ -39,6 +39,8 @@ const (
 	FreedUnsafely
 	// QuarantineEnded: permits are granted again after a recovery.
 	QuarantineEnded
+	// RecoveredEvent: the state was made from what was found of another cluster. Only in the journal.
+	RecoveredEvent
 )
 
 // Event is one applied change. Events of one command share a revision.

@@ -83,6 +83,21 @@ func journalBefore(a, b journalKey) bool {
 	return a.entry.Ordinal < b.entry.Ordinal
 }
 
+func sightingBefore(a, b Sighting) bool {
+	if c := strings.Compare(a.Group, b.Group); c != 0 {
+		return c < 0
+	}
+	return a.Acquirer < b.Acquirer
+}
+
+// sightingOlder is the order in which sightings are forgotten.
+func sightingOlder(a, b Sighting) bool {
+	if c := a.At.Compare(b.At); c != 0 {
+		return c < 0
+	}
+	return sightingBefore(a, b)
+}
+
 const (
 	fnvOffset uint64 = 14695981039346656037
 	fnvPrime  uint64 = 1099511628211

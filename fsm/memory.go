@@ -12,7 +12,7 @@ type JournalEntry struct {
 	// Ordinal tells the entries of one revision apart, from 0.
 	Ordinal uint32
 	Kind    EventKind
-	// Semaphore is empty for cordons and settings.
+	// Semaphore is empty for cordons, settings, recoveries and the end of their quarantine.
 	Semaphore string
 	Author    string
 	Reason    string
@@ -25,6 +25,12 @@ type JournalEntry struct {
 	Cordon *Cordon
 	// Pause is what a PausedEvent set and a ResumedEvent ended; nil otherwise.
 	Pause *semaphore.Pause
+	// Until is when an edit's fields get their old values back; zero: never.
+	Until time.Time
+	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke; 0: none.
+	Drain time.Duration
+	// Silence is what a SilentEvent tells.
+	Silence Silence
 }
 
 // note adds an entry of the current revision to the journal and lets the oldest go.

@@ -3,6 +3,7 @@ package fsm
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -123,7 +124,49 @@ func (s *State) ClaimCount(sem string) int { return int(s.gate(sem).claims) }
 
 // LowWater is the due time at and below which the semaphore refuses firings, because they may have been forgotten; zero
 // when none was.
-func (s *State) LowWater(sem string) time.Time { return s.gate(sem).lowWater }
+func (s *State) LowWater(sem string) time.Time { return timeFromProto(s.gate(sem).lowWater) }
+
+// Names are those of which anything is kept, in their order: definitions, also deleted ones that have permits, remembered firings,
+// drains or a journal left.
+func (s *State) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		s.gates.Scan(func(name string, _ *gate) bool { return name == "" || yield(name) })
+	}
+}
+
+// Drains are those of the semaphore's edits that are not over, by revision, also after its deletion. Do not modify the slice.
+// Those of pauses, cordons and revoked permits stand there.
+func (s *State) Drains(sem string) []Drain {
+	if due := s.gate(sem).due; due != nil {
+		return due.drains
+	}
+	return nil
+}
+
+// Ends are the semaphore's edits that end, by revision. Do not modify the slice.
+func (s *State) Ends(sem string) []*EditEnd {
+	if due := s.gate(sem).due; due != nil {
+		return due.ends
+	}
+	return nil
+}
+
+// Quarantine is how long after a promotion nothing is granted, because a recovery lost permits whose holders may still
+// believe in them; 0 when there is nothing to wait for. EndQuarantine ends it.
+func (s *State) Quarantine() time.Duration { return s.quarantine }
+
+// Sightings are who was seen asking, by group, then by acquirer: the last of each, the MaxSightings newest.
+func (s *State) Sightings() iter.Seq[Sighting] {
+	return func(yield func(Sighting) bool) { s.sightings.Scan(yield) }
+}
+
+// Sighting tells when that acquirer of that group was last seen asking, and whether that is known.
+func (s *State) Sighting(group, acquirer string) (Sighting, bool) {
+	return s.sightings.Get(Sighting{Group: group, Acquirer: acquirer})
+}
+
+// SightingCount counts sightings.
+func (s *State) SightingCount() int { return s.sightings.Len() }
 
 // Cordons are sorted by id. Do not modify the slice.
 func (s *State) Cordons() []*Cordon { return s.cordons }
@@ -177,10 +220,40 @@ func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	return slices.Values(entries[i:])
 }
 
+// JournalBackward is what is left of the history of a semaphore before that revision, newest first; from the newest when before
+// is 0; of everything when sem is empty.
+func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntry] {
+	if sem == "" {
+		return func(yield func(*JournalEntry) bool) {
+			visit := func(k journalKey) bool { return yield(k.entry) }
+			if before == 0 {
+				s.journal.Reverse(visit)
+			} else {
+				s.journal.Descend(keyOfJournal(&JournalEntry{Revision: before - 1, Ordinal: math.MaxUint32}), visit)
+			}
+		}
+	}
+	entries := s.gate(sem).journal.items
+	if before > 0 {
+		i, _ := slices.BinarySearchFunc(entries, before, func(e *JournalEntry, before uint64) int { return cmp.Compare(e.Revision, before) })
+		entries = entries[:i]
+	}
+	return func(yield func(*JournalEntry) bool) {
+		for _, e := range slices.Backward(entries) {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
 // Facts are what a decision on req looks at, but for what only the leader knows: Admission, OwnOverheld and WaitsAhead.
 func (s *State) Facts(req *semaphore.Request) semaphore.Facts {
 	g := s.gate(req.Semaphore)
-	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: g.lowWater}
+	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater)}
+	if drains := s.Drains(req.Semaphore); len(drains) > 0 {
+		f.Drain = drains[len(drains)-1].Revision
+	}
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause
 	}

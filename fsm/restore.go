@@ -278,8 +278,8 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	in.lastGate = name
 	in.require(in.d.gate(name) != noGate, "semaphore %q has nothing else to it", name)
 	g := in.d.write(name)
-	g.permitRevision, g.lowWater = s.GetPermitRevision(), timeFromProto(s.GetLowWater())
-	in.require(g.permitRevision > 0 || !g.lowWater.IsZero(), "semaphore %q has nothing to say", name)
+	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
+	in.require(g.permitRevision > 0 || g.lowWater != 0, "semaphore %q has nothing to say", name)
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, the last one is %d", name, g.permitRevision, in.revision)
 }
 

@@ -21,6 +21,8 @@ const (
 	GrantRevisionChanged
 	// GrantRequestEnded: this request id was granted or cancelled before and has ended; see Ended. It never grants again.
 	GrantRequestEnded
+	// GrantQuarantined: it would be granted, were it not for a quarantine; see State.Quarantine. Nothing happened.
+	GrantQuarantined
 )
 
 // GrantResult is the result of a Grant.

@@ -76,7 +76,7 @@ func (s *State) records(w *recordWriter) {
 		w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
 	}
 	s.gates.Scan(func(name string, g *gate) bool {
-		if g.permitRevision == 0 && g.lowWater.IsZero() {
+		if g.permitRevision == 0 && g.lowWater == 0 {
 			return true // all else that is in it is derived, or stands in its definition
 		}
 		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g)}})

@@ -41,20 +41,31 @@ type State struct {
 	deletions *btree.Map[string, uint64] // name to revision
 
 	journal *btree.BTreeG[journalKey] // by (revision, ordinal)
+
+	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
+	quarantine time.Duration           // 0: none
 }
 
 // gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as
-// long as anything is in it. The definition, the permit revision and the low-water mark are stored, the rest is derived.
+// long as anything is in it. The definition, the permit revision, the low-water mark and what is due are stored, the rest is
+// derived. There are as many gates as definitions: narrow fields keep one at 96 bytes.
 type gate struct {
 	definition     *StoredDefinition // nil: deleted, or there never was one
 	permitRevision uint64
-	lowWater       time.Time
+	lowWater       int64  // Unix nanoseconds; 0: nothing was forgotten
 	used           uint64 // the weight of all permits
-	permits        int32  // with claims narrow, a gate takes 96 bytes, not 112
+	permits        int32
 	claims         int32
 	journal        fifo[*JournalEntry]
+	due            *due // nil: nothing, as nearly always
 
 	written uint64 // see draft.write
+}
+
+// due is what a leader's timer will end. It is immutable.
+type due struct {
+	drains []Drain    // by revision
+	ends   []*EditEnd // by revision; only beside a definition
 }
 
 // noGate stands for every name that nothing is kept of.
@@ -63,7 +74,7 @@ type gate struct {
 var noGate = &gate{}
 
 func (g *gate) empty() bool {
-	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.journal.len() == 0
+	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.journal.len() == 0 && g.due == nil
 }
 
 func newState(clusterID string) *State {
@@ -83,6 +94,7 @@ func newState(clusterID string) *State {
 		requestTokens: btree.NewMap[uint64, *Remembered](0),
 		deletions:     btree.NewMap[string, uint64](0),
 		journal:       newTree(journalBefore),
+		sightings:     newTree(sightingBefore),
 	}
 }
 
@@ -104,6 +116,7 @@ func (s *State) fork() *State {
 	c.requestTokens = s.requestTokens.Copy()
 	c.deletions = s.deletions.Copy()
 	c.journal = s.journal.Copy()
+	c.sightings = s.sightings.Copy()
 	return &c
 }
 

@@ -21,8 +21,8 @@ func (f *Firing) Forgotten(lowWater time.Time) bool {
 // firing may be claimed again. notRun is what a release said, and counts for a release only. d is the definition as it is
 // at that end, nil when it was deleted.
 //
-// It takes effect at once, but for a loss (an expiry, or the clearing of an expired permit) that lets the claim go: that
-// waits until the slot is free, so until after any cooling, and the claim stays held so long. An acquire that was
+// It takes effect at once, but for a loss (an expiry, the clearing of an expired permit, or an unsafe revoke) that lets the
+// claim go: that waits until the slot is free, so until after any cooling, and the claim stays held so long. An acquire that was
 // abandoned or cancelled never ran.
 func ClaimAfter(d *Definition, end End, notRun bool) ClaimState {
 	switch end {
@@ -33,7 +33,7 @@ func ClaimAfter(d *Definition, end End, notRun bool) ClaimState {
 		return ClaimDone
 	case EndAbandoned, EndCancelled:
 		return 0
-	case EndExpired, EndCleared:
+	case EndExpired, EndCleared, EndFreedUnsafely:
 		if d != nil && d.FiringOnLoss == FiringFree {
 			return 0
 		}

@@ -91,6 +91,8 @@ func (e End) String() string {
 		return "cancelled"
 	case EndCleared:
 		return "cleared"
+	case EndFreedUnsafely:
+		return "freed unsafely"
 	}
 	return unknown("end ", uint8(e))
 }

@@ -77,8 +77,9 @@ const (
 	EndAbandoned
 	EndCancelled
 	EndCleared
-	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it.
-	EndFreedUnsafely
+	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it. 6 is not free: the
+	// log has it for edits.
+	EndFreedUnsafely End = 7
 )
 
 // ClaimState is what became of a claimed firing. The numbers are frozen: they are in the log.

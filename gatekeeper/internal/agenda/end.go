@@ -1,0 +1,110 @@
+package agenda
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// kind is what ends.
+type kind uint8
+
+const (
+	drainEnd       kind = iota + 1 // the drain of an edit or a pause of a semaphore
+	cordonDrainEnd                 // that of a cordon
+	permitDrainEnd                 // that of a revoked permit
+	editEnd                        // fields get their old values back
+	pauseEnd
+	cordonEnd
+	quarantineEnd // the waiting after a recovery
+)
+
+// end is one thing that ends, by the change that began it.
+type end struct {
+	kind   kind
+	change uint64
+	name   string // of the semaphore or the cordon
+	token  uint64
+}
+
+// holds tells whether there is still something to end.
+func (e end) holds(state *fsm.State) bool {
+	switch e.kind {
+	case drainEnd:
+		sd := state.Definition(e.name)
+		return sd != nil && sd.Pause != nil && sd.Pause.Revision == e.change && sd.Pause.Drain > 0 ||
+			slices.ContainsFunc(state.Drains(e.name), func(d fsm.Drain) bool { return d.Revision == e.change })
+	case editEnd:
+		return slices.ContainsFunc(state.Ends(e.name), func(x *fsm.EditEnd) bool { return x.Revision == e.change })
+	case pauseEnd:
+		sd := state.Definition(e.name)
+		return sd != nil && sd.Pause != nil && sd.Pause.Revision == e.change
+	case cordonDrainEnd, cordonEnd:
+		return slices.ContainsFunc(state.Cordons(), func(c *fsm.Cordon) bool {
+			return c.ID == e.name && c.Revision == e.change && (e.kind == cordonEnd || c.Drain > 0)
+		})
+	case permitDrainEnd:
+		p := state.Permit(e.token)
+		return p != nil && p.StopRevision == e.change && p.StopDrain > 0
+	case quarantineEnd:
+		return state.Quarantine() > 0
+	}
+	return false
+}
+
+// group is a command and the ends that it brings about.
+type group struct {
+	command fsm.Command
+	ends    []end
+}
+
+// by signs what nobody asked for.
+const by = "gatekeeper"
+
+// commands are what ends what is due: the names of one change share a command.
+func commands(due []end, term uint64, now time.Time) (groups []group) {
+	slices.SortFunc(due, func(a, b end) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token))
+	})
+	for len(due) > 0 {
+		n := 1
+		for n < len(due) && n < chunk && due[0].shares(due[n]) {
+			n++
+		}
+		groups = append(groups, group{command: command(due[:n], term, now), ends: due[:n:n]})
+		due = due[n:]
+	}
+	return groups
+}
+
+// shares tells whether one command ends both.
+func (e end) shares(other end) bool {
+	named := e.kind == drainEnd || e.kind == editEnd || e.kind == pauseEnd
+	return named && e.kind == other.kind && e.change == other.change
+}
+
+func command(ends []end, term uint64, now time.Time) fsm.Command {
+	first := ends[0]
+	names := make([]string, 0, len(ends))
+	for _, e := range ends {
+		names = append(names, e.name)
+	}
+	switch first.kind {
+	case drainEnd:
+		return fsm.EndDrain{Change: first.change, Term: term, Names: names}
+	case cordonDrainEnd:
+		return fsm.EndDrain{Change: first.change, Term: term, Cordon: first.name}
+	case permitDrainEnd:
+		return fsm.EndDrain{Change: first.change, Term: term, Token: first.token}
+	case editEnd:
+		return fsm.Revert{Change: first.change, Term: term, Names: names, At: now}
+	case pauseEnd:
+		return fsm.Resume{Names: names, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
+	case cordonEnd:
+		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
+	default:
+		return fsm.EndQuarantine{Term: term}
+	}
+}

@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Moves are the edits that make a move, and what they leave.
+type Moves struct {
+	// Edits replace the group pattern of each definition that moves, in the order of their names.
+	Edits []fsm.Change
+	// NotMoved are chosen definitions that are left as they are.
+	NotMoved []NotMoved
+}
+
+// NotMoved is a definition that a move leaves as it is.
+type NotMoved struct {
+	Semaphore string
+	// Why is for a person.
+	Why string
+	// Problem: it admits the old group, and its pattern cannot be rewritten without changing who else is let in.
+	Problem bool
+}
+
+// Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let in as
+// before. Definitions that do not admit from are passed over without a word unless named tells that somebody named them.
+func Move(state *fsm.State, match Match, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
+	var m Moves
+	for sd := range state.Definitions("") {
+		d := sd.Definition
+		if !chosen(d) {
+			continue
+		}
+		leave := func(problem bool, format string, args ...any) {
+			m.NotMoved = append(m.NotMoved, NotMoved{Semaphore: d.Name, Why: fmt.Sprintf(format, args...), Problem: problem})
+		}
+		switch admitsFrom, admitsTo := match(d.GroupPattern, from), match(d.GroupPattern, to); {
+		case admitsTo && (admitsFrom || named(d.Name)):
+			leave(false, "its group pattern %q admits %q already", d.GroupPattern, to)
+			continue
+		case !admitsFrom && named(d.Name):
+			leave(false, "its group pattern %q does not admit %q", d.GroupPattern, from)
+			continue
+		case !admitsFrom:
+			continue
+		}
+		pattern, ok := exchange(d.GroupPattern, from, to)
+		if !ok {
+			leave(true, "its group pattern %q is no plain list of groups, so that taking %q out of it would change who else is let in: set it by hand",
+				d.GroupPattern, from)
+			continue
+		}
+		if len(pattern) > semaphore.MaxPattern {
+			leave(true, "its group pattern would have %d bytes, and %d is the most: set it by hand", len(pattern), semaphore.MaxPattern)
+			continue
+		}
+		moved := *d
+		moved.GroupPattern = pattern
+		m.Edits = append(m.Edits, fsm.Change{Kind: fsm.Replace, Definition: &moved, Name: d.Name, ExpectedVersion: sd.Version})
+	}
+	return m
+}
+
+// exchange puts one group for another into a pattern that is a plain list of groups: "a", or "a|b|c", or that in parentheses.
+// The others stay as they are written.
+func exchange(pattern, from, to string) (string, bool) {
+	list, open, closing := pattern, "", ""
+	for _, prefix := range []string{"(?:", "("} {
+		inner, found := strings.CutPrefix(list, prefix)
+		if inner, end := strings.CutSuffix(inner, ")"); found && end {
+			list, open, closing = inner, prefix, ")"
+			break
+		}
+	}
+	groups := strings.Split(list, "|")
+	for i, group := range groups {
+		plain, ok := literal(group)
+		if !ok {
+			return "", false
+		}
+		if plain == from {
+			groups[i] = regexp.QuoteMeta(to)
+		}
+	}
+	groups = slices.Compact(groups)
+	return open + strings.Join(groups, "|") + closing, true
+}
+
+// literal returns the only text that a pattern matches.
+func literal(pattern string) (string, bool) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil || tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {
+		return "", false
+	}
+	return string(tree.Rune), true
+}

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Match tells whether a pattern matches the whole of a name. A pattern that does not compile matches nothing.
+type Match func(pattern, name string) bool
+
+// Change is what is to be judged; one of Edits, Pause and Cordon is set.
+type Change struct {
+	Edits  []fsm.Change
+	Pause  *fsm.Pause
+	Cordon *fsm.SetCordon
+	// Drain is that of Edits; a pause and a cordon have their own.
+	Drain time.Duration
+}
+
+// Effect is what a change would do to one semaphore.
+type Effect struct {
+	Semaphore string
+	// Before and After are its definition; nil when there is none. Equal for a pause and for a cordon.
+	Before, After *semaphore.Definition
+	// Stopped are live permits whose holders would be told to stop, by token. Those that are told so already do not count.
+	Stopped []Stopped
+	// Unaffected counts the live permits that go on.
+	Unaffected int
+	// Admitted are known callers that the patterns let in after the edit and not before it; ShutOut the reverse. At most
+	// MaxCallers each, by group and acquirer; the counts count all.
+	Admitted, ShutOut           []fsm.Sighting
+	AdmittedCount, ShutOutCount int
+	// Eligible counts the known callers whom the patterns let in after the edit.
+	Eligible int
+	// Warnings are for a person.
+	Warnings []string
+}
+
+// Stopped is a holder that would be told to stop.
+type Stopped struct {
+	Permit *semaphore.Permit
+	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader: its drain, and then what it
+	// may still count on.
+	FreeWithin time.Duration
+}
+
+// MaxCallers is how many callers an effect names.
+const MaxCallers = 100
+
+// Preview says what a change would do: to each semaphore for which anything would change, in the order of their names, and
+// for a person to the whole.
+func Preview(state *fsm.State, match Match, c Change) (effects []Effect, warnings []string) {
+	now := newWorld(state, match)
+	switch {
+	case c.Pause != nil:
+		return now.previewPause(c.Pause)
+	case c.Cordon != nil:
+		return now.previewCordon(c.Cordon)
+	default:
+		return now.previewEdits(c.Edits, c.Drain)
+	}
+}
+
+func (w *world) previewEdits(edits []fsm.Change, drain time.Duration) (effects []Effect, warnings []string) {
+	for _, edit := range edits {
+		e := Effect{Semaphore: edit.Name, After: edit.Definition}
+		if sd := w.state.Definition(edit.Name); sd != nil {
+			e.Before = sd.Definition
+		}
+		if edit.Kind == fsm.Declare && (e.Before != nil || w.state.WasDeleted(edit.Name)) {
+			continue
+		}
+		then := w.rule(edit.Name)
+		then.definition = edit.Definition
+		w.stop(&e, w.rule(edit.Name), then, drain)
+		w.callers(&e)
+		if e.Before == nil || e.After == nil || len(semaphore.Changed(e.Before, e.After)) > 0 || len(e.Stopped) > 0 {
+			effects = append(effects, e)
+		}
+	}
+	slices.SortFunc(effects, func(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	if w.state.SightingCount() == 0 && len(effects) > 0 {
+		warnings = append(warnings, "Nobody has been seen asking yet, so that it is not known whom this lets in and whom it shuts out.")
+	}
+	return effects, warnings
+}
+
+func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string) {
+	for _, name := range p.Names {
+		sd := w.state.Definition(name)
+		if sd == nil {
+			continue
+		}
+		e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
+		then := w.rule(name)
+		then.pause = &semaphore.Pause{Stop: p.Stop}
+		w.stop(&e, w.rule(name), then, p.Drain)
+		effects = append(effects, e)
+	}
+	slices.SortFunc(effects, func(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	return effects, nil
+}
+
+// previewCordon looks at every permit, because a cordon stands in front of all semaphores.
+func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
+	caught := func(group, acquirer string) bool {
+		return catches(w.match, c.GroupPattern, c.AcquirerPattern, group, acquirer)
+	}
+	bySemaphore := make(map[string]*Effect)
+	for p := range w.state.Permits(0) {
+		if p.State != semaphore.Live || bySemaphore[p.Semaphore] != nil || !caught(p.Identity.Group, p.Identity.Acquirer) {
+			continue
+		}
+		e := &Effect{Semaphore: p.Semaphore}
+		if sd := w.state.Definition(p.Semaphore); sd != nil {
+			e.Before, e.After = sd.Definition, sd.Definition
+		}
+		then := w.rule(p.Semaphore)
+		then.cordoned = func(id semaphore.Identity) bool { return w.cordoned(id) || caught(id.Group, id.Acquirer) }
+		w.stop(e, w.rule(p.Semaphore), then, c.Drain)
+		bySemaphore[p.Semaphore] = e
+	}
+	for _, name := range slices.Sorted(maps.Keys(bySemaphore)) {
+		if e := bySemaphore[name]; len(e.Stopped) > 0 {
+			effects = append(effects, *e)
+		}
+	}
+	return effects, w.cordonWarnings(c, caught)
+}
+
+// stop finds the holders of a semaphore that go on now and would be told to stop then.
+func (w *world) stop(e *Effect, now, then rule, drain time.Duration) {
+	for p := range w.state.Holders(e.Semaphore) {
+		if p.State != semaphore.Live {
+			continue
+		}
+		if now.stops(w.match, p) {
+			continue
+		}
+		if !then.stops(w.match, p) {
+			e.Unaffected++
+			continue
+		}
+		e.Stopped = append(e.Stopped, Stopped{Permit: p, FreeWithin: drain + p.Duration + semaphore.Grace(p.Duration)})
+	}
+}

@@ -36,12 +36,32 @@ func Decide(req *Request, f *Facts) Decision {
 // with p as that permit whatever f.Own says. The outcome is Refreshed, or Denied with the reason, and with the cause in
 // Stop for which the holder is to stop; a permit held for an operator is denied without a cause, for it has no holder.
 // A cooling permit is nobody's, and there is no decision about it: the outcome is zero.
+//
+// What drains for p does not deny it: the outcome is then Refreshed, with the first such cause in Stop, for the holder is
+// to stop all the same. One cause without a drain, or whose drain is over or began before p was granted, is enough for
+// a denial, and is its reason; so is max_hold, for which there is no drain.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing}
-	own := *f
-	own.Own = p
+	now := *f
+	now.Own = p
+	d := admit(&req, &now)
+	if d.Outcome != Denied || d.Stop == NotStopping {
+		return d
+	}
+	drained, drains := now.drained(p)
+	if !drains {
+		return d
+	}
+	rest := admit(&req, &drained)
+	if rest.Outcome == Refreshed {
+		rest.Stop = d.Stop
+	}
+	return rest
+}
+
+func admit(req *Request, f *Facts) Decision {
 	for s := stepDefined; s <= lastAdmitting; s++ {
-		if d := s.decide(&req, &own); d.Outcome != 0 {
+		if d := s.decide(req, f); d.Outcome != 0 {
 			return d
 		}
 	}

@@ -200,6 +200,10 @@ func TestDecide_AllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
 		t.Errorf("Admit allocates %v times", n)
 	}
+	f.Admission.Cordoned, f.Admission.CordonDrain = true, 9
+	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
+		t.Errorf("Admit of a permit that a cordon drains allocates %v times", n)
+	}
 }
 
 var decision Decision // a place that the compiler cannot see through

@@ -19,6 +19,10 @@
 // A denial frees nothing and a stop cause frees nothing: a slot is taken until a release, an expiry, the end of cooling
 // or an operator's word. These rules decide who may have a slot, never that somebody no longer has one.
 //
+// A drain softens a stop and nothing else. It belongs to the change that shuts holders out, not to the permits: those
+// granted before that change may be refreshed until it is over, and none that was granted after it. Every cause that
+// shuts a holder out must drain for it. A drain never grants, and who asks again is answered as if there were none.
+//
 // # Twice
 //
 // A request that would be granted is decided twice: by the leader when it is asked, with all the facts, and by every

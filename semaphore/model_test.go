@@ -8,10 +8,12 @@ import (
 // world is a gatekeeper of one goroutine: it keeps what Decide looks at and does what Decide says, as the state machine
 // and the lessor do, with a clock that moves when it is told to. Stories and property tests drive it.
 type world struct {
-	now     time.Duration // the leader's monotonic clock
-	token   uint64
-	gates   map[string]*gate
-	cordons []*cordon
+	now   time.Duration // the leader's monotonic clock
+	token uint64
+	// revision counts grants and what shuts holders out, as the state machine does.
+	revision uint64
+	gates    map[string]*gate
+	cordons  []*cordon
 }
 
 type gate struct {
@@ -21,6 +23,7 @@ type gate struct {
 	slots    []*slot // in the order of their tokens
 	claims   map[string]*Claim
 	lowWater time.Time
+	drain    uint64 // the newest edit with a drain that is not over
 }
 
 // slot is a permit with what the lessor knows of it.
@@ -32,6 +35,7 @@ type slot struct {
 type cordon struct {
 	id              string
 	group, acquirer *Pattern
+	drain           uint64 // its revision, while it drains
 }
 
 func newWorld() *world { return &world{gates: map[string]*gate{}} }
@@ -64,9 +68,14 @@ func (w *world) facts(name string, id Identity, firing *Firing) *Facts {
 	g := w.gate(name)
 	f := &Facts{Definition: g.def, Pause: g.pause, Used: g.used(), LowWater: g.lowWater}
 	f.Admission.Group, f.Admission.Acquirer = g.patterns.Match(id.Group, id.Acquirer)
-	f.Admission.Cordoned = slices.ContainsFunc(w.cordons, func(c *cordon) bool {
-		return c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer)
-	})
+	f.Drain = g.drain
+	for _, c := range w.cordons {
+		if c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer) {
+			if f.Admission.CordonDrain = min(f.Admission.CordonDrain, c.drain); !f.Admission.Cordoned {
+				f.Admission.Cordoned, f.Admission.CordonDrain = true, c.drain
+			}
+		}
+	}
 	if firing != nil {
 		f.Claim = g.claims[firing.text()]
 	}
@@ -94,9 +103,10 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	switch d.Outcome {
 	case Granted:
 		w.token++
+		w.revision++
 		p := &Permit{
 			Semaphore: req.Semaphore, Identity: req.Identity, Weight: req.Weight, Firing: req.Firing,
-			Token: w.token, Duration: g.def.Duration, State: Live,
+			Token: w.token, Duration: g.def.Duration, State: Live, GrantedRevision: w.revision,
 		}
 		g.slots = append(g.slots, &slot{p, w.now, w.now + p.Duration + Grace(p.Duration)})
 		if req.Firing != nil {
@@ -111,6 +121,24 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	case Denied:
 	}
 	return d, nil
+}
+
+// drained lets every drain be over.
+func (w *world) drained() {
+	for _, g := range w.gates {
+		g.drain = 0
+		if g.pause != nil {
+			over := *g.pause
+			over.Drain, g.pause = 0, &over
+		}
+		for _, s := range g.slots {
+			over := *s.Permit
+			over.StopDrain, s.Permit = 0, &over
+		}
+	}
+	for _, c := range w.cordons {
+		c.drain = 0
+	}
 }
 
 // refresh is what a holder does to keep its permit.

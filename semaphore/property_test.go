@@ -46,6 +46,37 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	return Denied, NoFreePermit, 9
 }
 
+// ruleBookOfDrains is what a drain makes of the answer to a holder that asks again: every cause that shuts it out must drain
+// for it, or the first that does not is the answer.
+func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
+	if p.State != Live {
+		return asked
+	}
+	in := func(change uint64) bool { return p.GrantedRevision < change }
+	var first StopCause
+	for _, c := range []struct {
+		applies, drains bool
+		reason          Reason
+		stop            StopCause
+	}{
+		{f.Definition == nil, in(f.Drain), NoSuchSemaphore, StopNoLongerAdmitted},
+		{!f.Admission.Group, in(f.Drain), GroupMismatch, StopNoLongerAdmitted},
+		{!f.Admission.Acquirer, in(f.Drain), AcquirerMismatch, StopNoLongerAdmitted},
+		{f.Admission.Cordoned, in(f.Admission.CordonDrain), Cordoned, StopCordoned},
+		{f.Pause != nil && f.Pause.Stop, f.Pause != nil && f.Pause.Drain > 0 && in(f.Pause.Revision), Paused, StopPaused},
+		{p.Stop != NotStopping, p.StopDrain > 0, Stopping, p.Stop},
+		{f.OwnOverheld, false, Stopping, StopHeldTooLong},
+	} {
+		if c.applies && !c.drains {
+			return Decision{Outcome: Denied, Reason: c.reason, Stop: c.stop}
+		}
+		if c.applies && first == NotStopping {
+			first = c.stop
+		}
+	}
+	return Decision{Outcome: Refreshed, Stop: first}
+}
+
 // checkAgreement holds the rule book, Decide, Explain, Admit and the sentences against each other.
 func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	t.Helper()
@@ -70,8 +101,12 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	if f.Own != nil && f.Own.State != Cooling {
 		same := *req
 		same.Weight, same.Firing = f.Own.Weight, f.Own.Firing
-		if admitted, asked := Admit(f.Own, f), Decide(&same, f); admitted != asked {
-			t.Errorf("Admit = %+v, but the holder that asks again gets %+v", admitted, asked)
+		asked, admitted := Decide(&same, f), Admit(f.Own, f)
+		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
+			t.Errorf("Admit = %+v, the rule book of drains says %+v, and the holder that asks again gets %+v", admitted, want, asked)
+		}
+		if tells := strings.Contains(d.Sentence(req, f), "draining"); tells != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
+			t.Errorf("told of a drain: %v, and the permit gets %+v", tells, admitted)
 		}
 	}
 	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld) {
@@ -136,6 +171,14 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 			State:  rapid.SampledFrom([]PermitState{Live, Live, Live, Held, Cooling}).Draw(t, "state"),
 			Stop:   rapid.SampledFrom([]StopCause{NotStopping, NotStopping, StopRevoked, StopDrained, StopTakenOver}).Draw(t, "own stop"),
 		}
+	}
+	revision := func(label string) uint64 { return rapid.SampledFrom([]uint64{0, 5, 9, 10}).Draw(t, label) }
+	f.Drain, f.Admission.CordonDrain = revision("drain"), revision("cordon drain")
+	if f.Pause != nil {
+		f.Pause.Revision, f.Pause.Drain = revision("pause"), time.Duration(revision("pause drain"))
+	}
+	if f.Own != nil {
+		f.Own.GrantedRevision, f.Own.StopDrain = revision("granted"), time.Duration(revision("stop drain"))
 	}
 	if req.Firing != nil {
 		f.LowWater = rapid.SampledFrom([]time.Time{{}, due.Add(-1), due, due.Add(2 * time.Hour)}).Draw(t, "low water")

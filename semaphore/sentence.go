@@ -12,11 +12,18 @@ func (d Decision) Sentence(req *Request, f *Facts) string {
 	case Granted:
 		return "Granted: " + room(req, f) + "."
 	case Refreshed:
-		return "Refreshed: the caller already holds " + ownPermit(f) + "."
+		s := "Refreshed: the caller already holds " + ownPermit(f)
+		if d.Stop != NotStopping {
+			s += ", which must stop (" + d.Stop.String() + "); it is draining, and may be refreshed until that is over"
+		}
+		return s + "."
 	case Denied:
 		s := d.denial(req, f)
 		if d.Stop != NotStopping && d.Reason != Stopping && f.Own != nil {
 			s += ", so " + ownPermit(f) + " must stop"
+		}
+		if d.Stop != NotStopping && f.Own != nil && Admit(f.Own, f).Outcome == Refreshed {
+			s += "; it is draining, and may be refreshed until that is over"
 		}
 		return s + "."
 	}

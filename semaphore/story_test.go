@@ -28,9 +28,10 @@ var update = flag.Bool("update", false, "rewrite what the stories in testdata sa
 //	refresh TOKEN    release TOKEN [not-run]    revoke TOKEN reason   clear TOKEN
 //	pause SEM [reason=] [until=] [stop]  resume SEM                     forget SEM due
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
-//	tick DURATION    expire            holders SEM
+//	tick DURATION    expire            holders SEM                    drained
 //
-// A tick only moves the clock and says whose time is up; expire is the leader acting on it.
+// With the word drain an edit, a delete, a pause, a cordon or a revoke begins one; drained lets all be over. A tick only
+// moves the clock and says whose time is up; expire is the leader acting on it.
 func TestStories_HappenAsWritten(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -99,6 +100,11 @@ func (s *teller) play(w []string) error {
 			s.sayEnded(late, "expired", s.world.expire(late))
 		}
 		return nil
+	case "drained":
+		before, _ := s.stopped()
+		s.world.drained()
+		s.sayStopped(before)
+		return nil
 	case "define", "edit", "delete", "pause", "resume", "forget":
 		return s.change(command, object, args)
 	case "cordon", "uncordon":
@@ -150,6 +156,10 @@ func (s *teller) change(command, glob string, args []string) error {
 
 func (s *teller) changeOne(command, name string, args []string) error {
 	g := s.gate(name)
+	s.revision++
+	if draining := has(args, "drain"); draining && command != "pause" {
+		g.drain = s.revision
+	}
 	switch command {
 	case "define":
 		return s.define(name, set(plain(name), options(args)))
@@ -159,7 +169,10 @@ func (s *teller) changeOne(command, name string, args []string) error {
 		return s.define(name, nil)
 	case "pause":
 		o := options(args)
-		g.pause = &Pause{Reason: o["reason"], Stop: has(args, "stop")}
+		g.pause = &Pause{Reason: o["reason"], Stop: has(args, "stop"), Revision: s.revision}
+		if has(args, "drain") {
+			g.pause.Drain = time.Hour
+		}
 		if until, ok := o["until"]; ok {
 			g.pause.Until = instantOf(until)
 		}
@@ -181,7 +194,12 @@ func (s *teller) cordon(on bool, id string, args []string) {
 	s.cordons = slices.DeleteFunc(s.cordons, func(c *cordon) bool { return c.id == id })
 	if on {
 		o := options(args)
-		s.cordons = append(s.cordons, &cordon{id, pattern(o["group"]), pattern(o["acquirer"])})
+		s.revision++
+		c := &cordon{id: id, group: pattern(o["group"]), acquirer: pattern(o["acquirer"])}
+		if has(args, "drain") {
+			c.drain = s.revision
+		}
+		s.cordons = append(s.cordons, c)
 	}
 	s.sayStopped(before)
 }
@@ -222,7 +240,9 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 	switch command {
 	case "refresh":
 		d, _ := s.refresh(token)
-		if d.Outcome == Refreshed {
+		if d.Outcome == Refreshed && d.Stop != NotStopping {
+			s.say("refreshed, and is to stop: %s", d.Stop)
+		} else if d.Outcome == Refreshed {
 			s.say("refreshed")
 		} else {
 			s.say("refused: %s, %s", d.Reason, d.Stop)
@@ -231,6 +251,12 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 		s.sayEnded(held, "released", s.end(token, EndReleased, has(args, "not-run"), ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
 		told := *held.Permit
+		args = slices.DeleteFunc(args, func(a string) bool {
+			if a == "drain" {
+				told.StopDrain = time.Hour
+			}
+			return a == "drain"
+		})
 		told.Stop, told.StopReason = StopRevoked, strings.Join(args, " ")
 		before, _ := s.stopped()
 		held.Permit = &told

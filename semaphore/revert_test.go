@@ -1,0 +1,143 @@
+package semaphore
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// drawDefinition draws from few values, so that definitions often agree in a field.
+func drawDefinition(t *rapid.T, what string) *Definition {
+	pick := func(field string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what+" "+field) }
+	d := plain("s")
+	d.Description = pick("description", "", "nightly")
+	d.GroupPattern, d.AcquirerPattern = pick("group", ".*", "east", "west"), pick("acquirer", ".*", "app1")
+	for _, key := range []string{"team", "tier"} {
+		if value := pick(key, "absent", "", "a", "b"); value != "absent" {
+			if d.Labels == nil {
+				d.Labels = map[string]string{}
+			}
+			d.Labels[key] = value
+		}
+	}
+	number := func(field string) uint32 { return rapid.Uint32Range(1, 3).Draw(t, what+" "+field) }
+	span := func(field string) time.Duration { return time.Duration(number(field)) * time.Minute }
+	d.Permits, d.FiringLimit = number("permits"), number("firing limit")
+	d.Duration, d.MaxHold, d.MinHold, d.LossDelay = span("duration"), span("max hold"), span("min hold"), span("loss delay")
+	d.ExpectEvery, d.FiringRetention = span("expect every"), span("retention")
+	d.OnExpiry = OnExpiry(rapid.Uint8Range(1, 2).Draw(t, what+" on expiry"))
+	d.FiringOnLoss = FiringOnLoss(rapid.Uint8Range(1, 2).Draw(t, what+" on loss"))
+	d.Takeover = rapid.Bool().Draw(t, what+" takeover")
+	return d
+}
+
+func TestRevert_AnyEdit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after, current := drawDefinition(t, "before"), drawDefinition(t, "after"), drawDefinition(t, "current")
+		keep := current.Clone()
+		same := func(what string, got, want *Definition) {
+			t.Helper()
+			if !got.Equal(want) {
+				t.Fatalf("%s:\n%s", what, cmp.Diff(want, got))
+			}
+		}
+
+		restored, kept := Revert(after, before, after)
+		same("nothing was set since", restored, before)
+		if len(kept) > 0 {
+			t.Fatalf("kept %v though nothing was set since", kept)
+		}
+		restored, kept = Revert(before, before, after)
+		same("it was taken back already", restored, before)
+		if len(kept) > 0 {
+			t.Fatalf("kept %v though it was taken back already", kept)
+		}
+
+		restored, kept = Revert(current, before, after)
+		same("current is left as it was", current, keep)
+		// Field by field: only what the edit set goes back, and only where it still stands.
+		set, since := Changed(before, after), Changed(after, current)
+		var wantKept, wantBack []string
+		for _, field := range set {
+			switch {
+			case !slices.Contains(since, field):
+				wantBack = append(wantBack, field)
+			case slices.Contains(Changed(before, current), field):
+				wantKept = append(wantKept, field)
+			}
+		}
+		if diff := cmp.Diff(wantKept, kept, cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)); diff != "" {
+			t.Fatalf("kept (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(wantBack, Changed(current, restored), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("restored (-want +got):\n%s", diff)
+		}
+		for _, field := range Changed(before, restored) {
+			if slices.Contains(wantBack, field) {
+				t.Fatalf("%s was not given its old value back", field)
+			}
+		}
+		again, _ := Revert(restored, before, after)
+		same("twice is once", again, restored)
+	})
+}
+
+// A field that is added to Definition and to neither Revert nor Changed comes back unchanged, and this notices.
+func TestRevert_EveryField(t *testing.T) {
+	before := plain("s")
+	fields := reflect.TypeFor[Definition]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if name == "Name" {
+			continue // never changed
+		}
+		after := before.Clone()
+		switch v := reflect.ValueOf(after).Elem().Field(i); v.Kind() {
+		case reflect.String:
+			v.SetString("other")
+		case reflect.Bool:
+			v.SetBool(!v.Bool())
+		case reflect.Map:
+			v.Set(reflect.ValueOf(map[string]string{"team": "data"}))
+		case reflect.Int64:
+			v.SetInt(v.Int() + 1)
+		case reflect.Uint8, reflect.Uint32:
+			v.SetUint(v.Uint() + 1)
+		default:
+			t.Fatalf("%s: the test does not know %v", name, v.Kind())
+		}
+		changed := Changed(before, after)
+		if len(changed) != 1 {
+			t.Errorf("%s: Changed = %v", name, changed)
+		}
+		if restored, kept := Revert(after, before, after); !restored.Equal(before) || len(kept) != 0 {
+			t.Errorf("%s is not taken back: %+v, kept %v", name, restored, kept)
+		}
+	}
+}
+
+func TestRevert_FieldSetSince_IsKeptAndNamed(t *testing.T) {
+	before, after, current := plain("s"), plain("s"), plain("s")
+	before.Labels = map[string]string{"team": "data", "tier": "1"}
+	after.Permits, after.Description, after.Labels = 5, "for the sale", map[string]string{"team": "shop", "sale": "yes"}
+	current.Permits, current.Description, current.Labels = 9, "for the sale", map[string]string{"team": "ops", "sale": "yes"}
+	restored, kept := Revert(current, before, after)
+	if diff := cmp.Diff([]string{"labels.team", "permits"}, kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	want := plain("s")
+	want.Permits, want.Labels = 9, map[string]string{"team": "ops", "tier": "1"}
+	if diff := cmp.Diff(want, restored); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+	if !maps.Equal(current.Labels, map[string]string{"team": "ops", "sale": "yes"}) {
+		t.Error("the labels of current were written")
+	}
+}

@@ -21,6 +21,9 @@ var (
 	ErrJoin = errors.New("cannot join")
 	// ErrJoinRefused: the cluster will not take this member in, however often it is asked.
 	ErrJoinRefused = errors.New("the cluster refuses this member")
+	// ErrRemoved is Server.Err of a server that was removed from the cluster. It is of no use any more: a new one needs a new id
+	// and an empty data folder.
+	ErrRemoved = errors.New("removed")
 	// ErrClosed: the server is closing or closed.
 	ErrClosed = errors.New("closed")
 )

@@ -121,6 +121,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		Timeouts:      cfg.timeouts(),
 		TLS:           certs.Files(cfg.PeerTLS),
 		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
+		Retire:        s.retire,
 		Logger:        s.log,
 		Registerer:    measures.Registerer(),
 	})
@@ -152,7 +153,6 @@ func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) 
 		Consensus: s.node,
 		Machine:   s.machine,
 		Hub:       hub,
-		Retire:    s.retire,
 		TLS:       certs.Files(s.cfg.TLS),
 		Version:   Version(),
 		Started:   time.Now(),
@@ -188,6 +188,9 @@ func (s *Server) serve(measures *metrics.Metrics) {
 	s.running.Go(func() {
 		select {
 		case err := <-s.node.Fatal():
+			if errors.Is(err, consensus.ErrRemoved) {
+				err = fmt.Errorf("%w: %w", ErrRemoved, err)
+			}
 			s.fail(err)
 		case <-s.stop:
 		}
@@ -197,7 +200,7 @@ func (s *Server) serve(measures *metrics.Metrics) {
 	}
 }
 
-// retire has the cluster remember a removed member, so that its id is never taken again.
+// retire has the cluster remember a member that is to be removed, so that its id is never taken again.
 func (s *Server) retire(ctx context.Context, id string) error {
 	return s.batcher.Do(ctx, fsm.RetireMember{ID: id}).Err
 }

@@ -24,8 +24,6 @@ type Config struct {
 	Consensus Consensus
 	Machine   Machine
 	Hub       Hub
-	// Retire remembers the id of a removed member, so that it is never taken again. Called on the leader after the removal.
-	Retire func(ctx context.Context, id string) error
 	// TLS is off when zero. Hops to the leader use the same files.
 	TLS certs.Files
 	// Version and Started are what GetStatus tells; optional.

@@ -103,9 +103,6 @@ func (s *clusterService) RemoveMember(ctx context.Context, m *gatekeeperv1.Remov
 	if err := s.cfg.Consensus.RemoveMember(ctx, m.GetId()); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.Retire(ctx, m.GetId()); err != nil {
-		return nil, fmt.Errorf("member %q was removed, but whether its id is retired is not known; do not use it again: %w", m.GetId(), err)
-	}
 	members, err := s.members()
 	if err != nil {
 		return nil, err

@@ -140,6 +140,7 @@ func unlisted() map[string]string {
 		"consensus.ErrFolderInUse":     "start-up only",
 		"consensus.ErrForeignFolder":   "start-up only",
 		"consensus.ErrFolderDamaged":   "start-up only",
+		"consensus.ErrRemoved":         "stops the server",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",
 		"keeper.RequestEndedError":     "listed as keeper.ErrRequestEnded",
 		"keeper.NoSuchPermitError":     "listed as keeper.ErrNoSuchPermit",

@@ -266,8 +266,7 @@ func open(t *testing.T, change ...func(*Config)) *gate {
 	}
 	cfg := Config{
 		ID: "gk1", Keeper: g.keeper, Consensus: g.consensus, Machine: machine, Hub: hub,
-		Retire: func(context.Context, string) error { return nil },
-		Poll:   time.Millisecond,
+		Poll: time.Millisecond,
 	}
 	for _, c := range change {
 		c(&cfg)

@@ -22,13 +22,16 @@ func (n *Node) acquaint(layer *peer.Layer) {
 		if err != nil {
 			continue
 		}
+		alone := n.leaderless()
 		for _, s := range servers {
-			if s.ID == n.id || n.cfg.Folder.hasMet(string(s.ID)) {
+			if s.ID == n.id || n.cfg.Folder.hasMet(string(s.ID)) && !alone {
 				continue
 			}
-			if conn, err := layer.Dial(peer.Target(s.ID, s.Address), transportTimeout); err == nil {
+			conn, err := layer.Dial(peer.Target(s.ID, s.Address), transportTimeout)
+			if err == nil {
 				conn.Close()
 			}
+			n.heard(s.ID, err)
 		}
 	}
 }

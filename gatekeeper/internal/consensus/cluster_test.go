@@ -25,9 +25,11 @@ type server struct {
 	dir     string
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t *testing.T) net.Listener { return listenAt(t, "127.0.0.1:0") }
+
+func listenAt(t *testing.T, address string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +59,19 @@ func boot(t *testing.T, cfg FolderConfig, listener net.Listener, adjust func(*Co
 	return s
 }
 
-func bootSet(t *testing.T, ids ...string) []*server {
+func namedSet(t *testing.T, ids ...string) (set []Member, listeners []net.Listener) {
 	t.Helper()
-	var set []Member
-	var listeners []net.Listener
 	for _, id := range ids {
 		l := listen(t)
 		listeners = append(listeners, l)
 		set = append(set, Member{ID: id, PeerAddress: l.Addr().String()})
 	}
+	return set, listeners
+}
+
+func bootSet(t *testing.T, ids ...string) []*server {
+	t.Helper()
+	set, listeners := namedSet(t, ids...)
 	var servers []*server
 	for i, id := range ids {
 		cfg := FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set}

@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,6 +72,9 @@ type Config struct {
 
 	// Retired says that a member id was used before and must not be taken again. Optional.
 	Retired func(id string) bool
+	// Retire has the cluster remember that a member id must not be taken again. It is called on the leader, before the member is
+	// removed, and may be called again for the same id. Optional.
+	Retire func(ctx context.Context, id string) error
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -98,6 +102,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.Retired == nil {
 		c.Retired = func(string) bool { return false }
+	}
+	if c.Retire == nil {
+		c.Retire = func(context.Context, string) error { return nil }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -12,6 +12,8 @@ var (
 	ErrUnknownOutcome = errors.New("consensus: the outcome of the entry is unknown")
 	// ErrNotConfirmed says that Confirm could not learn in time whether this server still led. It says nothing about who leads.
 	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
+	// ErrRemoved is the fault of a server that was removed from the cluster: it is of no use any more, and must leave.
+	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
 	// ErrClosed says that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
 

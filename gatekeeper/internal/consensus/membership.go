@@ -50,9 +50,10 @@ func (n *Node) AddMember(ctx context.Context, id, peerAddress string, nonVoter b
 	return nil
 }
 
-// RemoveMember removes a member, for good: its id must be retired by the caller. A leader that is to remove itself
-// transfers its leadership instead and returns a *NotLeaderError: ask the new leader. Other errors: ErrNoSuchMember,
-// ErrLastVoter, ErrUnknownOutcome.
+// RemoveMember removes a member, for good. Its id is retired first, so that no fault in between leaves an id that can be taken
+// again; a removal that failed halfway is completed by another one. A leader that is to remove itself transfers its
+// leadership instead and returns a *NotLeaderError: ask the new leader. Other errors: ErrNoSuchMember, ErrLastVoter,
+// ErrUnknownOutcome, and those of Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -72,6 +73,9 @@ func (n *Node) RemoveMember(ctx context.Context, id string) error {
 		return n.notLeader()
 	}
 	e.wantVoter(member.ID, false)
+	if err := n.cfg.Retire(ctx, id); err != nil {
+		return fmt.Errorf("consensus: retire the id %s before its removal: %w", id, err)
+	}
 	if err := n.changed(ctx, n.raft.RemoveServer(member.ID, 0, n.enqueueTimeout())); err != nil {
 		return fmt.Errorf("consensus: remove %s: %w", id, err)
 	}
@@ -198,7 +202,7 @@ func (n *Node) tendOnce(e *epoch) error {
 		case s.ID == n.id && s.Address != n.address && s.Suffrage == raft.Voter:
 			n.cfg.Logger.Info("correcting the own address", "from", string(s.Address), "to", string(n.address))
 			return n.changed(ctx, n.raft.AddVoter(s.ID, n.address, 0, n.enqueueTimeout()))
-		case s.Suffrage != raft.Voter && e.wantsVoter(s.ID) && n.hasCaughtUp(e, s.ID):
+		case s.Suffrage != raft.Voter && e.wantsVoter(s.ID) && !n.cfg.Retired(string(s.ID)) && n.hasCaughtUp(e, s.ID):
 			n.cfg.Logger.Info("making a member a voter", "member", string(s.ID))
 			if err := n.changed(ctx, n.raft.AddVoter(s.ID, s.Address, 0, n.enqueueTimeout())); err != nil {
 				return fmt.Errorf("make %s a voter: %w", s.ID, err)

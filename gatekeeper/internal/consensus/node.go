@@ -42,6 +42,7 @@ type Node struct {
 	epoch    atomic.Pointer[epoch] // the published one, or nil
 	promoted atomic.Uint64         // the term for which Promote has returned, or 0
 
+	started  atomic.Bool   // raft may be used by what was begun before it
 	changing chan struct{} // holds a token while nobody changes the membership
 
 	mu         sync.Mutex        // guards apiAddress
@@ -187,11 +188,15 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		return errors.Join(fmt.Errorf("consensus: open: %w", err), n.transport.Close(), n.stores.close())
 	}
 	n.wg.Go(func() { n.confirmer.run(n.life) })
+	n.started.Store(true)
 	return nil
 }
 
 // meet is told what a peer stated in its handshake.
 func (n *Node) meet(id, apiAddress, folder string) error {
+	if n.removed(id) {
+		return peer.ErrRemoved
+	}
 	if err := n.cfg.Folder.meet(id, folder); err != nil {
 		return err
 	}

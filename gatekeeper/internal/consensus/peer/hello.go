@@ -14,6 +14,7 @@ const preamble = "gkpeer\x00\x01"
 const (
 	statusWelcome byte = 0
 	statusRefused byte = 1
+	statusRemoved byte = 2
 )
 
 // maxBody bounds what a stranger can make us read.
@@ -31,13 +32,20 @@ type hello struct {
 // errNotPeer says that the other side does not speak this protocol.
 var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 
+// ErrRemoved, as an error of Config.Meet, tells the refused one that it was removed from the cluster, for good.
+var ErrRemoved = errors.New("it was removed from the cluster, and its id is never taken again")
+
 // RefusedError is what the other side said when it closed a connection.
-type RefusedError struct{ Reason string }
+type RefusedError struct {
+	Reason string
+	// Removed: the other side knows for certain that this one was removed from the cluster.
+	Removed bool
+}
 
 func (e *RefusedError) Error() string { return "peer: refused: " + e.Reason }
 
 // A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of a
-// refusal a sentence. The dialing side speaks first, with status welcome.
+// refusal, with either status, a sentence. The dialing side speaks first, with status welcome.
 
 func writeHello(w io.Writer, h hello) error {
 	var body []byte
@@ -48,8 +56,12 @@ func writeHello(w io.Writer, h hello) error {
 	return writeMessage(w, statusWelcome, body)
 }
 
-func writeRefusal(w io.Writer, reason string) error {
-	return writeMessage(w, statusRefused, []byte(reason))
+func writeRefusal(w io.Writer, why error) error {
+	status := statusRefused
+	if errors.Is(why, ErrRemoved) {
+		status = statusRemoved
+	}
+	return writeMessage(w, status, []byte(why.Error()))
 }
 
 func writeMessage(w io.Writer, status byte, body []byte) error {
@@ -76,11 +88,11 @@ func readHello(r io.Reader) (hello, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return hello{}, err
 	}
-	switch head[len(preamble)] {
+	switch status := head[len(preamble)]; status {
 	case statusWelcome:
 		return parseHello(body)
-	case statusRefused:
-		return hello{}, &RefusedError{Reason: fmt.Sprintf("%q", body)}
+	case statusRefused, statusRemoved:
+		return hello{}, &RefusedError{Reason: fmt.Sprintf("%q", body), Removed: status == statusRemoved}
 	default:
 		return hello{}, errNotPeer
 	}

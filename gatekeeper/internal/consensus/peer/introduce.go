@@ -39,8 +39,8 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	if answer.From != id {
 		return fmt.Errorf("member %q answered", answer.From)
 	}
-	if reason := l.objection(answer); reason != "" {
-		return errors.New(reason)
+	if err := l.objection(answer); err != nil {
+		return err
 	}
 	return c.SetDeadline(time.Time{})
 }
@@ -108,9 +108,9 @@ func (l *Layer) answer(c *conn) error {
 	if err != nil {
 		return err
 	}
-	if reason := l.objection(h); reason != "" {
-		l.tell(h.From, "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", reason)
-		return errors.Join(errors.New(reason), writeRefusal(c, reason))
+	if err := l.objection(h); err != nil {
+		l.tell(h.From, "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+		return errors.Join(err, writeRefusal(c, err))
 	}
 	if err := writeHello(c, l.hello(h.From)); err != nil {
 		return err
@@ -118,20 +118,17 @@ func (l *Layer) answer(c *conn) error {
 	return c.SetDeadline(time.Time{})
 }
 
-// objection says why the one who said h is not to be talked to; empty when it is.
-func (l *Layer) objection(h hello) string {
+// objection says why the one who said h is not to be talked to; nil when it is.
+func (l *Layer) objection(h hello) error {
 	switch {
 	case h.Cluster != l.cfg.Cluster:
-		return fmt.Sprintf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
+		return fmt.Errorf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	case h.To != l.cfg.ID:
-		return fmt.Sprintf("this is %s, not %s", l.cfg.ID, h.To)
+		return fmt.Errorf("this is %s, not %s", l.cfg.ID, h.To)
 	case h.From == "" || h.From == l.cfg.ID:
-		return fmt.Sprintf("%q is not another member's id", h.From)
+		return fmt.Errorf("%q is not another member's id", h.From)
 	}
-	if err := l.cfg.Meet(h.From, h.API, h.Folder); err != nil {
-		return err.Error()
-	}
-	return ""
+	return l.cfg.Meet(h.From, h.API, h.Folder)
 }
 
 func (l *Layer) hello(to string) hello {

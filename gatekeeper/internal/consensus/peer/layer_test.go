@@ -3,6 +3,7 @@ package peer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -186,7 +187,20 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	b := open(t, "b", func(c *Config) {
 		c.Meet = func(string, string, string) error { return errors.New("its folder is new") }
 	})
-	if _, err := dial(a, "b", b); err == nil || !strings.Contains(err.Error(), "its folder is new") {
+	_, err := dial(a, "b", b)
+	refused, ok := errors.AsType[*RefusedError](err)
+	if !ok || !strings.Contains(err.Error(), "its folder is new") || refused.Removed {
+		t.Errorf("dial: %v", err)
+	}
+}
+
+func TestDial_WasRemoved_IsToldSo(t *testing.T) {
+	a := open(t, "a", nil)
+	b := open(t, "b", func(c *Config) {
+		c.Meet = func(id, _, _ string) error { return fmt.Errorf("%s: %w", id, ErrRemoved) }
+	})
+	_, err := dial(a, "b", b)
+	if refused, ok := errors.AsType[*RefusedError](err); !ok || !refused.Removed || !strings.Contains(refused.Reason, "a: it was removed") {
 		t.Errorf("dial: %v", err)
 	}
 }
@@ -257,7 +271,7 @@ func FuzzReadHello(f *testing.F) {
 	var b bytes.Buffer
 	_ = writeHello(&b, hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f"})
 	f.Add(b.Bytes())
-	_ = writeRefusal(&b, "no")
+	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h, err := readHello(bytes.NewReader(data))

@@ -1,0 +1,32 @@
+package gatekeeper
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestCluster_RemovedMember_LeavesByItself(t *testing.T) {
+	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
+	gone := followers[0]
+	c := callerOf(t, followers[1])
+	if _, err := c.RemoveMember(bounded(t), &gatekeeperv1.RemoveMemberRequest{Id: gone.cfg.ID}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-gone.Done():
+	case <-bounded(t).Done():
+		t.Fatal("it stays")
+	}
+	if err := gone.Err(); !errors.Is(err, ErrRemoved) || !strings.Contains(err.Error(), "a new server needs a new id") {
+		t.Errorf("Err = %v", err)
+	}
+	closeServer(t, gone)
+	for _, s := range []*Server{leader, followers[1]} {
+		if s.Err() != nil {
+			t.Errorf("%s left too: %v", s.cfg.ID, s.Err())
+		}
+	}
+}

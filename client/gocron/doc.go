@@ -9,18 +9,20 @@
 //
 // # What gocron hands to a Locker
 //
-// Lock is called with the job's context and its name, before the job is rescheduled, and Unlock after it has returned. That is
-// enough to exclude, and not enough to run a job once: with clocks that differ by more than the job takes, the second scheduler
-// asks when the first has unlocked (gocron issue 841). What names the run is the time at which it was due, and gocron keeps
-// that in the job: at the time of Lock the due time is still among Job.NextRuns. So the Locker follows its scheduler, reads it,
-// and claims the firing {job name, due time in UTC} together with the permit: claimed once, however wrong a clock is.
+// Lock is called with the job's context and its name, and Unlock after the job has returned. That is enough to exclude, and not
+// enough to run a job once: with clocks that differ by more than the job takes, the second scheduler asks when the first has
+// unlocked (gocron issue 841). What names the run is the time at which it was due, the same in every scheduler, however wrong its
+// clock. gocron does not hand that on, but keeps due times in the job. So the Locker follows its scheduler, reads them, and claims
+// the firing {job name, due time in UTC} together with the permit: claimed once. How it finds the one that a run belongs to, when
+// gocron has forgotten it or goes on already, is told at the type timetable.
 //
-// The due time is the latest one that is not after now; a scheduler that is behind does not work off its backlog. When there is
-// none, because a clock was set back in the meantime, one that is at most two seconds ahead counts. A run that is not on the
-// timetable at all, as by Job.RunNow, is refused unless WithUnscheduled lets it run under a permit alone.
+// A run belongs to the latest due time that has come. A scheduler that is behind does not work off its backlog, and runs that gocron
+// has queued up (LimitModeWait) are one. A run that is on no timetable is refused unless WithUnscheduled lets it run under a permit
+// alone: that of Job.RunNow, and that of WithStartImmediately, which is due at another moment in each scheduler.
 //
-// A DurationJob counts from the start of each scheduler, so due times differ. They are cut down to multiples of the duration
-// since the beginning of time in UTC: one scheduler runs in each such interval. A DurationRandomJob does so by its longest.
+// A DurationJob, and a CronJob of "@every", count from the start of each scheduler, so due times differ. They are cut down to
+// multiples of the duration since the beginning of time in UTC: one scheduler runs in each such interval. A DurationRandomJob does
+// so by its longest. All others go by a wall clock: give every scheduler the same gocron.WithLocation.
 //
 // # Locker or Elector
 //

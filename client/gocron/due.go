@@ -9,16 +9,12 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-const (
-	// tolerance is how far ahead of now a due time may be. A timer can go off before the wall clock says so, when that was set
-	// back.
-	tolerance = 2 * time.Second
-	// behind is by how many runs a scheduler may be behind its timetable.
-	behind = 16
-)
+// behind is how many due times of a job are kept in sight.
+const behind = 16
 
 // due is when the run of a job that begins now was due, in UTC; zero for one that is not on the timetable, if those may run.
 func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
+	now := l.now()
 	l.mu.Lock()
 	s := l.scheduler
 	l.mu.Unlock()
@@ -26,78 +22,88 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 		return time.Time{}, ErrNotFollowing
 	}
 	type answer struct {
-		at  time.Time
+		snapshot
 		err error
 	}
 	got := make(chan answer, 1)
 	go func() { // a scheduler that is stopping answers when its jobs have ended, and this job is one of them
-		at, err := l.read(s, name)
-		got <- answer{at, err}
+		s, err := read(ctx, s, name)
+		got <- answer{s, err}
 	}()
+	var a answer
 	select {
-	case a := <-got:
-		if errors.Is(a.err, ErrUnscheduled) && l.unscheduled {
-			return time.Time{}, nil
-		}
-		return a.at, a.err
+	case a = <-got:
 	case <-ctx.Done():
 		return time.Time{}, context.Cause(ctx)
 	}
+	if a.err != nil {
+		return time.Time{}, a.err
+	}
+	at := firing(a.schedule, l.timetable(ctx).take(a.snapshot, now, drift(l.base, now)))
+	switch {
+	case !at.IsZero():
+		return at.UTC(), nil
+	case l.unscheduled:
+		return time.Time{}, nil
+	}
+	return time.Time{}, ErrUnscheduled
 }
 
-// read asks the scheduler.
-func (l *Locker) read(s gocron.Scheduler, name string) (time.Time, error) {
+// timetable is that of the job with the context ctx: until it ends, which it does when the job is removed, replaced or stopped.
+func (l *Locker) timetable(ctx context.Context) *timetable {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.timetables[ctx]
+	if t == nil {
+		t = &timetable{}
+		l.timetables[ctx] = t
+		context.AfterFunc(ctx, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			delete(l.timetables, ctx)
+		})
+	}
+	return t
+}
+
+// snapshot is what the scheduler says of a job.
+type snapshot struct {
+	schedule gocron.JobSchedule
+	// runs begin with the due times that the scheduler keeps of the job, in any order, of runs to come and of some that have begun;
+	// then follow those after the last of them.
+	runs []time.Time
+}
+
+// read asks the scheduler, until it answers or ctx ends.
+func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error) {
 	var job gocron.Job
 	for _, j := range s.Jobs() {
 		if j.Name() != name {
 			continue
 		}
 		if job != nil {
-			return time.Time{}, errors.New("two jobs of the scheduler have that name: tell them apart by gocron.WithName")
+			return snapshot{}, errors.New("two jobs of the scheduler have that name: tell them apart by gocron.WithName")
 		}
 		job = j
 	}
 	if job == nil {
-		return time.Time{}, errors.New("the scheduler that the Locker follows has no such job")
+		return snapshot{}, errors.New("the scheduler that the Locker follows has no such job")
 	}
-	runs, err := job.NextRuns(behind)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("its due time cannot be read: %w", err)
+	got := snapshot{schedule: job.Schedule()}
+	n := behind
+	if _, random := got.schedule.(gocron.DurationRandomJobSchedule); random {
+		n = 1 // more would be rolled here, from the scheduler's own dice
 	}
-	at := dueOf(runs, l.now())
-	if at.IsZero() {
-		return at, ErrUnscheduled
-	}
-	return slot(job.Schedule(), at).UTC(), nil
-}
-
-// dueOf is the latest of runs that is not after now, or else the earliest that is hardly ahead; zero when there is none.
-func dueOf(runs []time.Time, now time.Time) time.Time {
-	var past, ahead time.Time
-	for _, at := range runs {
-		switch {
-		case at.IsZero(): // after a one-time job's last
-		case !at.After(now):
-			if at.After(past) {
-				past = at
-			}
-		case !at.After(now.Add(tolerance)) && (ahead.IsZero() || at.Before(ahead)):
-			ahead = at
+	for {
+		runs, err := job.NextRuns(n)
+		if err == nil {
+			got.runs = runs
+			return got, nil
+		}
+		// A job that was removed is not found, and its context has ended. Nor is one found whose scheduler is too busy to say so
+		// within a second.
+		if !errors.Is(err, gocron.ErrJobNotFound) || ctx.Err() != nil {
+			return got, fmt.Errorf("its due time cannot be read: %w", err)
 		}
 	}
-	if past.IsZero() {
-		return ahead
-	}
-	return past
-}
-
-// slot is what schedulers that count from different starts agree on.
-func slot(s gocron.JobSchedule, at time.Time) time.Time {
-	switch s := s.(type) {
-	case gocron.DurationJobSchedule:
-		return at.Truncate(s.Duration)
-	case gocron.DurationRandomJobSchedule:
-		return at.Truncate(s.Max)
-	}
-	return at
 }

@@ -1,48 +1,89 @@
 package gocron
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+	"github.com/jonboulle/clockwork"
 )
 
-func TestDueOf_PicksTheLatestThatIsDue(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	at := func(offsets ...time.Duration) (all []time.Time) {
-		for _, o := range offsets {
-			all = append(all, now.Add(o))
-		}
-		return all
-	}
-	for name, c := range map[string]struct {
-		runs []time.Time
-		want time.Time
-	}{
-		"on time":                        {at(0, time.Minute), now},
-		"a little late":                  {at(-time.Second, time.Minute), now.Add(-time.Second)},
-		"behind":                         {at(-2*time.Minute, -time.Minute, time.Minute), now.Add(-time.Minute)},
-		"unsorted":                       {at(-time.Minute, -2*time.Minute), now.Add(-time.Minute)},
-		"the clock was set back":         {at(time.Second, 2*time.Second), now.Add(time.Second)},
-		"run by hand":                    {at(time.Minute), time.Time{}},
-		"never":                          {nil, time.Time{}},
-		"the last run of a one-time job": {[]time.Time{now, {}}, now},
-	} {
-		if got := dueOf(c.runs, now); !got.Equal(c.want) {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-	}
+// leaping is a clock that strikes the moment a timer is set: before the scheduler has heard that the run which set it was locked,
+// upon which it forgets all due times that are over.
+type leaping struct {
+	*clockwork.FakeClock
+	left chan struct{} // a token for each leap
 }
 
-func TestSlot_OfDurations_IsAMultipleInUTC(t *testing.T) {
-	at := time.Date(2026, 3, 1, 12, 7, 31, 5, time.FixedZone("", 3600))
-	for want, s := range map[string]gocron.JobSchedule{
-		"11:05:00": gocron.DurationJobSchedule{Duration: 5 * time.Minute},
-		"11:00:00": gocron.DurationRandomJobSchedule{Min: time.Minute, Max: time.Hour},
-		"11:07:31": gocron.CronJobSchedule{Crontab: "7 * * * *"},
+func (c leaping) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	t := c.FakeClock.AfterFunc(d, f)
+	select {
+	case <-c.left:
+		c.Advance(d + time.Millisecond) // at its very time gocron would schedule the same again
+	default:
+	}
+	return t
+}
+
+// probe is a gocron.Locker that only reads due times.
+type probe struct {
+	locker *Locker
+	dues   chan time.Time
+	errs   chan error
+}
+
+type free struct{}
+
+func (free) Unlock(context.Context) error { return nil }
+
+func (p probe) Lock(ctx context.Context, name string) (gocron.Lock, error) {
+	due, err := p.locker.due(ctx, name)
+	if err != nil {
+		p.errs <- err
+		return nil, err
+	}
+	p.dues <- due
+	return free{}, nil
+}
+
+// A scheduler may have forgotten the due time of a run before that asks for it; the run is named all the same.
+func TestDue_SchedulerHasForgottenIt_IsFoundAllTheSame(t *testing.T) {
+	const runs = 200
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, d := range map[string]gocron.JobDefinition{
+		"duration": gocron.DurationJob(time.Second),
+		"cron":     gocron.CronJob("* * * * * *", true),
+		"every":    gocron.CronJob("@every 1s", false),
 	} {
-		if got := slot(s, at).UTC().Format(time.TimeOnly); got != want {
-			t.Errorf("%T: %s, want %s", s, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			clock := leaping{clockwork.NewFakeClockAt(noon), make(chan struct{}, runs)}
+			for range runs {
+				clock.left <- struct{}{}
+			}
+			p := probe{NewLocker(nil, WithNow(clock.Now)), make(chan time.Time, 2*runs), make(chan error, 2*runs)}
+			s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.locker.Follow(s)
+			if _, err := s.NewJob(d, gocron.NewTask(func() {}), gocron.WithName("tick")); err != nil {
+				t.Fatal(err)
+			}
+			s.Start()
+			defer func() { _ = s.Shutdown() }()
+			for i := range runs {
+				select {
+				case due := <-p.dues:
+					if want := noon.Add(time.Duration(i+1) * time.Second); !due.Equal(want) {
+						t.Fatalf("run %d was due at %s, want %s", i+1, due, want)
+					}
+				case err := <-p.errs:
+					t.Fatalf("run %d: %v", i+1, err)
+				case <-time.After(20 * time.Second):
+					t.Fatal("no run")
+				}
+			}
+		})
 	}
 }

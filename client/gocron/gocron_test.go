@@ -36,7 +36,7 @@ func newNode(t *testing.T, c *client.Client, now time.Time, opts ...gkgocron.Opt
 	n := &node{t: t, clock: clockwork.NewFakeClockAt(now), ran: make(chan string, 10), skipped: make(chan error, 10)}
 	finished := client.WithHooks(client.Hooks{Finished: func(r client.Report) { n.ran <- r.Semaphore }})
 	n.locker = gkgocron.NewLocker(c, append([]gkgocron.Option{gkgocron.WithNow(n.clock.Now), gkgocron.WithJobOptions(finished)}, opts...)...)
-	s, err := gocron.NewScheduler(gocron.WithClock(n.clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(n.locker))
+	s, err := gocron.NewScheduler(gocron.WithClock(n.clock), gocron.WithLocation(now.Location()), gocron.WithDistributedLocker(n.locker))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,15 @@ type Locker struct {
 	semaphore   func(job string) *client.Semaphore
 	options     []client.JobOption
 	now         func() time.Time
+	base        time.Time // when the Locker was made, by now
 	unscheduled bool
 
 	mu        sync.Mutex // guards everything below
 	scheduler gocron.Scheduler
 	// runs are what runs, by the job's context: all that gocron hands to both its Locker and its task.
 	runs map[context.Context]*lock
+	// timetables are those of the jobs, by their contexts too.
+	timetables map[context.Context]*timetable
 }
 
 var _ gocron.Locker = (*Locker)(nil)
@@ -54,7 +57,8 @@ func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
-// WithUnscheduled lets runs that are not on the timetable, as by Job.RunNow, run under a permit alone, without a firing.
+// WithUnscheduled lets runs that are not on the timetable, as by Job.RunNow or gocron.WithStartImmediately, run under a permit alone,
+// without a firing. Do not use it with gocron.LimitModeWait: runs that have queued up behind a slow one count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
 
 // WithNow replaces the clock, for a scheduler that has one of its own.
@@ -62,11 +66,12 @@ func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now
 
 // NewLocker returns a Locker that follows no scheduler yet.
 func NewLocker(c *client.Client, opts ...Option) *Locker {
-	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock)}
+	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock), timetables: make(map[context.Context]*timetable)}
 	l.semaphore = func(job string) *client.Semaphore { return c.Semaphore(job) }
 	for _, o := range opts {
 		o(l)
 	}
+	l.base = l.now()
 	return l
 }
 
@@ -82,6 +87,8 @@ func (l *Locker) Follow(s gocron.Scheduler) {
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {
+		now := l.now()
+		l.timetable(ctx).pass(now, drift(l.base, now))
 		return nil, fmt.Errorf("job %q: %w", job, ErrRunning)
 	}
 	due, err := l.due(ctx, job)

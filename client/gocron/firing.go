@@ -1,0 +1,95 @@
+package gocron
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/robfig/cron/v3"
+)
+
+// firing is the due time by which all schedulers know the run that one of them has at that time; zero when it is that one's own, as
+// of gocron.WithStartImmediately.
+func firing(s gocron.JobSchedule, at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	switch s := s.(type) {
+	case gocron.DurationJobSchedule:
+		return at.Truncate(s.Duration)
+	case gocron.DurationRandomJobSchedule:
+		return at.Truncate(s.Max)
+	case gocron.OneTimeJobSchedule:
+		if !slices.ContainsFunc(s.StartAt, at.Equal) {
+			return time.Time{}
+		}
+		return at
+	case gocron.CronJobSchedule:
+		c := parse(s.Crontab)
+		if every, ok := c.(cron.ConstantDelaySchedule); ok {
+			return at.Truncate(every.Delay)
+		}
+		if c != nil {
+			at = twin(c, at)
+		}
+	}
+	if at.Nanosecond() != 0 { // timetables are of whole seconds
+		return time.Time{}
+	}
+	return at
+}
+
+// unseen are due times after taken, as far as they follow from the schedule itself, for a job of which the scheduler keeps none at
+// the moment.
+func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
+	next := func(time.Time) time.Time { return time.Time{} }
+	switch s := s.(type) {
+	case gocron.DurationJobSchedule:
+		next = func(at time.Time) time.Time { return at.Add(s.Duration) }
+	case gocron.DurationRandomJobSchedule:
+		return []time.Time{now} // it lies in the same interval, or else in a later one
+	case gocron.OneTimeJobSchedule:
+		return s.StartAt
+	case gocron.CronJobSchedule:
+		if c := parse(s.Crontab); c != nil {
+			next = c.Next
+		}
+	}
+	if taken.IsZero() {
+		return nil
+	}
+	for at := next(taken); !at.IsZero() && len(all) < behind; at = next(at) {
+		all = append(all, at)
+	}
+	return all
+}
+
+// parse reads a crontab as gocron does; nil for one of an implementation of the user's own.
+func parse(crontab string) cron.Schedule {
+	fields := cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
+	s, err := cron.NewParser(fields).Parse(strings.TrimSpace(crontab))
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// twin is the first of the two times at which clocks show the time of at, on the day on which they are put back, if gocron passes
+// over the second. It does not when it was started between the two.
+func twin(s cron.Schedule, at time.Time) time.Time {
+	change, _ := at.ZoneBounds()
+	if change.IsZero() {
+		return at
+	}
+	_, now := at.Zone()
+	_, before := change.Add(-1).Zone()
+	first := at.Add(-time.Duration(before-now) * time.Second)
+	if !first.Before(change) || !first.Before(at) {
+		return at
+	}
+	if s.Next(first.Add(-time.Second)).Equal(first) && s.Next(first).Equal(at) {
+		return first
+	}
+	return at
+}

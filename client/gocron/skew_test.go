@@ -1,0 +1,133 @@
+package gocron_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+	_ "time/tzdata" // the test needs zones, whatever the machine has
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+// skewed is a node with its job, and by how much its clock is wrong.
+type skewed struct {
+	*node
+	job  gocron.Job
+	skew time.Duration
+	dues chan time.Time // of the runs that are over
+}
+
+// next is the job's next due time by the node's own clock; zero when there is none.
+func (n *skewed) next() time.Time {
+	n.t.Helper()
+	runs, err := n.job.NextRuns(2)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, at := range runs {
+		if at.After(n.clock.Now()) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// gocron issue 841, and worse: no two clocks agree, and the job takes less than they differ. Each firing runs once.
+func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) time.Time {
+		parsed, err := time.ParseInLocation(time.DateTime, text, berlin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	halfPastTwo := gocron.NewAtTimes(gocron.NewAtTime(2, 30, 0))
+	singleton := gocron.WithSingletonMode(gocron.LimitModeReschedule)
+	cases := map[string]struct {
+		from time.Time
+		d    gocron.JobDefinition
+		opts []gocron.JobOption
+		want []string // in UTC
+	}{
+		"every-second": {at("2026-03-01 12:00:00"), gocron.CronJob("* * * * * *", true), nil, []string{
+			"2026-03-01 11:00:01", "2026-03-01 11:00:02", "2026-03-01 11:00:03", "2026-03-01 11:00:04", "2026-03-01 11:00:05", "2026-03-01 11:00:06"}},
+		"singleton": {at("2026-03-01 12:00:00"), gocron.CronJob("* * * * * *", true), []gocron.JobOption{singleton}, []string{
+			"2026-03-01 11:00:01", "2026-03-01 11:00:02", "2026-03-01 11:00:03", "2026-03-01 11:00:04", "2026-03-01 11:00:05", "2026-03-01 11:00:06"}},
+		"duration": {at("2026-03-01 12:00:00"), gocron.DurationJob(time.Minute), nil, []string{
+			"2026-03-01 11:00:00", "2026-03-01 11:01:00", "2026-03-01 11:02:00", "2026-03-01 11:03:00"}},
+		"at-every": {at("2026-03-01 12:00:00"), gocron.CronJob("@every 1m", false), nil, []string{
+			"2026-03-01 11:00:00", "2026-03-01 11:01:00", "2026-03-01 11:02:00", "2026-03-01 11:03:00"}},
+		"cron-clocks-put-forward": {at("2026-03-27 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
+			"2026-03-28 01:30:00", "2026-03-30 00:30:00", "2026-03-31 00:30:00"}},
+		"cron-clocks-put-back": {at("2026-10-24 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
+			"2026-10-25 00:30:00", "2026-10-26 01:30:00", "2026-10-27 01:30:00"}},
+		"daily-clocks-put-forward": {at("2026-03-27 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
+			"2026-03-28 01:30:00", "2026-03-29 01:30:00", "2026-03-30 00:30:00"}}, // 03:30 where 02:30 is not
+		"daily-clocks-put-back": {at("2026-10-24 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
+			"2026-10-25 01:30:00", "2026-10-26 01:30:00", "2026-10-27 01:30:00"}},
+		"weekly": {at("2026-10-24 12:00:00"), gocron.WeeklyJob(1, gocron.NewWeekdays(time.Sunday), halfPastTwo), nil, []string{
+			"2026-10-25 01:30:00", "2026-11-01 01:30:00"}},
+		"monthly": {at("2026-01-30 12:00:00"), gocron.MonthlyJob(1, gocron.NewDaysOfTheMonth(-1), halfPastTwo), nil, []string{
+			"2026-01-31 01:30:00", "2026-02-28 01:30:00", "2026-03-31 00:30:00"}},
+		"one-time": {at("2026-03-01 12:00:00"), gocron.OneTimeJob(gocron.OneTimeJobStartDateTimes(at("2026-03-01 12:00:10"), at("2026-03-01 12:00:11"))), nil, []string{
+			"2026-03-01 11:00:10", "2026-03-01 11:00:11"}},
+	}
+	dial := clustertest.Start(t, slices.Collect(maps.Keys(cases))...)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var nodes []*skewed
+			for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
+				n := &skewed{skew: skew, dues: make(chan time.Time, 10)}
+				finished := client.WithHooks(client.Hooks{Finished: func(r client.Report) { n.dues <- r.Due }})
+				n.node = newNode(t, dial("app"+skew.String()), c.from.Add(skew), gkgocron.WithJobOptions(finished))
+				n.job = n.node.job(name, c.d, c.opts...)
+				n.start()
+				nodes = append(nodes, n)
+			}
+			ran := make(map[string]int)
+			for range len(nodes) * (len(c.want) + 3) {
+				// The world's time goes on to the moment at which the next clock strikes.
+				var first *skewed
+				for _, n := range nodes {
+					if next := n.next(); !next.IsZero() && (first == nil || next.Add(-n.skew).Before(first.next().Add(-first.skew))) {
+						first = n
+					}
+				}
+				if first == nil {
+					break
+				}
+				first.clock.Advance(first.next().Sub(first.clock.Now()))
+				select {
+				case due := <-first.dues:
+					ran[due.Format(time.DateTime)]++
+				case err := <-first.skipped:
+					wantDenied(t, err, client.FiringDone)
+				case <-time.After(patience):
+					t.Fatal("neither ran nor skipped")
+				}
+				if !first.next().IsZero() {
+					first.settle()
+				}
+			}
+			for due, times := range ran {
+				if times != 1 {
+					t.Errorf("%s ran %d times", due, times)
+				}
+			}
+			for _, due := range c.want {
+				if ran[due] != 1 {
+					t.Errorf("%s ran %d times; all: %v", due, ran[due], ran)
+				}
+			}
+		})
+	}
+}

@@ -51,7 +51,7 @@ type Config struct {
 	Members []Member
 	// Join are API addresses of servers of an existing cluster, which are asked to take this server in. Not with Members.
 	Join []string
-	// Profile says how soon a dead leader is replaced. Default ProfileDefault.
+	// Profile says how soon a dead leader is replaced. Default ProfileDefault; in Memory a server leads at once.
 	Profile Profile
 
 	// TLS protects the API when it has a certificate.
@@ -113,6 +113,9 @@ func (c Config) withDefaults() Config {
 	}
 	setDefault(&c.APIAddress, DefaultAPIAddress)
 	setDefault(&c.PeerAddress, DefaultPeerAddress)
+	if c.Memory != nil {
+		setDefault(&c.Profile, profileMemory)
+	}
 	setDefault(&c.Profile, ProfileDefault)
 	if c.PeerTLS == (TLS{}) {
 		c.PeerTLS = c.TLS

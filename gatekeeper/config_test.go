@@ -49,6 +49,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"folder and memory":      {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "together with Memory"},
 		"members in memory":      {Config{ID: "gk1", Memory: NewMemory(), Members: three()}, "Memory", "is alone"},
 		"joiner in memory":       {Config{ID: "gk4", Memory: NewMemory(), Join: []string{"a:1"}}, "Memory", "is alone"},
+		"leads at once":          {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
 		"no id among several":    {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
 		"no id for a joiner":     {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
 		"bad id":                 {Config{DataDir: "d", ID: "gk 1"}, "ID", "1 to 64 of"},

@@ -42,11 +42,13 @@ func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 	return err
 }
 
-// memoryTimeout is soon: nothing stalls in memory, and there is nobody else to hear from.
+// profileMemory leads at once: nothing stalls in memory, and there is nobody else to hear from.
+const profileMemory Profile = "memory"
+
 const memoryTimeout = 50 * time.Millisecond
 
 func (c *Config) timeouts() consensus.Timeouts {
-	if c.Memory != nil {
+	if c.Profile == profileMemory {
 		return consensus.Timeouts{Heartbeat: memoryTimeout, Election: memoryTimeout}
 	}
 	return c.Profile.timeouts()

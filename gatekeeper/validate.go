@@ -192,7 +192,7 @@ func (c *Config) checkTLS() error {
 }
 
 func (c *Config) checkRest() error {
-	if c.Profile != ProfileDefault && c.Profile != ProfileFast {
+	if c.Profile != ProfileDefault && c.Profile != ProfileFast && (c.Profile != profileMemory || c.Memory == nil) {
 		return &ConfigError{"Profile", string(c.Profile), "must be default or fast"}
 	}
 	if c.DumpInterval != 0 && c.DumpInterval < minDumpInterval {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 )
 
 // raftLogger carries Raft's lines to logger.
@@ -47,11 +50,33 @@ func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
 			about = fmt.Sprint(arg)
 		}
 		attrs[i] = arg
+		if i%2 == 1 {
+			attrs[i] = readable(arg)
+		}
 	}
 	if to >= slog.LevelWarn && !s.first(msg+about) {
 		to = slog.LevelDebug
 	}
 	s.logger.Log(context.Background(), to, msg, attrs...)
+}
+
+// readable is a value as a person reads it in a line of any format. Raft passes whole structures, itself among them, which a
+// handler of JSON would spell out field by field.
+func readable(value any) any {
+	switch v := value.(type) {
+	case raft.Server:
+		return fmt.Sprintf("%s at %s (%s)", v.ID, v.Address, strings.ToLower(v.Suffrage.String()))
+	case error, time.Time, time.Duration, slog.LogValuer:
+		return v
+	case fmt.Stringer:
+		return v.String()
+	}
+	switch reflect.ValueOf(value).Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Array, reflect.Func, reflect.Chan:
+		return fmt.Sprintf("%+v", value)
+	default:
+		return value
+	}
 }
 
 func (s *logSink) first(complaint string) bool {

@@ -1,0 +1,152 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A denial is an answer: it says why, and Reason says what can be done.
+func ExampleDenied() {
+	clients, end := connect("app1", "db7")
+	defer end()
+	ctx := context.Background()
+	app1, db7 := clients[0], clients[1]
+	billing := &gatekeeperv1.Definition{Name: "billing", GroupPattern: new("prod"), AcquirerPattern: new("app[12]")}
+	if _, err := app1.Declare(ctx, billing); err != nil {
+		panic(err)
+	}
+
+	ask := func(c *client.Client, semaphore string, opts ...client.AcquireOption) {
+		_, err := c.Semaphore(semaphore).TryAcquire(ctx, opts...)
+		if denied, ok := errors.AsType[*client.Denied](err); ok {
+			fmt.Printf("%s\n  %s\n", denied.Reason, denied)
+		}
+	}
+	prod := client.WithGroup("prod")
+	ask(app1, "biling", prod)                              // nobody has defined it
+	ask(app1, "billing", client.WithGroup("staging"))      // the wrong group
+	ask(db7, "billing", prod)                              // the wrong host
+	ask(app1, "billing", prod, client.WithWeight(2))       // more than there is
+	ask(app1, "billing", prod)                             // granted
+	ask(app1, "billing", prod, client.WithHolderID("two")) // taken
+	// Output:
+	// NO_SUCH_SEMAPHORE
+	//   There is no semaphore "biling".
+	// GROUP_MISMATCH
+	//   Group "staging" does not match the group pattern "prod" of semaphore "billing".
+	// ACQUIRER_MISMATCH
+	//   Acquirer "db7" does not match the acquirer pattern "app[12]" of semaphore "billing".
+	// WEIGHT_EXCEEDS_PERMITS
+	//   Weight 2 is more than the 1 permit of semaphore "billing", and never fits.
+	// NO_FREE_PERMIT
+	//   The only permit of semaphore "billing" is taken.
+}
+
+// Most programs skip the run on every denial. What a program can do beyond that depends on the reason alone.
+func ExampleReason() {
+	advice := func(r client.Reason) string {
+		switch r {
+		case client.NoFreePermit:
+			return "wait in the queue, by Acquire"
+		case client.FiringClaimed:
+			return "another holder runs it: it may still be lost"
+		case client.FiringDone:
+			return "it has run: nothing is to be done"
+		case client.Paused, client.Cordoned:
+			return "an operator wants it so: ask again later"
+		case client.Stopping:
+			return "this holder's own permit is being stopped: release it"
+		case client.HeldForOperator:
+			return "the last run was lost, and somebody is to look first"
+		case client.AlreadyHeld:
+			return "this holder holds a permit of another weight or firing: release it"
+		case client.NoSuchSemaphore, client.GroupMismatch, client.AcquirerMismatch, client.WeightExceedsPermits:
+			return "the definition or the caller is wrong: only an edit helps"
+		}
+		return "a reason of a newer server: do not run"
+	}
+	fmt.Println(advice(client.NoFreePermit))
+	fmt.Println(advice(client.GroupMismatch))
+	// Output:
+	// wait in the queue, by Acquire
+	// the definition or the caller is wrong: only an edit helps
+}
+
+// Whoever waits is told its place, and what it waits for.
+func ExampleSemaphore_Acquire() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	first, err := clients[0].Semaphore("nightly-export").Acquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+
+	second := clients[1].Semaphore("nightly-export", client.WithPlace(func(p client.Place) {
+		fmt.Printf("place %d of %d\n", p.Place, p.QueueLength)
+		go first.Release(ctx)
+	}))
+	permit, err := second.Acquire(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(permit.Acquirer(), "holds", second.Name())
+	// Output:
+	// place 1 of 1
+	// app2 holds nightly-export
+}
+
+// The optimistic replace: the answer is a permit only if nobody has acquired, released or lost one since.
+func ExampleWithExpectedRevision() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	read, err := clients[0].Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: "nightly-export"})
+	if err != nil {
+		panic(err)
+	}
+	seen := read.GetRecord().GetPermitRevision()
+
+	for _, c := range clients {
+		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithExpectedRevision(seen))
+		if changed, ok := errors.AsType[*client.RevisionChangedError](err); ok {
+			fmt.Println("somebody was faster:", changed.Current > changed.Expected)
+			continue
+		}
+		fmt.Println("acquired:", err)
+		_ = permit.Release(ctx)
+	}
+	// Output:
+	// acquired: <nil>
+	// somebody was faster: true
+}
+
+// An acquisition that is repeated by hand, after a crash of the caller for example, is named by the caller.
+func ExampleWithRequestID() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, sem := context.Background(), clients[0].Semaphore("nightly-export")
+	id := client.NewRequestID() // kept with the work
+	mine := []client.AcquireOption{client.WithRequestID(id), client.WithHolderID("import-17")}
+
+	first, err := sem.TryAcquire(ctx, mine...)
+	if err != nil {
+		panic(err)
+	}
+	again, err := sem.TryAcquire(ctx, mine...)
+	fmt.Println("the same permit:", err == nil && again.Token() == first.Token())
+
+	_ = first.Release(ctx)
+	_, err = sem.TryAcquire(ctx, mine...)
+	if ended, ok := errors.AsType[*client.RequestEndedError](err); ok {
+		fmt.Println("no second one:", ended.How)
+	}
+	// Output:
+	// the same permit: true
+	// no second one: released
+}

@@ -1,0 +1,188 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// nobody is an address at which no server is.
+const nobody = "127.0.0.1:1"
+
+// silent keeps the log of an example to itself.
+func silent() client.Option { return client.WithLogger(slog.New(slog.DiscardHandler)) }
+
+func ExampleDial() {
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}, // and client.DefaultPort
+		client.WithGroup("prod"), // or GK_GROUP, or client.DefaultGroup
+		client.WithAcquirer("app1"),
+		client.WithAttemptTimeout(client.DefaultAttemptTimeout/5), // on a short network
+		client.WithGRPC(grpc.WithUserAgent("nightly-export")),
+		client.WithLogger(slog.Default()),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Println("without endpoints:", client.DefaultEndpoint, "which is port", client.DefaultPort)
+	fmt.Println("without a group:", client.DefaultGroup)
+	// Output:
+	// without endpoints: 127.0.0.1:7420 which is port 7420
+	// without a group: default
+}
+
+// A server that is away is tried again until the context ends. Then the error says what was tried.
+func ExampleUnavailableError() {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	c, err := client.Dial(ctx, []string{nobody}, silent())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+
+	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
+	fmt.Println("unavailable:", errors.Is(err, client.ErrUnavailable))
+	fmt.Println("the time was over:", errors.Is(err, context.DeadlineExceeded))
+	fmt.Println("it may have been granted:", errors.Is(err, client.ErrOutcomeUnknown))
+	if away, ok := errors.AsType[*client.UnavailableError](err); ok {
+		tried := func(a client.Attempt) { fmt.Println("tried:", a.Endpoint, a.Err != nil) }
+		for _, a := range away.Tried {
+			tried(a)
+		}
+	}
+	// Output:
+	// unavailable: true
+	// the time was over: true
+	// it may have been granted: false
+	// tried: 127.0.0.1:1 true
+}
+
+// A context that has ended already asks nobody.
+func ExampleSemaphore_TryAcquire_contextEnded() {
+	clients, end := connect("app1")
+	defer end()
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+
+	_, err := client.Dial(ended, nil)
+	fmt.Println(err)
+	_, err = clients[0].Semaphore("nightly-export").TryAcquire(ended)
+	fmt.Println(errors.Is(err, context.Canceled), errors.Is(err, client.ErrOutcomeUnknown))
+	// Output:
+	// context canceled
+	// true false
+}
+
+// A server whose certificate the authorities do not know is not talked to.
+func ExampleWithTLS() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	stranger := httptest.NewUnstartedServer(http.NotFoundHandler())
+	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
+	stranger.EnableHTTP2 = true
+	stranger.StartTLS()
+	defer stranger.Close()
+
+	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // authorities of the system
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
+	fmt.Println(errors.Is(err, client.ErrUnavailable), strings.Contains(err.Error(), "certificate signed by unknown authority"))
+
+	ctx = context.Background()
+	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{CA: "/etc/gatekeeper/none.pem"}))
+	fmt.Println(errors.Is(err, fs.ErrNotExist))
+	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{Cert: "client.pem"}))
+	fmt.Println(err)
+	// Output:
+	// true true
+	// true
+	// client: TLS certificate and key are given together, or neither
+}
+
+// What the servers refuse changes nothing. Every refusal is a *StatusError, and most say more by a type of their own.
+func ExampleStatusError() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, definitions := context.Background(), clients[0].Definitions()
+
+	_, err := definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
+		Definition: &gatekeeperv1.Definition{Name: "billing", GroupPattern: new("prod(")},
+	})
+	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
+		fmt.Printf("%s = %q\n", e.Field, e.Value)
+	}
+	_, err = definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "nightly-export"}})
+	if e, ok := errors.AsType[*client.AlreadyExistsError](err); ok {
+		fmt.Println(e.Name, "exists, version known:", e.Current > 0)
+	}
+	_, err = definitions.ReplaceDefinition(ctx, &gatekeeperv1.ReplaceDefinitionRequest{
+		Definition: &gatekeeperv1.Definition{Name: "nightly-export"}, ExpectedVersion: 999,
+	})
+	if e, ok := errors.AsType[*client.StaleVersionError](err); ok {
+		fmt.Println(e.Name, "is not at version", e.Expected)
+	}
+	_, err = definitions.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: "biling"})
+	if e, ok := errors.AsType[*client.NoSuchDefinitionError](err); ok {
+		fmt.Println("there is no", e.Name)
+	}
+	_, err = clients[0].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: 17})
+	if e, ok := errors.AsType[*client.NoSuchPermitError](err); ok {
+		fmt.Println("there is no permit", e.Token)
+	}
+	if e, ok := errors.AsType[*client.StatusError](err); ok { // what they all are
+		fmt.Println(e.Code == codes.NotFound, e.Reason)
+	}
+	// Output:
+	// definition.group_pattern = "prod("
+	// nightly-export exists, version known: true
+	// nightly-export is not at version 999
+	// there is no biling
+	// there is no permit 17
+	// true NO_SUCH_PERMIT
+}
+
+// A release that did not get through is tried again before the same acquisition may be repeated.
+func ExamplePermit_Release_serverAway() {
+	endpoint, stop := clustertest.Open("nightly-export")
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{endpoint}, silent())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	permit, err := c.Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	stop()
+
+	brief, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	switch err := permit.Release(brief); {
+	case errors.Is(err, client.ErrReleasePending):
+		fmt.Println("an earlier release is still under way")
+	case errors.Is(err, client.ErrUnavailable):
+		fmt.Println("not told; held here:", permit.Held())
+	}
+	// Output: not told; held here: false
+}

@@ -1,0 +1,262 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func ExamplePermit() {
+	clients, end := connect("app1")
+	defer end()
+	ctx := context.Background()
+	sem := clients[0].Semaphore("nightly-export", client.WithGroup("prod"), client.WithMetadata(map[string]string{"release": "4.2"}))
+
+	permit, err := sem.TryAcquire(ctx, client.WithHolderID("worker-3"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(permit.Semaphore(), permit.Group(), permit.Acquirer(), permit.HolderID())
+	fmt.Println("lives", permit.Duration(), "without a refresh, or by another name", permit.ExpirationPeriod())
+
+	if err := permit.Refresh(ctx); err != nil { // not needed: the client does it by itself
+		fmt.Println(err)
+	}
+	fmt.Println("safe for most of it:", time.Until(permit.SafeUntil()) > 50*time.Second)
+
+	if err := permit.Release(ctx); err != nil {
+		fmt.Println(err)
+	}
+	<-permit.Done()
+	fmt.Println("held:", permit.Held(), "safe until:", permit.SafeUntil().IsZero())
+	// Output:
+	// nightly-export prod app1 worker-3
+	// lives 1m0s without a refresh, or by another name 1m0s
+	// safe for most of it: true
+	// held: false safe until: true
+}
+
+// Releasing twice does no harm, and the permit does not come back.
+func ExamplePermit_Release() {
+	clients, end := connect("app1")
+	defer end()
+	ctx := context.Background()
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+
+	fmt.Println(permit.Release(ctx), permit.Release(ctx))
+	fmt.Println("refresh:", permit.Refresh(ctx))
+	fmt.Println("context:", context.Cause(permit.Context()))
+	fmt.Println(errors.Is(permit.Ensure(ctx, time.Second), client.ErrReleased))
+	// Output:
+	// <nil> <nil>
+	// refresh: the permit was released
+	// context: the permit was released
+	// true
+}
+
+// A run that found nothing to do gives its firing back.
+func ExamplePermit_ReleaseNotRun() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	due := client.WithFiring("nightly", time.Date(2026, 6, 1, 2, 30, 0, 0, time.UTC))
+
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, due)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("app1 cannot reach the database:", permit.ReleaseNotRun(ctx))
+
+	permit, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, due)
+	fmt.Println("app2 runs the same firing:", err)
+	fmt.Println(permit.Release(ctx))
+
+	_, err = clients[0].Semaphore("nightly-export").TryAcquire(ctx, due)
+	if denied, ok := errors.AsType[*client.Denied](err); ok {
+		fmt.Println(denied.Reason)
+	}
+	// Output:
+	// app1 cannot reach the database: <nil>
+	// app2 runs the same firing: <nil>
+	// <nil>
+	// FIRING_DONE
+}
+
+// A permit that has ended never comes back: every use of it says why.
+func ExamplePermit_Refresh() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	if _, err := clients[0].Declare(ctx, &gatekeeperv1.Definition{Name: "brief", Duration: durationpb.New(time.Second)}); err != nil {
+		panic(err)
+	}
+	permit, err := clients[0].Semaphore("brief").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	// An operator has it stopped, and the job goes on.
+	if _, err := clients[1].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: permit.Token(), Author: "ops@desk"}); err != nil {
+		panic(err)
+	}
+	if _, err := clients[1].Semaphore("brief").Acquire(ctx); err != nil { // let in when the first one's time is over
+		panic(err)
+	}
+
+	fmt.Println("held:", permit.Held())
+	fmt.Println("refresh:", errors.Is(permit.Refresh(ctx), client.ErrRevoked))
+	fmt.Println("before the next step:", errors.Is(permit.Ensure(ctx, time.Millisecond), client.ErrRevoked))
+	if ended, ok := errors.AsType[*client.EndedError](permit.Release(ctx)); ok {
+		fmt.Println("release: it had ended before,", ended.Token == permit.Token())
+	}
+	// Output:
+	// held: false
+	// refresh: true
+	// before the next step: true
+	// release: it had ended before, true
+}
+
+// A step that takes longer than a permit lives is not begun.
+func ExampleTooShortError() {
+	clients, end := connect("app1")
+	defer end()
+	ctx := context.Background()
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	defer permit.Release(ctx)
+
+	err = permit.Ensure(ctx, time.Hour)
+	if short, ok := errors.AsType[*client.TooShortError](err); ok {
+		fmt.Println(short.Wanted, "wanted of a permit that lives", short.Duration)
+	}
+	// Output: 1h0m0s wanted of a permit that lives 1m0s
+}
+
+// The job must be able to stop within the life of its permit.
+func ExampleWithStopTime() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	_, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithStopTime(50*time.Second))
+	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
+		fmt.Println(e.StopTime, "to stop, of", e.Duration)
+	}
+	permit, err := c.Semaphore("nightly-export").Acquire(ctx, client.WithStopTime(20*time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("held:", permit.Held())
+	// Output:
+	// 50s to stop, of 1m0s
+	// held: true
+}
+
+// What a job is told when it is to stop. Most jobs only stop; some want to know why.
+func ExampleStopError() {
+	clients, end := connect("app1", "ops")
+	defer end()
+	ctx := context.Background()
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+	read, err := clients[1].Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: "nightly-export"})
+	if err != nil {
+		panic(err)
+	}
+	moved := &gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("no-run"), Duration: durationpb.New(time.Minute)}
+	_, err = clients[1].Definitions().ReplaceDefinition(ctx, &gatekeeperv1.ReplaceDefinitionRequest{
+		Definition: moved, ExpectedVersion: read.GetRecord().GetVersion(), Author: "ops@desk", Reason: "maintenance",
+	})
+	if err != nil {
+		panic(err)
+	}
+	_ = permit.Refresh(ctx) // the job hears of it at once too; this waits for it
+
+	<-permit.Context().Done()
+	cause := context.Cause(permit.Context())
+	switch {
+	case errors.Is(cause, client.ErrMoved):
+		fmt.Println("an edit lets somebody else run it")
+	case errors.Is(cause, client.ErrPaused), errors.Is(cause, client.ErrCordoned):
+		fmt.Println("nobody is to run it for now")
+	case errors.Is(cause, client.ErrTakenOver):
+		fmt.Println("somebody judged this process dead")
+	case errors.Is(cause, client.ErrStopped):
+		fmt.Println("stopped, for another reason")
+	case errors.Is(cause, client.ErrClosed):
+		fmt.Println("this process closed its client")
+	}
+	if stop, ok := errors.AsType[*client.StopError](cause); ok {
+		fmt.Println("time left:", time.Until(stop.Until) > 0, "still held:", permit.Held())
+	}
+	// Output:
+	// an edit lets somebody else run it
+	// time left: true still held: true
+}
+
+func ExamplePermit_Progress() {
+	clients, end := connect("app1")
+	defer end()
+	sem := clients[0].Semaphore("nightly-export", client.WithStallLimit(50*time.Millisecond))
+
+	hangs := func(ctx context.Context) error { // never calls client.PermitOf(ctx).Progress()
+		<-ctx.Done()
+		return nil
+	}
+
+	stalled := client.WithHooks(client.Hooks{Lost: func(p *client.Permit, cause error) {
+		fmt.Println("stalled:", errors.Is(cause, client.ErrStalled), "held:", p.Held())
+	}})
+	_ = client.Wrap(sem, hangs, stalled)(context.Background())
+	// Output: stalled: true held: true
+}
+
+// In a test the clock is moved by hand: how a job of one's own takes a loss is seen without waiting for one.
+func ExampleWithClock() {
+	endpoint, end := clustertest.Open("nightly-export")
+	defer end()
+	ctx, watch := context.Background(), &hands{}
+	var clock client.Clock = watch
+	c, err := client.Dial(ctx, []string{endpoint}, client.WithClock(clock))
+	if err != nil {
+		panic(err)
+	}
+	defer c.Close()
+	permit, err := c.Semaphore("nightly-export").TryAcquire(ctx)
+	if err != nil {
+		panic(err)
+	}
+
+	fmt.Println(clock.Now(), "held:", permit.Held())
+	watch.move(2 * time.Minute) // the machine was suspended
+	fmt.Println(clock.Now(), "held:", permit.Held())
+	fmt.Println("lost:", errors.Is(permit.Refresh(ctx), client.ErrLost), errors.Is(permit.Ensure(ctx, time.Second), client.ErrLost))
+	fmt.Println(context.Cause(permit.Context()))
+	// Output:
+	// 0s held: true
+	// 2m0s held: false
+	// lost: true true
+	// the permit is lost: its deadline passed without a refresh
+}
+
+// hands is a clock that a test moves.
+type hands struct{ now atomic.Int64 }
+
+func (h *hands) Now() time.Duration   { return time.Duration(h.now.Load()) }
+func (h *hands) move(d time.Duration) { h.now.Add(int64(d)) }

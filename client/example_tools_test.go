@@ -1,0 +1,97 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Every task of a group is moved in one step, or none is.
+func ExampleClient_Definitions() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+	if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: "billing", GroupPattern: new("prod")}); err != nil {
+		log.Fatal(err)
+	}
+
+	batch := &gatekeeperv1.BatchEditRequest{Author: "ops@desk", Reason: "maintenance", RequestId: client.NewRequestID()}
+	for record, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		changed := record.GetDefinition()
+		changed.GroupPattern = new("dr-site")
+		batch.Edits = append(batch.Edits, &gatekeeperv1.Edit{
+			Change:          &gatekeeperv1.Edit_Replace{Replace: changed},
+			ExpectedVersion: record.GetVersion(), // refused if somebody else was faster
+		})
+	}
+	_, err := c.Definitions().BatchEdit(ctx, batch)
+	fmt.Println(len(batch.Edits), "moved:", err)
+	// Output: 2 moved: <nil>
+}
+
+func ExampleClient_AllHolders() {
+	clients, end := connect("app1", "ops")
+	defer end()
+	ctx := context.Background()
+	if _, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	for permit, err := range clients[1].AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: []string{"nightly-*"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(permit.GetSemaphore(), "is held by", permit.GetIdentity().GetAcquirer())
+	}
+	// Output: nightly-export is held by app1
+}
+
+func ExampleClient_Watch() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	from := &gatekeeperv1.WatchRequest{FromRevision: 1, Names: []string{"nightly-*"}}
+	for told, err := range c.Watch(ctx, from) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if told.GetMissed() {
+			continue // read everything again
+		}
+		for _, event := range told.GetEvents() {
+			fmt.Println(event.GetKind(), event.GetSemaphore())
+		}
+		if len(told.GetEvents()) > 0 {
+			break
+		}
+	}
+	// Output: EVENT_KIND_CREATED nightly-export
+}
+
+func ExampleClient_Members() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
+	if err != nil {
+		log.Fatal(err) // none answered
+	}
+	show := func(m client.MemberStatus) { fmt.Println(m.ID(), "answers:", m.Err == nil) }
+	for _, m := range members {
+		show(m)
+	}
+
+	status, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{}) // of whichever is reached
+	fmt.Println("led by", status.GetLeaderId(), err)
+	// Output:
+	// gk1 answers: true
+	// led by gk1 <nil>
+}

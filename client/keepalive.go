@@ -71,7 +71,7 @@ func (k *keeper) awaitWork() bool {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-k.due:
+		case <-k.serving.wake:
 		case <-k.ctx.Done():
 		}
 		timer.Stop()
@@ -81,15 +81,16 @@ func (k *keeper) awaitWork() bool {
 	}
 }
 
-// untilDue is how long no refresh is due; 0 when one is.
+// untilDue is how long no refresh is due, and so how long to sleep at most; 0 when one is.
 func (k *keeper) untilDue() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	now := k.clock.Now()
 	p := k.refresh.first()
 	if p == nil {
-		return time.Hour // a permit nudges
+		return k.serving.begin(now, time.Hour) // a permit ends it
 	}
-	return min(max(p.at[byRefresh]-k.clock.Now(), 0), maxSleep)
+	return k.serving.begin(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
 // stream serves one stream until it fails, or is idle. answered says that a frame was answered on it.
@@ -183,7 +184,7 @@ func (s *session) run(ctx context.Context) error {
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-s.keeper.due:
+		case <-s.keeper.serving.wake:
 		case err := <-s.failed:
 			return err
 		case <-ctx.Done():
@@ -242,7 +243,7 @@ func (k *keeper) nextFrame(number uint64) *frame {
 		if b := p.belief.stated(now); b != p.belief {
 			p.belief = b
 			k.arrange(p)
-			k.nudge()
+			k.watching.endBy(p.at[byEvent], now)
 		}
 	}
 	n := min(len(k.forget), maxTokens)

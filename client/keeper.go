@@ -28,10 +28,10 @@ type keeper struct {
 	start  sync.Once
 	work   sync.WaitGroup
 
-	sooner chan struct{} // the first event is sooner than it was
-	due    chan struct{} // a refresh is due sooner, or there is a first permit
+	watching nap // watch's, until the first event
+	serving  nap // serve's, until the first refresh
 
-	mu      sync.Mutex // guards everything below, and the permits' own parts
+	mu      sync.Mutex // guards everything below, the naps' ends, and the permits' own parts
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
@@ -50,8 +50,8 @@ func newKeeper(c *Client) *keeper {
 	k := &keeper{
 		client:     c,
 		clock:      c.settings.clock,
-		sooner:     make(chan struct{}, 1),
-		due:        make(chan struct{}, 1),
+		watching:   newNap(),
+		serving:    newNap(),
 		permits:    make(map[uint64]*Permit),
 		events:     schedule{by: byEvent},
 		refresh:    schedule{by: byRefresh},
@@ -94,7 +94,9 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 	k.permits[p.Token()] = p
 	k.arrange(p)
 	k.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
-	k.nudge()
+	now := k.clock.Now()
+	k.watching.endBy(p.at[byEvent], now)
+	k.serving.endBy(p.at[byRefresh], now)
 	k.start.Do(func() {
 		k.work.Go(k.watch)
 		k.work.Go(k.serve)
@@ -111,13 +113,33 @@ func (k *keeper) arrange(p *Permit) {
 	k.events.set(p, at)
 }
 
-// nudge wakes both goroutines to look at their schedules again.
-func (k *keeper) nudge() {
-	for _, c := range []chan struct{}{k.sooner, k.due} {
-		select {
-		case c <- struct{}{}:
-		default: // they are to look anyway
-		}
+// nap is the sleep of one of the keeper's goroutines until the first permit of its schedule is due. Who schedules a permit wakes
+// it only if it would sleep for too long: most permits are released before a refresh is due, and waking a goroutine takes longer
+// than all else that the keeper does for them.
+type nap struct {
+	wake chan struct{} // holds one
+	// until is the clock's reading at which the goroutine looks at its schedule again by itself. It always does so before it
+	// sleeps, so this need not be right while it is awake.
+	until time.Duration
+}
+
+func newNap() nap { return nap{wake: make(chan struct{}, 1)} }
+
+// begin notes that the goroutine sleeps for d at most, and returns d.
+func (n *nap) begin(now, d time.Duration) time.Duration {
+	n.until = now + d
+	return d
+}
+
+// endBy makes sure that the goroutine looks at its schedule at that time at the latest. A nap that should be over may still be
+// going on: timers stand still while the machine is suspended.
+func (n *nap) endBy(at, now time.Duration) {
+	if now < n.until && n.until <= at {
+		return
+	}
+	select {
+	case n.wake <- struct{}{}:
+	default: // it is to look anyway
 	}
 }
 
@@ -129,7 +151,7 @@ func (k *keeper) watch() {
 		timer.Reset(k.expire())
 		select {
 		case <-timer.C:
-		case <-k.sooner:
+		case <-k.watching.wake:
 		case <-k.ctx.Done():
 			return
 		}
@@ -154,9 +176,9 @@ func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		p := k.events.first()
 		switch {
 		case p == nil:
-			return time.Hour, stalled // a permit nudges
+			return k.watching.begin(now, time.Hour), stalled // a permit ends it
 		case now < p.at[byEvent]:
-			return min(p.at[byEvent]-now, maxSleep), stalled
+			return k.watching.begin(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
 			k.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
@@ -254,7 +276,7 @@ func (k *keeper) ask(p *Permit) (refreshWaiter, error) {
 	p.waiters = append(p.waiters, w)
 	if !p.asked { // otherwise it is asked again when the frame on its way is answered
 		k.refresh.set(p, now)
-		k.nudge()
+		k.serving.endBy(now, now)
 	}
 	return w, nil
 }

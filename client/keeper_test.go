@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// handClock stands still until it is moved.
+type handClock struct{ now time.Duration }
+
+func (c *handClock) Now() time.Duration { return c.now }
+
+// restingKeeper is a keeper whose goroutines do not run: the test does their work.
+func restingKeeper(t testing.TB) (*keeper, *handClock) {
+	clock := &handClock{now: time.Hour}
+	c := &Client{settings: &settings{clock: clock}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	k := newKeeper(c)
+	k.start.Do(func() {})
+	t.Cleanup(func() {
+		k.close()
+		c.cancel()
+	})
+	return k, clock
+}
+
+// granted lets the keeper keep a permit that was granted at this moment.
+func (k *keeper) granted(t testing.TB, token uint64, duration time.Duration) *Permit {
+	t.Helper()
+	id, now := "h", k.clock.Now()
+	p, err := k.take(t.Context(), &acquisition{holderID: &id},
+		answer{grant: grant("s", token, duration, 0), belief: believe(now, 0, duration, now)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// woken says whether a nap was ended, and takes note of it.
+func woken(n *nap) bool {
+	select {
+	case <-n.wake:
+		return true
+	default:
+		return false
+	}
+}
+
+// rest begins both naps as the goroutines do.
+func (k *keeper) rest() {
+	k.untilDue()
+	k.expire()
+	woken(&k.serving)
+	woken(&k.watching)
+}
+
+func TestKeeper_PermitThatIsDueBeforeTheNapsEnd_WakesBoth(t *testing.T) {
+	k, _ := restingKeeper(t)
+	k.rest() // for an hour: there is no permit
+	k.granted(t, 1, time.Minute)
+	if !woken(&k.serving) || !woken(&k.watching) {
+		t.Error("the first permit did not end the naps")
+	}
+	k.rest()
+	k.granted(t, 2, 90*time.Millisecond)
+	if !woken(&k.serving) || !woken(&k.watching) {
+		t.Error("a permit that is due earlier than all others did not end the naps")
+	}
+}
+
+func TestKeeper_PermitThatIsDueAfterTheNapsEnd_WakesNobody(t *testing.T) {
+	k, clock := restingKeeper(t)
+	k.granted(t, 1, time.Second) // due within 0.4 s
+	k.rest()
+	clock.now += 10 * time.Millisecond
+	k.granted(t, 2, time.Minute)
+	if woken(&k.serving) || woken(&k.watching) {
+		t.Error("a permit that is due later ended a nap")
+	}
+}
+
+func TestKeeper_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
+	k, clock := restingKeeper(t)
+	k.granted(t, 1, time.Minute)
+	k.rest()
+	clock.now += time.Minute // and the timers of the naps have stood still
+	k.granted(t, 2, time.Minute)
+	if !woken(&k.serving) || !woken(&k.watching) {
+		t.Error("the naps go on although they should be over")
+	}
+}
+
+func TestPermit_RefreshDuringANap_EndsIt(t *testing.T) {
+	k, _ := restingKeeper(t)
+	p := k.granted(t, 1, time.Minute)
+	k.rest()
+	if _, err := k.ask(p); err != nil {
+		t.Fatal(err)
+	}
+	if !woken(&k.serving) {
+		t.Error("nobody was woken to refresh")
+	}
+}

@@ -44,7 +44,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: build ## Measure the core against the limits of this machine, in one run; prints a table and writes JSON
+bench: build ## Measure the core against the limits of this machine, and the client library, in one run; prints a table and writes JSON
 	@go run ./deploy/bench -bin bin $(ARGS)
 
 .PHONY: lint

@@ -57,3 +57,84 @@ func TestNumbers_WhatIsNone_IsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestCompare_TakesTurnsAndTellsTheDifference(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := windows{warmUp: time.Second, window: time.Second, count: 3}
+		var raw, client int
+		takes := func(d time.Duration, calls *int) work {
+			return func(context.Context) error {
+				*calls++
+				<-time.After(d)
+				return nil
+			}
+		}
+		a, err := w.compare(t.Context(), takes(time.Millisecond, &raw), takes(1500*time.Microsecond, &client))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Raw != 1000 || a.Client != 1500 || a.Error != 0 || raw != client {
+			t.Errorf("%+v after %d and %d calls, want medians of 1000 and 1500 µs after as many of both", a, raw, client)
+		}
+	})
+}
+
+func TestCompare_OneErrorFailsTheRun(t *testing.T) {
+	refused := errors.New("refused")
+	w := windows{window: time.Hour, count: 1}
+	fine := func(context.Context) error { return nil }
+	if _, err := w.compare(t.Context(), fine, func(context.Context) error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("%v, want the error of the work", err)
+	}
+}
+
+func TestMedian_ItsErrorGrowsWithTheSpread(t *testing.T) {
+	var narrow, wide []time.Duration
+	for i := range 1001 {
+		narrow = append(narrow, time.Millisecond+time.Duration(i)*time.Microsecond)
+		wide = append(wide, time.Millisecond+time.Duration(i)*2*time.Microsecond)
+	}
+	mid, one := median(narrow)
+	_, two := median(wide)
+	if mid != 1500 || one <= 0 || two != 2*one {
+		t.Errorf("median %v ± %v, and ± %v at twice the spread", mid, one, two)
+	}
+}
+
+func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
+	good := keeperReport{Permits: 10, Seconds: 24, Streams: 1, Frames: 3, Tokens: 20}
+	if err := (&kept{keeperReport: good}).check(); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*keeperReport){
+		"a lost permit":           func(r *keeperReport) { r.Lost, r.FirstLoss = 1, "its deadline passed" },
+		"a missed refresh":        func(r *keeperReport) { r.Missed = 1 },
+		"a refusal":               func(r *keeperReport) { r.NotRefreshed = 1 },
+		"a stream opened anew":    func(r *keeperReport) { r.Streams = 2 },
+		"no stream that is known": func(r *keeperReport) { r.Streams = 0 },
+	} {
+		bad := good
+		spoil(&bad)
+		if (&kept{keeperReport: bad}).check() == nil {
+			t.Errorf("%s does not fail the run", name)
+		}
+	}
+}
+
+func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
+	fine := func() *bench {
+		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice}
+	}
+	if err := fine().check("core,calls,keep", "1,3", "1"); err != nil {
+		t.Error(err)
+	}
+	if fine().check("cores", "1", "1") == nil {
+		t.Error("a part that does not exist is taken")
+	}
+	short, none := fine(), fine()
+	short.keepFor--
+	none.permits = 0
+	if short.check("keep", "1", "1") == nil || none.check("keep", "1", "1") == nil {
+		t.Error("a window too short for two refreshes, or no permits, are taken")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -21,10 +22,18 @@ type added struct {
 	// Raw and Client are the medians of one piece of work, in µs.
 	Raw    float64 `json:"raw_p50_us"`
 	Client float64 `json:"client_p50_us"`
-	// PerRPC is the difference of the medians for one call, in µs.
-	PerRPC       float64 `json:"added_us_per_rpc"`
-	RawAllocs    float64 `json:"raw_allocs"`
-	ClientAllocs float64 `json:"client_allocs"`
+	// PerRPC is the difference of the medians for one call, and Error about how far chance may have moved it, both in µs.
+	PerRPC float64 `json:"added_us_per_rpc"`
+	Error  float64 `json:"error_us_per_rpc"`
+	// What one piece of work cost the calling process. Its CPU time depends less than the medians on what else the machine does.
+	RawCost    cost `json:"raw"`
+	ClientCost cost `json:"client"`
+}
+
+// cost is what one piece of work costs the process that calls.
+type cost struct {
+	CPU    float64 `json:"cpu_us"`
+	Allocs float64 `json:"allocs"`
 }
 
 // addedTarget is the promise, in µs a call.
@@ -66,6 +75,7 @@ func (b *bench) measureCalls(ctx context.Context, leader *servers.Server) ([]add
 		}
 		got.What, got.RPCs = a.what, a.rpcs
 		got.PerRPC = (got.Client - got.Raw) / float64(a.rpcs)
+		got.Error /= float64(a.rpcs)
 		all = append(all, got)
 	}
 	return all, nil
@@ -91,10 +101,13 @@ func rawDenial(stub gatekeeperv1.PermitServiceClient, turn *int) work {
 func clientDenial(c *client.Client) work {
 	return func(ctx context.Context) error {
 		_, err := c.Semaphore("held").TryAcquire(ctx)
+		if err == nil {
+			return errors.New("the held semaphore was granted")
+		}
 		if d, ok := errors.AsType[*client.Denied](err); ok && d.Reason == client.NoFreePermit {
 			return nil
 		}
-		return fmt.Errorf("answered %v, want a denial for want of a free permit", err)
+		return fmt.Errorf("not denied for want of a free permit: %w", err)
 	}
 }
 
@@ -149,30 +162,48 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 			break
 		}
 	}
-	a := added{Raw: median(took[0]), Client: median(took[1])}
-	var err error
-	if a.RawAllocs, err = allocations(ctx, raw); err != nil {
-		return added{}, err
-	}
-	a.ClientAllocs, err = allocations(ctx, client)
-	return a, err
+	var a added
+	var chance [2]float64
+	a.Raw, chance[0] = median(took[0])
+	a.Client, chance[1] = median(took[1])
+	a.Error = math.Hypot(chance[0], chance[1])
+	return a, a.measureCosts(ctx, works)
 }
 
-func median(took []time.Duration) float64 {
+// median returns the median and two standard errors of it, in µs: 1.25 times that of a mean, with the standard deviation read off
+// the quartiles, so that a few slow calls do not count. An acquire waits for the disk, whose spread can hide what is looked for.
+func median(took []time.Duration) (mid, twoErrors float64) {
 	slices.Sort(took)
-	return micros(took[len(took)/2])
+	n := len(took)
+	deviation := micros(took[n*3/4]-took[n/4]) / 1.35
+	return micros(took[n/2]), 2 * 1.25 * deviation / math.Sqrt(float64(n))
 }
 
-// allocations is how many allocations one piece of work is, in the whole process.
-func allocations(ctx context.Context, do work) (float64, error) {
-	const times = 500
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range times {
-		if err := do(ctx); err != nil {
-			return 0, err
+// measureCosts takes blocks of both works by turns: CPU time and allocations cannot be read often enough for each piece.
+func (a *added) measureCosts(ctx context.Context, works [2]work) error {
+	const blocks, pieces = 10, 100
+	costs := [2]*cost{&a.RawCost, &a.ClientCost}
+	for range blocks {
+		for which, do := range works {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began, err := cpuTime()
+			if err != nil {
+				return err
+			}
+			for range pieces {
+				if err := do(ctx); err != nil {
+					return err
+				}
+			}
+			ended, err := cpuTime()
+			if err != nil {
+				return err
+			}
+			runtime.ReadMemStats(&after)
+			costs[which].CPU += micros(ended-began) / (blocks * pieces)
+			costs[which].Allocs += float64(after.Mallocs-before.Mallocs) / (blocks * pieces)
 		}
 	}
-	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / times, nil
+	return nil
 }

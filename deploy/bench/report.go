@@ -61,12 +61,13 @@ func (r *report) printCores(out io.Writer) {
 // printCalls: what the client library adds to the generated stub.
 func (r *report) printCalls(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "one caller, medians by turns\tstub µs\tclient µs\tadded to a call, µs\tstub allocs\tclient allocs\t")
+	fmt.Fprintln(w, "one caller, by turns\tstub µs\tclient µs\tadded to a call, µs\tCPU µs\t\tallocs\t\t")
 	for _, a := range r.Calls {
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.1f%s\t%.0f\t%.0f\t\n", a.What, a.Raw, a.Client, a.PerRPC, missed(a.PerRPC, addedTarget), a.RawAllocs, a.ClientAllocs)
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.1f ± %.1f%s\t%.0f\t%.0f\t%.0f\t%.0f\t\n", a.What, a.Raw, a.Client, a.PerRPC, a.Error, missed(a.PerRPC-a.Error, addedTarget),
+			a.RawCost.CPU, a.ClientCost.CPU, a.RawCost.Allocs, a.ClientCost.Allocs)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "The client is to add less than %.0f µs to a call.\n", addedTarget)
+	fmt.Fprintf(out, "Times are medians of one piece of work; CPU and allocations are those of the calling process, stub and client. The client is to add less than %.0f µs to a call.\n", addedTarget)
 }
 
 func (k *kept) print(out io.Writer) {

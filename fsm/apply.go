@@ -8,6 +8,9 @@ import (
 // apply applies one command. It never fails and never panics, whatever the command says: a command that cannot be meant
 // gets an InvalidResult and changes nothing.
 func (d *draft) apply(cmd Command) Result {
+	if need := Level(cmd); need > d.featureLevel {
+		return invalid("%T needs feature level %d, and %d is in force", cmd, need, d.featureLevel)
+	}
 	switch c := cmd.(type) {
 	case Grant:
 		return d.grant(c)
@@ -45,6 +48,16 @@ func (d *draft) apply(cmd Command) Result {
 		return d.retireMember(c)
 	case RaiseFeatureLevel:
 		return d.raiseFeatureLevel(c)
+	case EndDrain:
+		return d.endDrain(c)
+	case Revert:
+		return d.revert(c)
+	case Sight:
+		return d.sight(c)
+	case NoteSilence:
+		return d.noteSilence(c)
+	case EndQuarantine:
+		return d.endQuarantine(c)
 	}
 	return invalid("unknown command %T", cmd)
 }
@@ -60,4 +73,13 @@ func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 // invalidCooling checks a bound that safety after a restore rests on: no slot is kept for longer than the largest duration.
 func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration
+}
+
+// invalidDrain says what is wrong with the drain of a command.
+func invalidDrain(command string, drain time.Duration) *InvalidResult {
+	if drain >= 0 && drain <= MaxDrain {
+		return nil
+	}
+	why := invalid("%s: its drain of %v is not within 0 and %v", command, drain, MaxDrain)
+	return &why
 }

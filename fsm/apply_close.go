@@ -14,9 +14,15 @@ func (d *draft) pause(c Pause) Result {
 	if why := d.invalidNames("pause", c.Names); why != nil {
 		return *why
 	}
+	if why := invalidDrain("pause", c.Drain); why != nil {
+		return *why
+	}
+	if c.Drain > 0 && !c.Stop {
+		return invalid("pause: only a pause that stops holders has a drain")
+	}
 	revision := d.advance()
 	for _, name := range c.Names {
-		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author},
+		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author, Drain: c.Drain},
 			Event{Kind: PausedEvent, Author: c.Author, Reason: c.Reason, At: c.At})
 	}
 	return RevisionResult{Applied: true, Revision: revision}
@@ -79,10 +85,13 @@ func (d *draft) setPause(name string, p *semaphore.Pause, e Event) {
 	d.setDefinition(name, &after)
 	e.Semaphore, e.Definition, e.Before = name, &after, before
 	d.emit(e)
-	if p == nil {
-		p = before.Pause // what ended is noted
+	entry := JournalEntry{Kind: e.Kind, Semaphore: name, Pause: p, Author: e.Author, Reason: e.Reason, At: e.At}
+	if p != nil {
+		entry.Drain = p.Drain
+	} else {
+		entry.Pause = before.Pause // what ended is noted
 	}
-	d.note(JournalEntry{Kind: e.Kind, Semaphore: name, Pause: p, Author: e.Author, Reason: e.Reason, At: e.At})
+	d.note(entry)
 }
 
 func cordonID(c *Cordon) string { return c.ID }
@@ -92,11 +101,14 @@ func (d *draft) setCordon(c SetCordon) Result {
 	if c.ID == "" {
 		return invalid("cordon: it needs an id")
 	}
+	if why := invalidDrain("cordon", c.Drain); why != nil {
+		return *why
+	}
 	revision := d.advance()
 	d.cordonRevision = revision
 	now := &Cordon{
 		ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until,
-		Author: c.Author, Reason: c.Reason, Revision: revision,
+		Author: c.Author, Reason: c.Reason, Revision: revision, Drain: c.Drain,
 	}
 	cordons := slices.Clone(d.cordons) // the old slice belongs to published states
 	i, found := search(cordons, c.ID, cordonID)
@@ -107,7 +119,7 @@ func (d *draft) setCordon(c SetCordon) Result {
 	}
 	d.cordons = cordons
 	d.emit(Event{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At})
-	d.note(JournalEntry{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At})
+	d.note(JournalEntry{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain})
 	return RevisionResult{Applied: true, Revision: revision}
 }
 

@@ -83,9 +83,14 @@ func (d *draft) retireMember(c RetireMember) Result {
 	if d.Retired(c.ID) {
 		return RevisionResult{}
 	}
-	i, _ := search(d.retired, c.ID, func(id string) string { return id })
-	d.retired = slices.Insert(slices.Clone(d.retired), i, c.ID) // the old slice belongs to published states
+	d.retire(c.ID)
 	return RevisionResult{Applied: true, Revision: d.advance()}
+}
+
+// retire remembers an id that is not remembered yet.
+func (d *draft) retire(id string) {
+	i, _ := search(d.retired, id, func(id string) string { return id })
+	d.retired = slices.Insert(slices.Clone(d.retired), i, id) // the old slice belongs to published states
 }
 
 func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {

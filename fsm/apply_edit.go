@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -12,6 +13,9 @@ func (d *draft) editBatch(c EditBatch) Result {
 	if done := d.EditRequest(c.RequestID); done != nil {
 		return EditResult{Revision: done.Revision, Skipped: done.Skipped, Repeated: true}
 	}
+	if why := invalidDrain("edit", c.Drain); why != nil {
+		return *why
+	}
 	names := make(map[string]struct{}, len(c.Changes))
 	for i, change := range c.Changes {
 		_, repeated := names[change.Name]
@@ -21,6 +25,15 @@ func (d *draft) editBatch(c EditBatch) Result {
 		}
 		if err := d.validChange(change); err != nil {
 			return invalid("edit %d (%q): %v", i, change.Name, err)
+		}
+		if c.Until.IsZero() {
+			continue
+		}
+		if change.Kind != Replace {
+			return invalid("edit %d (%q): only what replaces can end; create or delete it without an end", i, change.Name)
+		}
+		if len(d.Ends(change.Name)) >= MaxEditEnds {
+			return invalid("edit %d (%q): it has too many edits that end, %d; let one end, or edit it for good", i, change.Name, MaxEditEnds)
 		}
 	}
 	var skipped []string
@@ -48,8 +61,6 @@ func (d *draft) editBatch(c EditBatch) Result {
 	return EditResult{Revision: revision, Skipped: skipped}
 }
 
-// validChange holds every rule of a definition but that its patterns compile: servers may differ in Go version, and only
-// the leader matches.
 func (d *draft) validChange(change Change) error {
 	if change.Kind == Delete {
 		if change.Name == "" {
@@ -64,6 +75,12 @@ func (d *draft) validChange(change Change) error {
 	if def.Name != change.Name {
 		return &semaphore.FieldError{Field: "name", Value: def.Name, Rule: "must be the name that the change names"}
 	}
+	return d.validDefinition(def)
+}
+
+// validDefinition holds every rule of a definition but that its patterns compile: servers may differ in Go version, and only
+// the leader matches.
+func (d *draft) validDefinition(def *semaphore.Definition) error {
 	for _, p := range [...]struct{ field, pattern string }{
 		{"group_pattern", def.GroupPattern}, {"acquirer_pattern", def.AcquirerPattern},
 	} {
@@ -127,12 +144,46 @@ func (d *draft) edit(c EditBatch, change Change) {
 	if after != nil {
 		entry.After = after.Definition
 	}
+	if before != nil {
+		entry.Drain, entry.Until = c.Drain, c.Until
+	}
 	d.note(entry) // first: of a deleted name the journal may be all that is left
 	d.setDefinition(name, after)
+	if before != nil {
+		d.schedule(c, name, before, after)
+	}
 	if change.Kind == Delete {
 		d.rememberDeletion(name)
 	} else {
 		d.forgetDeletion(name)
 	}
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
+}
+
+// schedule begins the drain of an edit and has its end wait. Edits that end go with a deleted definition; of a replaced one they
+// stay, for what the new one sets is left alone when they end.
+func (d *draft) schedule(c EditBatch, name string, before, after *StoredDefinition) {
+	waits := d.due(name)
+	if c.Drain > 0 && d.hasLive(name) {
+		waits.drains = append(slices.Clip(waits.drains), Drain{Revision: d.revision, Duration: c.Drain}) // readers have the old slice
+		if len(waits.drains) > maxDrains {
+			waits.drains = waits.drains[1:]
+		}
+	}
+	switch {
+	case after == nil:
+		waits.ends = nil
+	case !c.Until.IsZero():
+		waits.ends = append(slices.Clip(waits.ends), &EditEnd{Revision: d.revision, Until: c.Until, Before: before.Definition, After: after.Definition})
+	}
+	d.setDue(name, waits)
+}
+
+func (d *draft) hasLive(name string) bool {
+	for p := range d.Holders(name) {
+		if p.State == semaphore.Live {
+			return true
+		}
+	}
+	return false
 }

@@ -27,7 +27,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.State, cooling.Duration, cooling.Ended = semaphore.Cooling, e.cooling, e.how
+		cooling.State, cooling.Duration, cooling.Ended, cooling.StopDrain = semaphore.Cooling, e.cooling, e.how, 0
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
 	} else {
@@ -49,7 +49,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	if stored := d.Definition(p.Semaphore); stored != nil {
 		def = stored.Definition
 	}
-	lost := e.how == semaphore.EndExpired || e.how == semaphore.EndCleared
+	lost := e.how == semaphore.EndExpired || e.how == semaphore.EndCleared || e.how == semaphore.EndFreedUnsafely
 	switch state := semaphore.ClaimAfter(def, e.how, e.notRun); {
 	case state != 0:
 		d.turnClaim(claim, state)
@@ -93,17 +93,29 @@ func (d *draft) expire(c Expire) Result {
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
-	if def := d.Definition(p.Semaphore); def == nil || def.Definition.OnExpiry != semaphore.OnExpiryHold {
+	if !d.holdsLost(p.Semaphore) {
 		after, revision := d.end(p, ending{how: semaphore.EndExpired, kind: Expired, cooling: c.Cooling, at: c.At})
 		return PermitResult{Applied: true, Permit: after, Revision: revision}
 	}
 	revision := d.advance()
+	held := d.hold(p)
+	d.emit(Event{Kind: HeldEvent, Semaphore: p.Semaphore, Permit: held, At: c.At})
+	d.note(JournalEntry{Kind: HeldEvent, Semaphore: p.Semaphore, Permit: held, At: c.At})
+	return PermitResult{Applied: true, Permit: held, Revision: revision}
+}
+
+// hold keeps the slot of a live permit that was lost for an operator.
+func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State = semaphore.Held
+	held.State, held.StopDrain = semaphore.Held, 0
 	d.setPermit(p, &held)
-	d.emit(Event{Kind: HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
-	d.note(JournalEntry{Kind: HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
-	return PermitResult{Applied: true, Permit: &held, Revision: revision}
+	return &held
+}
+
+// holdsLost reports whether a lost permit of that semaphore is to be held for an operator.
+func (s *State) holdsLost(sem string) bool {
+	def := s.Definition(sem)
+	return def != nil && def.Definition.OnExpiry == semaphore.OnExpiryHold
 }
 
 // abandon ends a live permit of which nobody was told.
@@ -133,12 +145,16 @@ func (d *draft) endCooling(c EndCooling) Result {
 		return PermitResult{Permit: p}
 	}
 	revision := d.advance()
+	d.freeCooled(p)
+	d.emit(Event{Kind: CoolingEnded, Semaphore: p.Semaphore, Permit: p})
+	return PermitResult{Applied: true, Permit: p, Revision: revision}
+}
+
+func (d *draft) freeCooled(p *semaphore.Permit) {
 	if claim := d.claimOf(p.Token); claim != nil && claim.State == semaphore.ClaimHeld {
 		d.setClaim(claim, nil)
 	}
 	d.setPermit(p, nil)
-	d.emit(Event{Kind: CoolingEnded, Semaphore: p.Semaphore, Permit: p})
-	return PermitResult{Applied: true, Permit: p, Revision: revision}
 }
 
 // cancel ends an acquire by its request id: its permit is given back, or its grant, should it still come, is refused.

@@ -31,6 +31,9 @@ func (d *draft) grant(c Grant) Result {
 	decision := semaphore.Decide(&req, &facts)
 	switch decision.Outcome {
 	case semaphore.Granted:
+		if d.quarantine > 0 {
+			return d.refuse(c, GrantResult{Outcome: GrantQuarantined})
+		}
 	case semaphore.Refreshed:
 		return d.refuse(c, GrantResult{Outcome: GrantHeld, Permit: facts.Own, Decision: decision})
 	default:
@@ -79,17 +82,36 @@ func (d *draft) extend(c Extend) Result {
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
 }
 
-// revoke tells a live permit's holder to stop. The slot stays taken until the release or the deadline.
+// revoke tells a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again changes
+// something only when it shortens the drain: an operator has lost patience.
+//
+// An unsafe revoke frees the slot at once, also that of a holder that was told to stop before. Nothing cools: who asks for
+// that does not want to wait.
 func (d *draft) revoke(c Revoke) Result {
+	if why := invalidDrain("revoke", c.Drain); why != nil {
+		return *why
+	}
+	if c.UnsafeNow && c.Drain > 0 {
+		return invalid("revoke: what is freed at once has no drain")
+	}
 	p := d.Permit(c.Token)
-	if p == nil || p.State != semaphore.Live || p.Stop != semaphore.NotStopping {
+	if p == nil || p.State != semaphore.Live {
+		return PermitResult{Permit: p}
+	}
+	if c.UnsafeNow {
+		after, revision := d.end(p, ending{how: semaphore.EndFreedUnsafely, kind: FreedUnsafely, author: c.Author, reason: c.Reason, at: c.At})
+		return PermitResult{Applied: true, Permit: after, Revision: revision}
+	}
+	if p.Stop != semaphore.NotStopping && c.Drain >= p.StopDrain {
 		return PermitResult{Permit: p}
 	}
 	revision := d.advance()
 	stopping := *p
-	stopping.Stop, stopping.StopReason, stopping.StopRevision = semaphore.StopRevoked, c.Reason, revision
+	stopping.Stop, stopping.StopReason, stopping.StopRevision, stopping.StopDrain = semaphore.StopRevoked, c.Reason, revision, c.Drain
 	d.setPermit(p, &stopping)
 	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: c.Author, Reason: c.Reason, At: c.At})
-	d.note(JournalEntry{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: c.Author, Reason: c.Reason, At: c.At})
+	d.note(JournalEntry{
+		Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain,
+	})
 	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
 }

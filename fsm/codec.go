@@ -68,6 +68,9 @@ func Decode(entry []byte) ([]Command, error) {
 		if cmds[i], err = commandFromProto(c); err != nil {
 			return nil, fmt.Errorf("command %d: %w", i, err)
 		}
+		if need := Level(cmds[i]); need > e.GetFeatureLevel() {
+			return nil, fmt.Errorf("%w: command %d (%T) of feature level %d in an entry of level %d", ErrMalformed, i, cmds[i], need, e.GetFeatureLevel())
+		}
 	}
 	return cmds, nil
 }
@@ -99,7 +102,9 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case Clear:
 		out.Kind = &logv1.Command_Clear{Clear: &logv1.Clear{Token: c.Token, Author: c.Author, Reason: c.Reason, At: w.time(c.At)}}
 	case Revoke:
-		out.Kind = &logv1.Command_Revoke{Revoke: &logv1.Revoke{Token: c.Token, Author: c.Author, Reason: c.Reason, At: w.time(c.At)}}
+		out.Kind = &logv1.Command_Revoke{Revoke: &logv1.Revoke{
+			Token: c.Token, Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain), UnsafeNow: c.UnsafeNow,
+		}}
 	case Cancel:
 		out.Kind = &logv1.Command_Cancel{Cancel: &logv1.Cancel{
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID,
@@ -107,6 +112,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case EditBatch:
 		batch := &logv1.EditBatch{
 			Changes: make([]*logv1.Change, len(c.Changes)), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
+			Drain: int64(c.Drain), Until: w.time(c.Until),
 		}
 		for i, change := range c.Changes {
 			batch.Changes[i] = &logv1.Change{
@@ -117,7 +123,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case SetCordon:
 		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
 			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
-			Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+			Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain),
 		}}
 	case Uncordon:
 		out.Kind = &logv1.Command_Uncordon{Uncordon: &logv1.Uncordon{
@@ -126,6 +132,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case Pause:
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
+			Drain: int64(c.Drain),
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
@@ -141,6 +148,20 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_RetireMember{RetireMember: &logv1.RetireMember{Id: c.ID}}
 	case RaiseFeatureLevel:
 		out.Kind = &logv1.Command_RaiseFeatureLevel{RaiseFeatureLevel: &logv1.RaiseFeatureLevel{Level: c.Level}}
+	case EndDrain:
+		out.Kind = &logv1.Command_EndDrain{EndDrain: &logv1.EndDrain{
+			Revision: c.Change, Term: c.Term, Names: c.Names, Cordon: c.Cordon, Token: c.Token, At: w.time(c.At),
+		}}
+	case Revert:
+		out.Kind = &logv1.Command_Revert{Revert: &logv1.Revert{Revision: c.Change, Term: c.Term, Names: c.Names, At: w.time(c.At)}}
+	case Sight:
+		out.Kind = &logv1.Command_Sight{Sight: w.sight(c)}
+	case NoteSilence:
+		out.Kind = &logv1.Command_NoteSilence{NoteSilence: &logv1.NoteSilence{
+			Semaphore: c.Semaphore, Term: c.Term, Silence: uint32(c.Silence), Text: c.Text, At: w.time(c.At),
+		}}
+	case EndQuarantine:
+		out.Kind = &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{Term: c.Term, At: w.time(c.At)}}
 	default:
 		return nil, errors.New("not a command; pass the value, not a pointer")
 	}
@@ -175,7 +196,10 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = Clear{Token: c.GetToken(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Revoke:
 		c := k.Revoke
-		cmd = Revoke{Token: c.GetToken(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}
+		cmd = Revoke{
+			Token: c.GetToken(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+			Drain: duration(c.GetDrain()), UnsafeNow: c.GetUnsafeNow(),
+		}
 	case *logv1.Command_Cancel:
 		c := k.Cancel
 		cmd = Cancel{Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), RequestID: c.GetRequestId()}
@@ -185,7 +209,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Cordon
 		cmd = SetCordon{
 			ID: c.GetId(), GroupPattern: c.GetGroupPattern(), AcquirerPattern: c.GetAcquirerPattern(), Until: timeFromProto(c.GetUntil()),
-			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()),
 		}
 	case *logv1.Command_Uncordon:
 		c := k.Uncordon
@@ -196,7 +220,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Pause
 		cmd = Pause{
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
-			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()),
+			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
@@ -217,6 +241,21 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 				ErrUnknownCommand, k.RaiseFeatureLevel.GetLevel(), SupportedLevel)
 		}
 		cmd = RaiseFeatureLevel{Level: k.RaiseFeatureLevel.GetLevel()}
+	case *logv1.Command_EndDrain:
+		c := k.EndDrain
+		cmd = EndDrain{
+			Change: c.GetRevision(), Term: c.GetTerm(), Names: c.GetNames(), Cordon: c.GetCordon(), Token: c.GetToken(), At: timeFromProto(c.GetAt()),
+		}
+	case *logv1.Command_Revert:
+		c := k.Revert
+		cmd = Revert{Change: c.GetRevision(), Term: c.GetTerm(), Names: c.GetNames(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_Sight:
+		cmd = sightFromProto(k.Sight)
+	case *logv1.Command_NoteSilence:
+		c := k.NoteSilence
+		cmd = NoteSilence{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), Silence: r.silence(c.GetSilence()), Text: c.GetText(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_EndQuarantine:
+		cmd = EndQuarantine{Term: k.EndQuarantine.GetTerm(), At: timeFromProto(k.EndQuarantine.GetAt())}
 	default:
 		return nil, ErrUnknownCommand
 	}
@@ -229,6 +268,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 func (r *reader) editBatch(in *logv1.EditBatch) EditBatch {
 	out := EditBatch{
 		Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
+		Drain: duration(in.GetDrain()), Until: timeFromProto(in.GetUntil()),
 		Changes: make([]Change, len(in.GetChanges())),
 	}
 	for i, c := range in.GetChanges() {

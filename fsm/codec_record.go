@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"time"
+
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
@@ -22,7 +24,7 @@ func headerToProto(s *State) *logv1.Header {
 	return &logv1.Header{
 		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,
 		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
-		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration),
+		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration), Quarantine: int64(s.quarantine),
 	}
 }
 
@@ -33,6 +35,9 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	s.featureLevel = in.GetFeatureLevel()
 	s.settings = r.settings(in.GetSettings())
 	s.largestDuration = duration(in.GetLargestDuration())
+	if s.quarantine = duration(in.GetQuarantine()); s.quarantine != 0 {
+		r.needs(2)
+	}
 }
 
 func (w *writer) definition(s *StoredDefinition) *logv1.StoredDefinition {
@@ -62,16 +67,21 @@ func (w *writer) pause(p *semaphore.Pause) *logv1.StoredPause {
 	if p == nil {
 		return nil
 	}
-	return &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author}
+	return &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: int64(p.Drain)}
 }
 
 func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
 		return nil
 	}
-	return &semaphore.Pause{
+	out := &semaphore.Pause{
 		Reason: in.GetReason(), Until: timeFromProto(in.GetUntil()), Stop: in.GetStop(), Revision: in.GetRevision(), Author: in.GetAuthor(),
+		Drain: r.drain(in.GetDrain()),
 	}
+	if out.Drain > 0 && !out.Stop {
+		r.fail("a pause has a drain and does not stop")
+	}
+	return out
 }
 
 func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
@@ -82,7 +92,7 @@ func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
 		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
 		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: p.StopReason, StopRevision: p.StopRevision,
 		GrantedRevision: p.GrantedRevision, GrantedAt: w.time(p.GrantedAt), RequestId: p.RequestID,
-		Metadata: labelsToProto(p.Metadata), Ended: uint32(p.Ended),
+		Metadata: labelsToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(p.StopDrain),
 	}
 }
 
@@ -90,16 +100,32 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	if in == nil {
 		return nil
 	}
-	return &semaphore.Permit{
+	out := &semaphore.Permit{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
 		Duration: duration(in.GetDuration()), Firing: r.firing(in.GetFiring()),
 		State:      semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
 		Stop:       semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
 		StopReason: in.GetStopReason(), StopRevision: in.GetStopRevision(),
 		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
-		Metadata: r.labels(in.GetMetadata()),
-		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
+		Metadata:  r.labels(in.GetMetadata()),
+		Ended:     semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
+		StopDrain: r.drain(in.GetStopDrain()),
 	}
+	if out.StopDrain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
+		r.fail("permit %d has a drain and no holder that is to stop", out.Token)
+	}
+	return out
+}
+
+// drain reads what is left to wait for of a drain.
+func (r *reader) drain(n int64) time.Duration {
+	if n != 0 {
+		r.needs(2)
+	}
+	if n < 0 || duration(n) > MaxDrain {
+		r.fail("a drain of %v is not within 0 and %v", duration(n), MaxDrain)
+	}
+	return duration(n)
 }
 
 func (w *writer) claim(c *semaphore.Claim) *logv1.StoredClaim {
@@ -128,7 +154,7 @@ func (w *writer) cordon(c *Cordon) *logv1.StoredCordon {
 	}
 	return &logv1.StoredCordon{
 		Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
-		Author: c.Author, Reason: c.Reason, Revision: c.Revision,
+		Author: c.Author, Reason: c.Reason, Revision: c.Revision, Drain: int64(c.Drain),
 	}
 }
 
@@ -138,7 +164,7 @@ func (r *reader) cordon(in *logv1.StoredCordon) *Cordon {
 	}
 	return &Cordon{
 		ID: in.GetId(), GroupPattern: in.GetGroupPattern(), AcquirerPattern: in.GetAcquirerPattern(), Until: timeFromProto(in.GetUntil()),
-		Author: in.GetAuthor(), Reason: in.GetReason(), Revision: in.GetRevision(),
+		Author: in.GetAuthor(), Reason: in.GetReason(), Revision: in.GetRevision(), Drain: r.drain(in.GetDrain()),
 	}
 }
 
@@ -161,9 +187,12 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
 		Token: in.GetToken(), Revision: in.GetRevision(), Skipped: in.GetSkipped(),
 	}
-	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), outcomeEdited, "outcome of a request")
+	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndFreedUnsafely), "outcome of a request")
 	if outcome != outcomeEdited {
 		out.Outcome = semaphore.End(outcome)
+	}
+	if out.Outcome == semaphore.EndFreedUnsafely {
+		r.needs(2)
 	}
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
 		r.fail("its outcome does not fit a request of semaphore %q", out.Semaphore)
@@ -179,19 +208,48 @@ func (w *writer) journal(e *JournalEntry) *logv1.JournalEntry {
 		Revision: e.Revision, Ordinal: e.Ordinal, Semaphore: e.Semaphore, Kind: uint32(e.Kind), Author: e.Author, Reason: e.Reason,
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
+		Until: w.time(e.Until), Drain: int64(e.Drain), Silence: uint32(e.Silence),
 	}
 }
 
 func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	return &JournalEntry{
 		Revision: in.GetRevision(), Ordinal: in.GetOrdinal(), Semaphore: in.GetSemaphore(),
-		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(Configured), "kind of a journal entry")),
+		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(RecoveredEvent), "kind of a journal entry")),
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
 		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),
+		Until: timeFromProto(in.GetUntil()), Drain: r.drain(in.GetDrain()), Silence: r.silence(in.GetSilence()),
 	}
 }
 
-func (w *writer) gate(name string, g *gate) *logv1.StoredSemaphore {
-	return &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater}
+func (w *writer) gate(name string, g *gate, waits due) *logv1.StoredSemaphore {
+	out := &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater}
+	for _, drain := range waits.drains {
+		out.Drains = append(out.Drains, &logv1.StoredDrain{Revision: drain.Revision, Duration: int64(drain.Duration)})
+	}
+	for _, end := range waits.ends {
+		out.Reverts = append(out.Reverts, &logv1.StoredRevert{
+			Revision: end.Revision, Until: w.time(end.Until), Before: definitionToProto(end.Before), After: definitionToProto(end.After),
+		})
+	}
+	return out
+}
+
+// due reads the drains and the edits that end of a name.
+func (r *reader) due(in *logv1.StoredSemaphore) due {
+	var out due
+	if len(in.GetDrains()) > 0 || len(in.GetReverts()) > 0 {
+		r.needs(2)
+	}
+	for _, drain := range in.GetDrains() {
+		out.drains = append(out.drains, Drain{Revision: drain.GetRevision(), Duration: r.drain(drain.GetDuration())})
+	}
+	for _, end := range in.GetReverts() {
+		out.ends = append(out.ends, &EditEnd{
+			Revision: end.GetRevision(), Until: timeFromProto(end.GetUntil()),
+			Before: r.definition(end.GetBefore()), After: r.definition(end.GetAfter()),
+		})
+	}
+	return out
 }

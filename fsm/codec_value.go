@@ -13,7 +13,12 @@ import (
 type writer struct{ err error }
 
 // reader turns messages into values and keeps the first error.
-type reader struct{ err error }
+type reader struct {
+	err   error
+	level uint32 // the newest feature level of what was read
+}
+
+func (r *reader) needs(level uint32) { r.level = max(r.level, level) }
 
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
@@ -181,4 +186,32 @@ func (r *reader) settings(in *logv1.Settings) Settings {
 		MaxDuration: duration(in.GetMaxDuration()), JournalPerSemaphore: in.GetJournalPerSemaphore(), JournalTotal: in.GetJournalTotal(),
 		RememberedRequests: in.GetRememberedRequests(), RememberedDeletions: in.GetRememberedDeletions(),
 	}
+}
+
+func (r *reader) silence(n uint32) Silence {
+	return Silence(r.small(n, uint32(Heard), uint32(HeldLong), "kind of silence"))
+}
+
+func (w *writer) sight(c Sight) *logv1.Sight {
+	out := &logv1.Sight{Term: c.Term, Sightings: make([]*logv1.Sighting, len(c.Sightings))}
+	for i, s := range c.Sightings {
+		out.Sightings[i] = w.sighting(s)
+	}
+	return out
+}
+
+func sightFromProto(in *logv1.Sight) Sight {
+	out := Sight{Term: in.GetTerm(), Sightings: make([]Sighting, len(in.GetSightings()))}
+	for i, s := range in.GetSightings() {
+		out.Sightings[i] = sightingFromProto(s)
+	}
+	return out
+}
+
+func (w *writer) sighting(s Sighting) *logv1.Sighting {
+	return &logv1.Sighting{Group: s.Group, Acquirer: s.Acquirer, At: w.time(s.At)}
+}
+
+func sightingFromProto(in *logv1.Sighting) Sighting {
+	return Sighting{Group: in.GetGroup(), Acquirer: in.GetAcquirer(), At: timeFromProto(in.GetAt())}
 }

@@ -9,6 +9,9 @@ import (
 // MaxDrain is the longest drain.
 const MaxDrain = 24 * time.Hour
 
+// MaxEditEnds is how many edits of one semaphore may be waiting for their end; an edit that would be one more is refused.
+const MaxEditEnds = 16
+
 // MaxSightings is how many sightings are kept; the longest unseen go first.
 const MaxSightings = 100_000
 
@@ -210,6 +213,7 @@ type EndDrain struct {
 	Names        []string
 	Cordon       string
 	Token        uint64
+	At           time.Time
 }
 
 // Revert gives the fields that an edit with Until replaced their old values back, but for those that were set since; its
@@ -254,7 +258,10 @@ type NoteSilence struct {
 }
 
 // EndQuarantine lets permits be granted again after a recovery; its result is a RevisionResult. Feature level 2.
-type EndQuarantine struct{ Term uint64 }
+type EndQuarantine struct {
+	Term uint64
+	At   time.Time
+}
 
 func (Grant) command()             {}
 func (Extend) command()            {}

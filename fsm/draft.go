@@ -18,6 +18,7 @@ type draft struct {
 	// These no reader asks for.
 	claimTokens  *btree.Map[uint64, *semaphore.Claim]
 	deletionAges *btree.BTreeG[deletion] // by (revision, name)
+	sightingAges *btree.BTreeG[Sighting] // the longest unseen first
 
 	entries uint64 // how many were begun; see write
 	events  []Event
@@ -42,6 +43,7 @@ func newDraft(clusterID string) *draft {
 		State:        newState(clusterID),
 		claimTokens:  btree.NewMap[uint64, *semaphore.Claim](0),
 		deletionAges: newTree(deletionBefore),
+		sightingAges: newTree(sightingOlder),
 	}
 }
 
@@ -83,7 +85,10 @@ func (d *draft) write(name string) *gate {
 
 // sweep drops the gate of a name of which nothing is left: nobody could tell it from a name that never was.
 func (d *draft) sweep(name string, g *gate) {
-	if g.empty() {
+	if !g.empty() {
+		return
+	}
+	if _, waits := d.dues.Get(name); !waits {
 		d.gates.Delete(name)
 	}
 }
@@ -99,6 +104,15 @@ func (d *draft) setDefinition(name string, now *StoredDefinition) {
 	}
 	g.definition = now
 	d.sweep(name, g)
+}
+
+// setDue replaces what is due under that name; the zero value takes it away.
+func (d *draft) setDue(name string, now due) {
+	if len(now.drains) > 0 || len(now.ends) > 0 {
+		d.dues.Set(name, &now)
+	} else if _, was := d.dues.Delete(name); was {
+		d.sweep(name, d.gate(name))
+	}
 }
 
 // setPermit replaces old by now: nil for old adds a permit, nil for now removes it. It is the one place where permits

@@ -68,19 +68,11 @@ func requestBefore(a, b requestKey) bool {
 	return compareIdentity(a.request.Identity, b.request.Identity) < 0
 }
 
-// journalKey has the revision in front, for the same reason.
-type journalKey struct {
-	revision uint64
-	entry    *JournalEntry
-}
-
-func keyOfJournal(e *JournalEntry) journalKey { return journalKey{revision: e.Revision, entry: e} }
-
-func journalBefore(a, b journalKey) bool {
-	if a.revision != b.revision {
-		return a.revision < b.revision
+func journalBefore(a, b *JournalEntry) bool {
+	if a.Revision != b.Revision {
+		return a.Revision < b.Revision
 	}
-	return a.entry.Ordinal < b.entry.Ordinal
+	return a.Ordinal < b.Ordinal
 }
 
 func sightingBefore(a, b Sighting) bool {

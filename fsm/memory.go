@@ -12,6 +12,8 @@ type JournalEntry struct {
 	// Ordinal tells the entries of one revision apart, from 0.
 	Ordinal uint32
 	Kind    EventKind
+	// Silence is what a SilentEvent tells.
+	Silence Silence
 	// Semaphore is empty for cordons, settings, recoveries and the end of their quarantine.
 	Semaphore string
 	Author    string
@@ -29,8 +31,6 @@ type JournalEntry struct {
 	Until time.Time
 	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke; 0: none.
 	Drain time.Duration
-	// Silence is what a SilentEvent tells.
-	Silence Silence
 }
 
 // note adds an entry of the current revision to the journal and lets the oldest go.
@@ -46,7 +46,7 @@ func (d *draft) note(e JournalEntry) {
 }
 
 func (d *draft) addJournal(e *JournalEntry) {
-	d.journal.Set(keyOfJournal(e))
+	d.journal.Set(e)
 	g := d.write(e.Semaphore)
 	g.journal = g.journal.push(e)
 }
@@ -60,14 +60,14 @@ func (d *draft) trimJournalOf(name string) {
 func (d *draft) trimJournal() {
 	for d.journal.Len() > int(d.settings.JournalTotal) {
 		oldest, _ := d.journal.Min()
-		d.dropJournal(oldest.entry.Semaphore)
+		d.dropJournal(oldest.Semaphore)
 	}
 }
 
 // dropJournal drops the oldest entry of a name.
 func (d *draft) dropJournal(name string) {
 	g := d.write(name)
-	d.journal.Delete(keyOfJournal(g.journal.first()))
+	d.journal.Delete(g.journal.first())
 	g.journal = g.journal.pop()
 	d.sweep(name, g)
 }
@@ -126,6 +126,21 @@ func (d *draft) trimDeletions() {
 	for d.deletionAges.Len() > int(d.settings.RememberedDeletions) {
 		oldest, _ := d.deletionAges.Min()
 		d.forgetDeletion(oldest.name)
+	}
+}
+
+// addSighting replaces an older one of that caller.
+func (d *draft) addSighting(now Sighting) {
+	if old, ok := d.sightings.Set(now); ok {
+		d.sightingAges.Delete(old)
+	}
+	d.sightingAges.Set(now)
+}
+
+func (d *draft) trimSightings() {
+	for d.sightings.Len() > MaxSightings {
+		oldest, _ := d.sightingAges.PopMin()
+		d.sightings.Delete(oldest)
 	}
 }
 

@@ -137,18 +137,12 @@ func (s *State) Names() iter.Seq[string] {
 // Drains are those of the semaphore's edits that are not over, by revision, also after its deletion. Do not modify the slice.
 // Those of pauses, cordons and revoked permits stand there.
 func (s *State) Drains(sem string) []Drain {
-	if due := s.gate(sem).due; due != nil {
-		return due.drains
-	}
-	return nil
+	return s.due(sem).drains
 }
 
 // Ends are the semaphore's edits that end, by revision. Do not modify the slice.
 func (s *State) Ends(sem string) []*EditEnd {
-	if due := s.gate(sem).due; due != nil {
-		return due.ends
-	}
-	return nil
+	return s.due(sem).ends
 }
 
 // Quarantine is how long after a promotion nothing is granted, because a recovery lost permits whose holders may still
@@ -212,7 +206,7 @@ func (s *State) Retired(id string) bool {
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	if sem == "" {
 		return func(yield func(*JournalEntry) bool) {
-			s.journal.Ascend(keyOfJournal(&JournalEntry{Revision: from}), func(k journalKey) bool { return yield(k.entry) })
+			s.journal.Ascend(&JournalEntry{Revision: from}, yield)
 		}
 	}
 	entries := s.gate(sem).journal.items
@@ -225,11 +219,10 @@ func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntry] {
 	if sem == "" {
 		return func(yield func(*JournalEntry) bool) {
-			visit := func(k journalKey) bool { return yield(k.entry) }
 			if before == 0 {
-				s.journal.Reverse(visit)
+				s.journal.Reverse(yield)
 			} else {
-				s.journal.Descend(keyOfJournal(&JournalEntry{Revision: before - 1, Ordinal: math.MaxUint32}), visit)
+				s.journal.Descend(&JournalEntry{Revision: before - 1, Ordinal: math.MaxUint32}, yield)
 			}
 		}
 	}

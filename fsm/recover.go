@@ -1,8 +1,12 @@
 package fsm
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // Recovery says how the state of a new cluster is made from one that was found in a folder or a backup of an old one. It is
@@ -26,11 +30,130 @@ type Recovery struct {
 }
 
 // Recovered returns the state of a new cluster, made from s, which stays as it is. Its index and term are those of s, its feature
-// level is at least 2. What an operator set stays: definitions, pauses, cordons, drains, and permits held for an operator. One
-// journal entry (RecoveredEvent) tells of it. Its Snapshot is what the first server of the new cluster starts from. A quarantine
-// that is still to be waited out after an earlier recovery goes on beside KeepPermits.
+// level is at least 2. What an operator set stays: definitions, pauses, cordons, drains, and permits held for an operator; a
+// permit whose definition says on_expiry hold is held when it is lost, as ever. One journal entry (RecoveredEvent) tells of it all. The
+// snapshot of the new state is what the first server of the new cluster starts from. A quarantine that is still to be waited
+// out after an earlier recovery goes on beside KeepPermits.
 //
 // An error says what is wrong with r.
 func (s *State) Recovered(r Recovery) (*State, error) {
-	return nil, errors.New("fsm: cannot recover") // replaced in the commit that applies level 2
+	if err := r.validate(s); err != nil {
+		return nil, fmt.Errorf("fsm: cannot recover: %w", err)
+	}
+	// A draft of its own, with what no reader asks for built anew.
+	var file bytes.Buffer
+	if err := s.Snapshot(&file); err != nil {
+		return nil, err
+	}
+	d, err := readSnapshot(&file)
+	if err != nil {
+		return nil, err
+	}
+	d.begin(d.index, d.term, 0)
+	d.recover(r)
+	return d.publish(), nil
+}
+
+func (r Recovery) validate(s *State) error {
+	switch {
+	case r.ClusterID == "" || r.ClusterID == s.clusterID:
+		return fmt.Errorf("the new cluster needs an id of its own, not %q", r.ClusterID)
+	case r.At.Unix() <= 0 || r.At.After(latest):
+		return fmt.Errorf("the clock says %v: tokens could go on below those that were given", r.At)
+	case r.UnsafeGrantAfter == nil:
+	case r.KeepPermits:
+		return errors.New("permits that are kept need no time after which to grant")
+	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > fullQuarantine(s.largestDuration):
+		return fmt.Errorf("granting after %v is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, fullQuarantine(s.largestDuration))
+	}
+	for _, id := range r.Retired {
+		if id == "" {
+			return errors.New("a retired server has no id")
+		}
+	}
+	return nil
+}
+
+// fullQuarantine is how long a permit can be believed in that nobody here knows of.
+func fullQuarantine(largest time.Duration) time.Duration { return largest + semaphore.Grace(largest) }
+
+// recover does to a state what r says.
+func (d *draft) recover(r Recovery) {
+	old := d.clusterID
+	d.clusterID = r.ClusterID
+	d.featureLevel = max(d.featureLevel, 2) // a quarantine needs it, and one server supports what it supports
+	floor := uint64(r.At.Unix()) << 20
+	d.lastToken = max(d.lastToken, floor) + 1
+	d.revision = max(d.revision, floor)
+	d.advance()
+	for _, id := range r.Retired {
+		if !d.Retired(id) {
+			d.retire(id)
+		}
+	}
+	switch {
+	case r.KeepPermits:
+	case r.UnsafeGrantAfter != nil:
+		d.quarantine = *r.UnsafeGrantAfter
+	default:
+		d.quarantine = fullQuarantine(d.largestDuration)
+	}
+
+	var lost []*semaphore.Permit
+	for p := range d.Permits(0) {
+		if !r.KeepPermits && p.State != semaphore.Held {
+			lost = append(lost, p)
+		}
+	}
+	// The journal is in the order of revisions, and each permit that ends takes one.
+	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.text(d, old, lost), At: r.At})
+	for _, p := range lost {
+		d.advance()
+		d.lose(p)
+	}
+}
+
+// lose ends a permit as if its time had passed. Its request is remembered, so that no retry of it is granted.
+func (d *draft) lose(p *semaphore.Permit) {
+	switch {
+	case p.State == semaphore.Cooling:
+		d.freeCooled(p)
+	case d.holdsLost(p.Semaphore):
+		d.hold(p)
+	default:
+		d.settleFiring(p, ending{how: semaphore.EndExpired})
+		d.setPermit(p, nil)
+		d.remember(Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: semaphore.EndExpired, Token: p.Token})
+	}
+}
+
+// text is what the journal tells of it.
+func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
+	s := fmt.Sprintf("recovered from cluster %q: ", old)
+	if r.KeepPermits {
+		s += fmt.Sprintf("%d permits are carried over", d.PermitCount())
+	} else {
+		var live, held, cooling int
+		for _, p := range lost {
+			switch {
+			case p.State == semaphore.Cooling:
+				cooling++
+			case d.holdsLost(p.Semaphore):
+				held++
+			default:
+				live++
+			}
+		}
+		s += fmt.Sprintf("%d live permits are lost, %d are held for an operator, %d had cooled", live, held, cooling)
+	}
+	switch {
+	case r.UnsafeGrantAfter != nil:
+		s += fmt.Sprintf("; UNSAFE: permits are granted after %v, where %v would be safe", d.quarantine, fullQuarantine(d.largestDuration))
+	case d.quarantine > 0:
+		s += fmt.Sprintf("; nothing is granted for %v", d.quarantine)
+	}
+	if r.Reason != "" {
+		s += "; " + r.Reason
+	}
+	return s
 }

@@ -90,6 +90,8 @@ func (in *restoring) header(h *logv1.Header) {
 		in.r.fail("its settings: %w", err)
 	}
 	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxMaxDuration, "its largest duration is %v", d.largestDuration)
+	in.require(d.quarantine >= 0 && d.quarantine <= fullQuarantine(d.largestDuration), "its quarantine is %v, and its largest duration %v",
+		d.quarantine, d.largestDuration)
 	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is above its revision %d", d.cordonRevision, d.revision)
 	in.revision, d.revision = d.revision, 0
 }
@@ -129,6 +131,8 @@ func (in *restoring) record(record *logv1.Record) {
 		in.gate(k.Semaphore)
 	case *logv1.Record_RetiredMember:
 		in.retired(k.RetiredMember.GetId())
+	case *logv1.Record_Sighting:
+		in.sighting(sightingFromProto(k.Sighting))
 	}
 }
 
@@ -235,11 +239,12 @@ func (in *restoring) journal(e *JournalEntry) {
 	if in.r.err != nil {
 		return
 	}
-	if last, some := in.d.State.journal.Max(); some && !journalBefore(last, keyOfJournal(e)) {
+	if last, some := in.d.State.journal.Max(); some && !journalBefore(last, e) {
 		in.r.fail("journal entry %d.%d is out of order", e.Revision, e.Ordinal)
 	}
 	in.requireRevision(e.Revision, "a journal entry")
 	in.closing(e)
+	in.told(e)
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
 	}
@@ -264,6 +269,22 @@ func (in *restoring) closing(e *JournalEntry) {
 	}
 }
 
+// told checks what only some kinds of entries tell.
+func (in *restoring) told(e *JournalEntry) {
+	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent
+	switch {
+	case e.Kind >= DrainedEvent:
+		in.r.needs(2)
+	case e.Drain > 0 && !drains:
+		in.r.fail("journal entry %d.%d of kind %d has a drain", e.Revision, e.Ordinal, e.Kind)
+	}
+	if !e.Until.IsZero() {
+		in.r.needs(2)
+		in.require(e.Kind == Replaced, "journal entry %d.%d of kind %d has an end", e.Revision, e.Ordinal, e.Kind)
+	}
+	in.require((e.Silence != Heard) == (e.Kind == SilentEvent), "journal entry %d.%d of kind %d has a silence, or lacks one", e.Revision, e.Ordinal, e.Kind)
+}
+
 // closed reports whether an entry can have set, if it is of that kind, or else ended, what was set at revision.
 func closed(e *JournalEntry, set EventKind, revision uint64) bool {
 	if e.Kind == set {
@@ -276,11 +297,50 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	name := s.GetName()
 	in.require(in.lastGate < name, "semaphore %q after %q", name, in.lastGate)
 	in.lastGate = name
-	in.require(in.d.gate(name) != noGate, "semaphore %q has nothing else to it", name)
 	g := in.d.write(name)
 	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
-	in.require(g.permitRevision > 0 || g.lowWater != 0, "semaphore %q has nothing to say", name)
+	waits := in.r.due(s)
+	some := len(waits.drains) > 0 || len(waits.ends) > 0
+	in.require(some || !g.empty(), "semaphore %q has nothing else to it", name)
+	in.require(some || g.permitRevision > 0 || g.lowWater != 0, "semaphore %q has nothing to say", name)
+	if some {
+		in.due(name, waits)
+		in.d.setDue(name, waits)
+	}
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, the last one is %d", name, g.permitRevision, in.revision)
+}
+
+// due checks what waits for a timer: a drain or an end that no timer could name would never be over.
+func (in *restoring) due(name string, waits due) {
+	in.require(len(waits.drains) <= maxDrains, "semaphore %q has %d drains, the bound is %d", name, len(waits.drains), maxDrains)
+	in.require(len(waits.ends) <= MaxEditEnds, "semaphore %q has %d edits that end, the bound is %d", name, len(waits.ends), MaxEditEnds)
+	in.require(len(waits.ends) == 0 || in.d.Definition(name) != nil, "semaphore %q has edits that end and no definition", name)
+	var last uint64
+	for _, drain := range waits.drains {
+		in.requireRevision(drain.Revision, "a drain of semaphore "+name)
+		in.require(drain.Revision > last && drain.Duration > 0, "semaphore %q has a drain of %v of revision %d after one of %d",
+			name, drain.Duration, drain.Revision, last)
+		last = drain.Revision
+	}
+	last = 0
+	for _, end := range waits.ends {
+		in.requireRevision(end.Revision, "an edit that ends, of semaphore "+name)
+		in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has an edit that ends of revision %d after one of %d", name, end.Revision, last)
+		in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
+			"semaphore %q has an edit that ends of something else", name)
+		last = end.Revision
+	}
+}
+
+func (in *restoring) sighting(seen Sighting) {
+	in.r.needs(2)
+	if last, some := in.d.State.sightings.Max(); some && !sightingBefore(last, seen) {
+		in.r.fail("sighting of %q in group %q is out of order", seen.Acquirer, seen.Group)
+	}
+	if err := validSighting(seen); err != nil {
+		in.r.fail("a sighting: %w", err)
+	}
+	in.d.addSighting(seen)
 }
 
 func (in *restoring) retired(id string) {
@@ -318,7 +378,9 @@ func (in *restoring) crossCheck() {
 		{"journal entries", d.State.journal.Len(), int(d.settings.JournalTotal)},
 		{"requests", d.requests.len(), int(d.settings.RememberedRequests)},
 		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
+		{"sightings", d.State.sightings.Len(), MaxSightings},
 	} {
 		in.require(n.count <= n.most, "it has %d %s, the bound is %d", n.count, n.what, n.most)
 	}
+	in.require(in.r.level <= d.featureLevel, "it holds what feature level %d brought, and its own is %d", in.r.level, d.featureLevel)
 }

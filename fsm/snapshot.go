@@ -76,12 +76,19 @@ func (s *State) records(w *recordWriter) {
 		w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
 	}
 	s.gates.Scan(func(name string, g *gate) bool {
-		if g.permitRevision == 0 && g.lowWater == 0 {
+		waits, some := s.dues.Get(name)
+		if g.permitRevision == 0 && g.lowWater == 0 && !some {
 			return true // all else that is in it is derived, or stands in its definition
 		}
-		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g)}})
+		if !some {
+			waits = &due{}
+		}
+		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *waits)}})
 	})
 	for _, id := range s.retired {
 		w.write(&logv1.Record{Kind: &logv1.Record_RetiredMember{RetiredMember: &logv1.StoredMember{Id: id}}})
 	}
+	s.sightings.Scan(func(seen Sighting) bool {
+		return w.write(&logv1.Record{Kind: &logv1.Record_Sighting{Sighting: w.sighting(seen)}})
+	})
 }

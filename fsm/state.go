@@ -26,6 +26,7 @@ type State struct {
 	retired []string  // sorted; replaced, never written
 
 	gates           *btree.Map[string, *gate]
+	dues            *btree.Map[string, *due] // few names have one; each has a gate
 	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
@@ -40,15 +41,15 @@ type State struct {
 
 	deletions *btree.Map[string, uint64] // name to revision
 
-	journal *btree.BTreeG[journalKey] // by (revision, ordinal)
+	journal *btree.BTreeG[*JournalEntry] // by (revision, ordinal)
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0: none
 }
 
 // gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as
-// long as anything is in it. The definition, the permit revision, the low-water mark and what is due are stored, the rest is
-// derived. There are as many gates as definitions: narrow fields keep one at 96 bytes.
+// long as anything is in it, or due under its name. The definition, the permit revision and the low-water mark are stored, the
+// rest is derived. There are as many gates as definitions: narrow fields keep one at 80 bytes, and what few have is elsewhere.
 type gate struct {
 	definition     *StoredDefinition // nil: deleted, or there never was one
 	permitRevision uint64
@@ -57,12 +58,11 @@ type gate struct {
 	permits        int32
 	claims         int32
 	journal        fifo[*JournalEntry]
-	due            *due // nil: nothing, as nearly always
 
 	written uint64 // see draft.write
 }
 
-// due is what a leader's timer will end. It is immutable.
+// due is what a leader's timer will end under one name. It is immutable.
 type due struct {
 	drains []Drain    // by revision
 	ends   []*EditEnd // by revision; only beside a definition
@@ -74,7 +74,15 @@ type due struct {
 var noGate = &gate{}
 
 func (g *gate) empty() bool {
-	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.journal.len() == 0 && g.due == nil
+	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.journal.len() == 0
+}
+
+// due returns what is due under a name, as a value to change.
+func (s *State) due(name string) due {
+	if now, ok := s.dues.Get(name); ok {
+		return *now
+	}
+	return due{}
 }
 
 func newState(clusterID string) *State {
@@ -86,6 +94,7 @@ func newState(clusterID string) *State {
 		largestDuration: settings.MaxDuration,
 
 		gates:         btree.NewMap[string, *gate](0),
+		dues:          btree.NewMap[string, *due](0),
 		permits:       btree.NewMap[uint64, *semaphore.Permit](0),
 		holders:       newTree(holderBefore),
 		identities:    newTree(identityBefore),
@@ -108,6 +117,7 @@ func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
 func (s *State) fork() *State {
 	c := *s
 	c.gates = s.gates.Copy()
+	c.dues = s.dues.Copy()
 	c.permits = s.permits.Copy()
 	c.holders = s.holders.Copy()
 	c.identities = s.identities.Copy()

@@ -2305,6 +2305,7 @@ type EndDrain struct {
 	Cordon string `protobuf:"bytes,4,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	// The permit that was revoked.
 	Token         uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
+	At            int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2370,6 +2371,13 @@ func (x *EndDrain) GetCordon() string {
 func (x *EndDrain) GetToken() uint64 {
 	if x != nil {
 		return x.Token
+	}
+	return 0
+}
+
+func (x *EndDrain) GetAt() int64 {
+	if x != nil {
+		return x.At
 	}
 	return 0
 }
@@ -2641,6 +2649,7 @@ func (x *NoteSilence) GetAt() int64 {
 type EndQuarantine struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Term          uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
+	At            int64                  `protobuf:"fixed64,2,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2678,6 +2687,13 @@ func (*EndQuarantine) Descriptor() ([]byte, []int) {
 func (x *EndQuarantine) GetTerm() uint64 {
 	if x != nil {
 		return x.Term
+	}
+	return 0
+}
+
+func (x *EndQuarantine) GetAt() int64 {
+	if x != nil {
+		return x.At
 	}
 	return 0
 }
@@ -4393,13 +4409,14 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\fRetireMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\")\n" +
 	"\x11RaiseFeatureLevel\x12\x14\n" +
-	"\x05level\x18\x01 \x01(\rR\x05level\"~\n" +
+	"\x05level\x18\x01 \x01(\rR\x05level\"\x8e\x01\n" +
 	"\bEndDrain\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x14\n" +
 	"\x05names\x18\x03 \x03(\tR\x05names\x12\x16\n" +
 	"\x06cordon\x18\x04 \x01(\tR\x06cordon\x12\x14\n" +
-	"\x05token\x18\x05 \x01(\x04R\x05token\"^\n" +
+	"\x05token\x18\x05 \x01(\x04R\x05token\x12\x0e\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\"^\n" +
 	"\x06Revert\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
 	"\x05names\x18\x02 \x03(\tR\x05names\x12\x12\n" +
@@ -4417,9 +4434,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
 	"\asilence\x18\x03 \x01(\rR\asilence\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x0e\n" +
-	"\x02at\x18\x05 \x01(\x10R\x02at\"#\n" +
+	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
-	"\x04term\x18\x01 \x01(\x04R\x04term\"\xf7\x05\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\xf7\x05\n" +
 	"\x06Record\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.HeaderH\x00R\x06header\x12E\n" +
 	"\n" +

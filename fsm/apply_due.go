@@ -1,0 +1,161 @@
+package fsm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// What is due ends by the leader's timer: drains, and edits that end. A timer names the change that it ends, so that what was set
+// since is left alone.
+
+// maxDrains bounds the drains of one semaphore; the oldest gives way. The newest covers every permit that the others cover, but
+// for how long.
+const maxDrains = 16
+
+// endDrain lets the drains of one change be over.
+func (d *draft) endDrain(c EndDrain) Result {
+	if !d.timely(c.Term) {
+		return RevisionResult{}
+	}
+	before := d.revision
+	// begin takes the revision when the first drain is found: a command that finds none takes none.
+	begin := func() {
+		if d.revision == before {
+			d.advance()
+		}
+	}
+	for _, name := range c.Names {
+		d.endDrainOf(name, c, begin)
+	}
+	if i, found := search(d.cordons, c.Cordon, cordonID); found && d.cordons[i].Revision == c.Change && d.cordons[i].Drain > 0 {
+		begin()
+		// Who has matched callers against the cordons must look at them anew.
+		d.cordonRevision = d.revision
+		over := *d.cordons[i]
+		over.Drain = 0
+		d.cordons = slices.Clone(d.cordons) // the old slice belongs to published states
+		d.cordons[i] = &over
+		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
+	}
+	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopRevision == c.Change && p.StopDrain > 0 {
+		begin()
+		over := *p
+		over.StopDrain = 0
+		d.setPermit(p, &over)
+		d.emit(Event{Kind: DrainedEvent, Semaphore: p.Semaphore, Permit: &over, Change: c.Change, At: c.At})
+	}
+	if d.revision == before {
+		return RevisionResult{}
+	}
+	return RevisionResult{Applied: true, Revision: d.revision}
+}
+
+// endDrainOf ends what drains under a name because of that change: an edit or a pause, never both.
+func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
+	before := d.Definition(name)
+	after := before
+	waits := d.due(name)
+	switch i := slices.IndexFunc(waits.drains, func(o Drain) bool { return o.Revision == c.Change }); {
+	case i >= 0:
+		begin()
+		waits.drains = slices.Delete(slices.Clone(waits.drains), i, i+1) // readers have the old slice
+		d.setDue(name, waits)
+	case before != nil && before.Pause != nil && before.Pause.Revision == c.Change && before.Pause.Drain > 0:
+		begin()
+		pause, now := *before.Pause, *before
+		pause.Drain = 0
+		now.Pause = &pause
+		after = &now
+		d.setDefinition(name, after)
+	default:
+		return
+	}
+	d.emit(Event{Kind: DrainedEvent, Semaphore: name, Definition: after, Before: before, Change: c.Change, At: c.At})
+}
+
+// revert takes the edits of one change back.
+func (d *draft) revert(c Revert) Result {
+	if !d.timely(c.Term) {
+		return RevisionResult{}
+	}
+	before := d.revision
+	for _, name := range c.Names {
+		waits := d.due(name)
+		i := slices.IndexFunc(waits.ends, func(e *EditEnd) bool { return e.Revision == c.Change })
+		if i < 0 {
+			continue
+		}
+		if d.revision == before {
+			d.advance()
+		}
+		d.revertEdit(name, waits, i, c.At)
+	}
+	if d.revision == before {
+		return RevisionResult{}
+	}
+	return RevisionResult{Applied: true, Revision: d.revision}
+}
+
+// revertEdit ends the edit that stands at i. That it ended is told even when nothing can be taken back.
+func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
+	end, before := waits.ends[i], d.Definition(name)
+	restored, kept := semaphore.Revert(before.Definition, end.Before, end.After)
+	back := semaphore.Changed(before.Definition, restored)
+	var broken error
+	if len(back) > 0 {
+		broken = d.validDefinition(restored)
+	}
+	after, ends := before, slices.Delete(slices.Clone(waits.ends), i, i+1) // readers have the old slice
+	reason := revertReason(end.Revision, back, kept, broken)
+	if broken == nil {
+		for j, later := range ends[i:] {
+			ends[i+j] = later.without(end)
+		}
+	}
+	if len(back) > 0 && broken == nil {
+		after = &StoredDefinition{
+			Definition: restored, Version: d.revision, CreatedRevision: before.CreatedRevision,
+			UpdatedBy: ownAuthor, UpdatedAt: at, Reason: reason, Pause: before.Pause,
+		}
+		d.setDefinition(name, after)
+	}
+	waits.ends = ends
+	d.setDue(name, waits)
+	d.note(JournalEntry{
+		Kind: RevertedEvent, Semaphore: name, Before: before.Definition, After: after.Definition, Author: ownAuthor, Reason: reason, At: at,
+	})
+	d.emit(Event{
+		Kind: RevertedEvent, Semaphore: name, Definition: after, Before: before, Change: end.Revision, Author: ownAuthor, Reason: reason, At: at,
+	})
+}
+
+// ownAuthor is who made a change that no caller asked for.
+const ownAuthor = "gatekeeper"
+
+// without is e as if the edit ended had not been there: what e will give back is not a value that was only for a time.
+func (e *EditEnd) without(ended *EditEnd) *EditEnd {
+	now := *e
+	now.Before, _ = semaphore.Revert(e.Before, ended.Before, ended.After)
+	now.After, _ = semaphore.Revert(e.After, ended.Before, ended.After)
+	return &now
+}
+
+func revertReason(change uint64, back, kept []string, broken error) string {
+	s := fmt.Sprintf("the edit of revision %d has ended", change)
+	switch {
+	case broken != nil:
+		return s + "; its fields are left alone, for with their old values the definition is not valid now: " + broken.Error()
+	case len(back) > 0:
+		s += "; old values are back: " + strings.Join(back, ", ")
+	case len(kept) == 0:
+		s += "; there is nothing to take back"
+	}
+	if len(kept) > 0 {
+		s += "; set since and left alone: " + strings.Join(kept, ", ")
+	}
+	return s
+}

@@ -76,7 +76,7 @@ func (l *leading) missing() []*semaphore.Definition {
 // edit makes one edit, and says whether to go on with the next.
 func (l *leading) edit(ctx context.Context, edit fsm.EditBatch) bool {
 	for {
-		result, err := l.keeper.Edit(ctx, edit)
+		result, err := l.keeper.Edit(ctx, edit, keeper.Ending{})
 		if err == nil {
 			l.log.Info("declared definitions", slog.Int("created", len(edit.Changes)-len(result.Skipped)),
 				slog.Int("skipped", len(result.Skipped)), slog.Uint64("revision", result.Revision))

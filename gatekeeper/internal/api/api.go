@@ -91,14 +91,16 @@ func services() []*grpc.ServiceDesc {
 	return []*grpc.ServiceDesc{
 		&gatekeeperv1.PermitService_ServiceDesc,
 		&gatekeeperv1.DefinitionService_ServiceDesc,
+		&gatekeeperv1.OperatorService_ServiceDesc,
 		&gatekeeperv1.ClusterService_ServiceDesc,
 	}
 }
 
-// Register registers the three services and grpc.health.v1. The server must have been made with ServerOptions.
+// Register registers the services and grpc.health.v1. The server must have been made with ServerOptions.
 func (a *API) Register(r grpc.ServiceRegistrar) {
 	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a})
 	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a})
+	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a})
 	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, hashing: make(chan struct{}, 1)})
 	healthpb.RegisterHealthServer(r, a.health)
 }

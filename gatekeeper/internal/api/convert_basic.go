@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -123,5 +124,26 @@ func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
 	if p == nil {
 		return nil
 	}
-	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author}
+	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: toOptionalDuration(p.Drain)}
+}
+
+// ending is what says when something ends by itself.
+type ending interface {
+	GetUntil() *timestamppb.Timestamp
+	GetLasts() *durationpb.Duration
+}
+
+func endingFrom(m ending) (keeper.Ending, error) {
+	until, err := timestampFrom("until", m.GetUntil())
+	if err != nil {
+		return keeper.Ending{}, err
+	}
+	lasts, err := durationFrom("lasts", m.GetLasts(), 0)
+	if err != nil {
+		return keeper.Ending{}, err
+	}
+	if m.GetLasts() != nil && lasts <= 0 {
+		return keeper.Ending{}, invalid("lasts", lasts.String(), "must be above 0")
+	}
+	return keeper.Ending{At: until, Lasts: lasts}, nil
 }

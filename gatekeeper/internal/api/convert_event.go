@@ -5,10 +5,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The numbers of fsm.EventKind are those of the API's, up to DurationChanged; a test holds the names equal.
+// The numbers of fsm.EventKind are those of the API's; a test holds the names equal.
 
 // aboutPermits says whether the event is about a permit, not about a rule.
-func aboutPermits(k fsm.EventKind) bool { return k >= fsm.Granted && k <= fsm.DurationChanged }
+func aboutPermits(e *fsm.Event) bool {
+	return e.Kind >= fsm.Granted && e.Kind <= fsm.DurationChanged || e.Kind == fsm.FreedUnsafely || e.Kind == fsm.DrainedEvent && e.Permit != nil
+}
 
 // toEvent writes an event; nil when the API has no such event.
 func toEvent(e *fsm.Event) *gatekeeperv1.Event {
@@ -25,6 +27,7 @@ func toEvent(e *fsm.Event) *gatekeeperv1.Event {
 		Cause:      e.Reason,
 		Author:     e.Author,
 	}
+	out.Cordon = toCordon(e.Cordon)
 	switch {
 	case e.Kind == fsm.CoolingEvent && e.Permit != nil && out.Cause == "":
 		out.Cause = e.Permit.Ended.String()

@@ -113,6 +113,9 @@ func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
 		if r.Status == keeper.StatusRefreshed {
 			v.Duration = durationpb.New(r.Duration)
 		}
+		if r.DrainLeft > 0 {
+			v.DrainLeft = durationpb.New(r.DrainLeft)
+		}
 		out[i] = v
 	}
 	return out

@@ -73,7 +73,11 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.HeldEvent: gatekeeperv1.EventKind_EVENT_KIND_HELD, fsm.CoolingEvent: gatekeeperv1.EventKind_EVENT_KIND_COOLING,
 		fsm.CoolingEnded: gatekeeperv1.EventKind_EVENT_KIND_COOLING_ENDED, fsm.Cleared: gatekeeperv1.EventKind_EVENT_KIND_CLEARED,
 		fsm.StoppingEvent: gatekeeperv1.EventKind_EVENT_KIND_STOPPING, fsm.Abandoned: gatekeeperv1.EventKind_EVENT_KIND_ABANDONED,
-		fsm.DurationChanged: gatekeeperv1.EventKind_EVENT_KIND_DURATION_CHANGED,
+		fsm.DurationChanged: gatekeeperv1.EventKind_EVENT_KIND_DURATION_CHANGED, fsm.Configured: gatekeeperv1.EventKind_EVENT_KIND_CONFIGURED,
+		fsm.DrainedEvent: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, fsm.RevertedEvent: gatekeeperv1.EventKind_EVENT_KIND_REVERTED,
+		fsm.SilentEvent: gatekeeperv1.EventKind_EVENT_KIND_SILENT, fsm.HeardEvent: gatekeeperv1.EventKind_EVENT_KIND_HEARD,
+		fsm.FreedUnsafely:   gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY,
+		fsm.QuarantineEnded: gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED,
 	}
 	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
 		t.Errorf("this test lists %d kinds of events, the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
@@ -83,7 +87,20 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 			t.Errorf("event kind %d is %s", ours, theirs)
 		}
 	}
-	if toEvent(&fsm.Event{Kind: fsm.Configured}) != nil || toEvent(&fsm.Event{}) != nil {
+	silences := map[fsm.Silence]gatekeeperv1.SilenceKind{
+		fsm.Heard: gatekeeperv1.SilenceKind_SILENCE_KIND_UNSPECIFIED, fsm.NobodyAsked: gatekeeperv1.SilenceKind_SILENCE_KIND_NOBODY_ASKED,
+		fsm.AskedButDenied: gatekeeperv1.SilenceKind_SILENCE_KIND_DENIED, fsm.NoProgress: gatekeeperv1.SilenceKind_SILENCE_KIND_NO_PROGRESS,
+		fsm.HeldLong: gatekeeperv1.SilenceKind_SILENCE_KIND_HELD_TOO_LONG,
+	}
+	if len(silences) != len(gatekeeperv1.SilenceKind_name) {
+		t.Errorf("this test lists %d kinds of silence, the API has %d", len(silences), len(gatekeeperv1.SilenceKind_name))
+	}
+	for ours, theirs := range silences {
+		if gatekeeperv1.SilenceKind(ours) != theirs {
+			t.Errorf("silence %d is %s", ours, theirs)
+		}
+	}
+	if toEvent(&fsm.Event{Kind: fsm.QuarantineEnded + 1}) != nil || toEvent(&fsm.Event{}) != nil {
 		t.Error("an event that the API does not have was written")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
@@ -69,7 +70,7 @@ func (s *definitionService) DeleteDefinition(ctx context.Context, m *gatekeeperv
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.edit(ctx, m, e)
+	result, err := s.edit(ctx, m, 0, keeper.Ending{}, e)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +80,27 @@ func (s *definitionService) DeleteDefinition(ctx context.Context, m *gatekeeperv
 
 // BatchEdit applies all edits or none.
 func (s *definitionService) BatchEdit(ctx context.Context, m *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error) {
+	edits, err := batchFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	drain, err := durationFrom("drain", m.GetDrain(), 0)
+	if err != nil {
+		return nil, err
+	}
+	end, err := endingFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.edit(ctx, m, drain, end, edits...)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.BatchEditResponse{Revision: result.Revision, Skipped: result.Skipped}, nil
+}
+
+// batchFrom reads the edits of a batch.
+func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 	if n := len(m.GetEdits()); n == 0 || n > maxEdits {
 		return nil, invalid("edits", strconv.Itoa(n)+" edits", "must be 1 to "+strconv.Itoa(maxEdits)+" edits")
 	}
@@ -94,16 +116,12 @@ func (s *definitionService) BatchEdit(ctx context.Context, m *gatekeeperv1.Batch
 		}
 		first[edits[i].Name] = i
 	}
-	result, err := s.edit(ctx, m, edits...)
-	if err != nil {
-		return nil, err
-	}
-	return &gatekeeperv1.BatchEditResponse{Revision: result.Revision, Skipped: result.Skipped}, nil
+	return edits, nil
 }
 
 // editOne applies a single edit and returns the record as it is then: this edit's, or already that of a later one.
 func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatekeeperv1.DefinitionRecord, error) {
-	if _, err := s.edit(ctx, m, e); err != nil {
+	if _, err := s.edit(ctx, m, 0, keeper.Ending{}, e); err != nil {
 		return nil, err
 	}
 	state := s.cfg.Machine.State()
@@ -115,7 +133,7 @@ func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatek
 }
 
 // edit applies edits in one step.
-func (s *definitionService) edit(ctx context.Context, m word, edits ...edit) (fsm.EditResult, error) {
+func (s *definitionService) edit(ctx context.Context, m word, drain time.Duration, end keeper.Ending, edits ...edit) (fsm.EditResult, error) {
 	author, reason, err := wordFrom(m)
 	if err != nil {
 		return fsm.EditResult{}, err
@@ -123,11 +141,11 @@ func (s *definitionService) edit(ctx context.Context, m word, edits ...edit) (fs
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return fsm.EditResult{}, err
 	}
-	batch := fsm.EditBatch{Changes: make([]fsm.Change, len(edits)), Author: author, Reason: reason, RequestID: m.GetRequestId()}
+	batch := fsm.EditBatch{Changes: make([]fsm.Change, len(edits)), Author: author, Reason: reason, RequestID: m.GetRequestId(), Drain: drain}
 	for i := range edits {
 		batch.Changes[i] = edits[i].Change
 	}
-	result, err := s.cfg.Keeper.Edit(ctx, batch)
+	result, err := s.cfg.Keeper.Edit(ctx, batch, end)
 	if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
 		return fsm.EditResult{}, within(edits[bad.Index].field, bad.Err)
 	}

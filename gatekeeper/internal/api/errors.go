@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -16,6 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -47,6 +49,12 @@ const (
 	reasonRefused          = "REFUSED"
 	reasonTransferFailed   = "TRANSFER_FAILED"
 	reasonTooLarge         = "TOO_LARGE"
+	reasonNoSuchCordon     = "NO_SUCH_CORDON"
+	reasonNoSuchChange     = "NO_SUCH_CHANGE"
+	reasonUndoConflict     = "UNDO_CONFLICT"
+	reasonNothingChosen    = "NOTHING_CHOSEN"
+	reasonFeatureLevel     = "FEATURE_LEVEL"
+	reasonRecovering       = "RECOVERING"
 	reasonInternal         = "INTERNAL"
 )
 
@@ -112,6 +120,23 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.ErrConflict", codes.Aborted, reasonStaleVersion, conflict(fsm.ConflictStale), nil},
 	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},
 	{"keeper.ErrRefused", codes.FailedPrecondition, reasonRefused, is(keeper.ErrRefused), nil},
+	{"keeper.ErrNoSuchDefinition", codes.NotFound, reasonNoSuchDefinition, as(func(e *keeper.NoSuchDefinitionError) map[string]string {
+		return map[string]string{"name": e.Name}
+	}), nil},
+	{"keeper.ErrNoSuchCordon", codes.NotFound, reasonNoSuchCordon, as(func(e *keeper.NoSuchCordonError) map[string]string {
+		return map[string]string{"id": e.ID}
+	}), nil},
+	{"keeper.ErrFeatureLevel", codes.FailedPrecondition, reasonFeatureLevel, as(func(e *keeper.FeatureLevelError) map[string]string {
+		return map[string]string{"needed": decimal(uint64(e.Needed)), "in_force": decimal(uint64(e.InForce))}
+	}), nil},
+	{"keeper.ErrRecovering", codes.Unavailable, reasonRecovering, is(keeper.ErrRecovering), nil},
+	{"plan.NoSuchChangeError", codes.NotFound, reasonNoSuchChange, as(func(e *plan.NoSuchChangeError) map[string]string {
+		return map[string]string{"change": decimal(e.Change), "oldest": decimal(e.Oldest)}
+	}), nil},
+	{"api.undoConflictError", codes.FailedPrecondition, reasonUndoConflict, as(func(e *undoConflictError) map[string]string {
+		return map[string]string{"change": decimal(e.change), "conflicts": strings.Join(e.conflicts, "\n")}
+	}), nil},
+	{"api.errChosenNone", codes.NotFound, reasonNothingChosen, is(errChosenNone), nil},
 	{"api.noDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *noDefinitionError) map[string]string {
 		return map[string]string{"name": e.name}
 	}), nil},

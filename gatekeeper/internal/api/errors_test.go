@@ -21,6 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -66,6 +67,13 @@ func errorCases() []errorCase {
 		{"keeper.ErrConflict", &conflictError{conflict(fsm.ConflictStale, stored), 8}, codes.Aborted, "STALE_VERSION", map[string]string{"name": "n", "index": "3", "current": "9", "expected": "8"}},
 		{"keeper.ErrSuperseded", keeper.ErrSuperseded, codes.Aborted, "SUPERSEDED", nil},
 		{"keeper.ErrRefused", &keeper.RefusedError{Why: "x"}, codes.FailedPrecondition, "REFUSED", nil},
+		{"keeper.ErrNoSuchDefinition", &keeper.NoSuchDefinitionError{Name: "n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
+		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c"}},
+		{"keeper.ErrFeatureLevel", &keeper.FeatureLevelError{Needed: 2, InForce: 1}, codes.FailedPrecondition, "FEATURE_LEVEL", map[string]string{"needed": "2", "in_force": "1"}},
+		{"keeper.ErrRecovering", keeper.ErrRecovering, codes.Unavailable, "RECOVERING", nil},
+		{"plan.NoSuchChangeError", &plan.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
+		{"api.undoConflictError", &undoConflictError{4, []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
+		{"api.errChosenNone", errChosenNone, codes.NotFound, "NOTHING_CHOSEN", nil},
 		{"api.noDefinitionError", &noDefinitionError{"n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
 		{"consensus.ErrMemberExists", consensus.ErrMemberExists, codes.AlreadyExists, "MEMBER_EXISTS", nil},
 		{"consensus.ErrMemberRetired", consensus.ErrMemberRetired, codes.FailedPrecondition, "MEMBER_RETIRED", nil},
@@ -147,6 +155,9 @@ func unlisted() map[string]string {
 		"keeper.ConflictError":         "listed as keeper.ErrConflict",
 		"keeper.RefusedError":          "listed as keeper.ErrRefused",
 		"keeper.EditFieldError":        "wraps a semaphore.FieldError",
+		"keeper.NoSuchDefinitionError": "listed as keeper.ErrNoSuchDefinition",
+		"keeper.NoSuchCordonError":     "listed as keeper.ErrNoSuchCordon",
+		"keeper.FeatureLevelError":     "listed as keeper.ErrFeatureLevel",
 		"fsm.ErrUnknownCommand":        "stops the server",
 		"fsm.ErrMalformed":             "stops the server",
 		"fsm.ErrOutOfOrder":            "stops the server",
@@ -165,7 +176,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher",
-		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "api": ".",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "plan": "../plan", "agenda": "../agenda", "api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
 			declared[room+"."+name] = true
@@ -196,7 +207,8 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
-		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL`)
+		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
+		UNDO_CONFLICT NOTHING_CHOSEN FEATURE_LEVEL RECOVERING`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
@@ -21,6 +22,24 @@ var (
 type noDefinitionError struct{ name string }
 
 func (e *noDefinitionError) Error() string { return fmt.Sprintf("there is no definition %q", e.name) }
+
+// errChosenNone answers a change of chosen definitions when none was chosen.
+var errChosenNone = errors.New("no definition matches these names and labels: gkctl get lists them")
+
+// undoConflictError says what keeps a change from being undone. Nothing was done.
+type undoConflictError struct {
+	change    uint64
+	conflicts []string
+}
+
+func (e *undoConflictError) Error() string {
+	const most = 10
+	shown, more := e.conflicts, ""
+	if len(shown) > most {
+		shown, more = shown[:most], fmt.Sprintf("; and %d more", len(e.conflicts)-most)
+	}
+	return fmt.Sprintf("change %d cannot be undone, and nothing was done: %s%s", e.change, strings.Join(shown, "; "), more)
+}
 
 // hopError says that a call that was passed on once has come to a server that would pass it on to itself.
 type hopError struct{ leader consensus.Leader }

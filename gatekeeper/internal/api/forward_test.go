@@ -173,17 +173,24 @@ func TestForward_ElectedButNotReady_IsNoLeader(t *testing.T) {
 
 func TestForward_CallersDeadline_Ends(t *testing.T) {
 	leader, follower := pair(t)
-	ended := make(chan struct{})
+	reached, ended := make(chan struct{}, 1), make(chan struct{}, 1)
 	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		reached <- struct{}{}
 		<-ctx.Done()
-		close(ended)
+		ended <- struct{}{}
 		return keeper.Answer{}, ctx.Err()
 	}
-	c, cancel := context.WithTimeout(ctx(t), 50*time.Millisecond)
-	defer cancel()
-	_, err := follower.permits.TryAcquire(c, plainRequest)
-	if status.Code(err) != codes.DeadlineExceeded {
-		t.Errorf("got %v", err)
+	// A slow machine may not reach the leader within the first deadline.
+	for deadline := 50 * time.Millisecond; ; deadline *= 2 {
+		c, cancel := context.WithTimeout(ctx(t), deadline)
+		_, err := follower.permits.TryAcquire(c, plainRequest)
+		cancel()
+		if status.Code(err) != codes.DeadlineExceeded {
+			t.Fatalf("got %v", err)
+		}
+		if len(reached) > 0 {
+			break
+		}
 	}
 	receiveFrom(t, ended)
 }

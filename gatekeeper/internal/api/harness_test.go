@@ -19,6 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -105,7 +106,7 @@ type fakeKeeper struct {
 func (k *fakeKeeper) do(cmd fsm.Command) fsm.Result {
 	k.applyMu.Lock()
 	defer k.applyMu.Unlock()
-	entry, err := fsm.Encode(1, []fsm.Command{cmd})
+	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
 	if err != nil {
 		panic(err)
 	}
@@ -133,8 +134,8 @@ func (k *fakeKeeper) Release(_ context.Context, token uint64, notRun bool) (fsm.
 	return k.release(token, notRun)
 }
 
-func (k *fakeKeeper) Revoke(_ context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
-	return k.operator("revoke", token, author, reason)
+func (k *fakeKeeper) Revoke(_ context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
+	return k.operator("revoke", cmd.Token, cmd.Author, cmd.Reason)
 }
 
 func (k *fakeKeeper) Clear(_ context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
@@ -154,7 +155,8 @@ func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semapho
 }
 
 // Edit validates as the keeper does and applies to the machine.
-func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch) (fsm.EditResult, error) {
+func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
+	b.Until = end.At
 	if k.notLeader != nil {
 		return fsm.EditResult{}, k.notLeader
 	}
@@ -172,6 +174,43 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch) (fsm.EditResult, e
 	}
 	return r, nil
 }
+
+// What operators do is applied to the machine as it is.
+func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
+	cmd.Until = end.At
+	return k.do(cmd).(fsm.RevisionResult), k.notLeader
+}
+
+func (k *fakeKeeper) Resume(_ context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
+	return k.do(cmd).(fsm.RevisionResult), k.notLeader
+}
+
+func (k *fakeKeeper) Cordon(_ context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {
+	cmd.Until = end.At
+	return k.do(cmd).(fsm.RevisionResult), k.notLeader
+}
+
+func (k *fakeKeeper) Uncordon(_ context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
+	r := k.do(cmd).(fsm.RevisionResult)
+	if !r.Applied {
+		return r, &keeper.NoSuchCordonError{ID: cmd.ID}
+	}
+	return r, k.notLeader
+}
+
+// Undo knows edits only.
+func (k *fakeKeeper) Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (uint64, error) {
+	batch.Changes = u.Edits
+	r, err := k.Edit(ctx, batch, keeper.Ending{})
+	return r.Revision, err
+}
+
+func (k *fakeKeeper) Match(pattern, name string) bool {
+	p, err := semaphore.CompilePattern("pattern", pattern)
+	return err == nil && p.Match(name)
+}
+
+func (k *fakeKeeper) DrainLeft(*fsm.State, *semaphore.Permit) (time.Duration, bool) { return 0, false }
 
 func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {
 	return k.machine.State(), k.notLeader

@@ -49,6 +49,11 @@ func harmlessMethods() []string {
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.OperatorService_Preview_FullMethodName,
+		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
+		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
+		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
+		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -72,7 +73,16 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Revoke(ctx, m.GetToken(), author, reason)
+	drain, err := durationFrom("drain", m.GetDrain(), 0)
+	if err != nil {
+		return nil, err
+	}
+	if drain != 0 && m.GetUnsafeNow() {
+		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which lets the holder no time at all")
+	}
+	result, err := s.cfg.Keeper.Revoke(ctx, fsm.Revoke{
+		Token: m.GetToken(), Author: author, Reason: reason, Drain: drain, UnsafeNow: m.GetUnsafeNow(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -128,16 +138,19 @@ func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyReques
 	if err != nil {
 		return nil, err
 	}
-	return &gatekeeperv1.VerifyResponse{Valid: v.Valid, Permit: s.withRemaining(v.Permit), Message: v.Message, Revision: v.Revision}, nil
+	return &gatekeeperv1.VerifyResponse{Valid: v.Valid, Permit: s.withRemaining(s.cfg.Machine.State(), v.Permit), Message: v.Message, Revision: v.Revision}, nil
 }
 
 // withRemaining writes a permit with the time that it has left, when this server knows it.
-func (s *permitService) withRemaining(p *semaphore.Permit) *gatekeeperv1.Permit {
+func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	if p == nil {
 		return nil
 	}
 	out := toPermit(p)
-	if left, ok := s.cfg.Keeper.Remaining(p.Token); ok {
+	if left, ok := a.cfg.Keeper.DrainLeft(state, p); ok {
+		out.DrainLeft = durationpb.New(left)
+	}
+	if left, ok := a.cfg.Keeper.Remaining(p.Token); ok {
 		out.ExpiresIn = durationpb.New(max(left, 0))
 	}
 	return out
@@ -150,9 +163,16 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
+	then, err := timestampFrom("at", m.GetAt())
+	if err != nil {
+		return nil, err
+	}
 	state, err := s.read(ctx, m.GetStale())
 	if err != nil {
 		return nil, err
+	}
+	if !then.IsZero() {
+		return holdersAt(state, names, then, limit, from), nil
 	}
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
@@ -161,7 +181,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 		if !names.match(p.Semaphore) {
 			continue
 		}
-		permit := s.withRemaining(p)
+		permit := s.withRemaining(state, p)
 		if !taken.add(limit, permit) {
 			out.NextPageToken = last.String()
 			break

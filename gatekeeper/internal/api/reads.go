@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -24,6 +25,12 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.Used = state.Used(name)
 	record.Holders = uint32(state.HolderCount(name))
 	record.Disabled = a.cfg.Keeper.Disabled(stored)
+	for _, end := range state.Ends(name) {
+		record.Ends = append(record.Ends, &gatekeeperv1.EditEnd{
+			Revision: end.Revision, Until: toTimestamp(end.Until), Fields: semaphore.Changed(end.Before, end.After),
+		})
+	}
+	slices.SortFunc(record.Ends, func(a, b *gatekeeperv1.EditEnd) int { return a.GetUntil().AsTime().Compare(b.GetUntil().AsTime()) })
 	return record
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -21,11 +22,18 @@ type Keeper interface {
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
 	Listen() Listener
 	Release(ctx context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error)
-	Revoke(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
+	Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error)
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error)
-	Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult, error)
+	Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error)
+	Pause(ctx context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error)
+	Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error)
+	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
+	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
+	Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (revision uint64, err error)
+	Match(pattern, name string) bool
+	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	Read(ctx context.Context) (*fsm.State, error)
 	Waiters(match func(sem string) bool, limit int) []keeper.Waiter

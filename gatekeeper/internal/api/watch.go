@@ -93,5 +93,5 @@ func (w *watcher) tell(batch *watch.Batch) error {
 
 // wants says whether the watcher asked for an event. Cordons concern every semaphore.
 func (w *watcher) wants(e *fsm.Event) bool {
-	return (w.permits || !aboutPermits(e.Kind)) && (e.Semaphore == "" || w.names.match(e.Semaphore))
+	return (w.permits || !aboutPermits(e)) && (e.Semaphore == "" || w.names.match(e.Semaphore))
 }

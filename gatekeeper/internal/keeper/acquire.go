@@ -18,6 +18,7 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	if err != nil {
 		return Answer{}, err
 	}
+	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
 	a, _, err := k.settle(ctx, e, call, keyOf(call), turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
 	k.count(a, err)
 	return a, err
@@ -89,6 +90,9 @@ func (k *Keeper) once(
 		a, again, err = k.replay(ctx, e, call, facts.Own)
 		return a, false, again, err
 	case semaphore.Granted:
+		if state.Quarantine() > 0 {
+			return Answer{}, false, false, ErrRecovering
+		}
 		return k.await(ctx, e, k.propose(e, key, k.grant(call, state, &facts)), call, t)
 	default:
 		if d.Reason == semaphore.NoFreePermit && t.waits {
@@ -164,6 +168,8 @@ func (k *Keeper) await(
 		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision}
 	case fsm.GrantRequestEnded:
 		return Answer{}, false, false, &RequestEndedError{*r.Ended}
+	case fsm.GrantQuarantined:
+		return Answer{}, false, false, ErrRecovering
 	default: // held already, or changed meanwhile
 		return Answer{}, false, true, nil
 	}
@@ -213,6 +219,9 @@ func (k *Keeper) facts(state *fsm.State, req *semaphore.Request) semaphore.Facts
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
 	sd := state.Definition(p.Semaphore)
 	facts := semaphore.Facts{Own: p, OwnOverheld: overheld, Admission: k.patterns.admission(state, sd, p.Identity)}
+	if drains := state.Drains(p.Semaphore); len(drains) > 0 {
+		facts.Drain = drains[len(drains)-1].Revision
+	}
 	if sd != nil {
 		facts.Definition, facts.Pause = sd.Definition, sd.Pause
 	}

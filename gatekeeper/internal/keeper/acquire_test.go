@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -421,7 +422,7 @@ func TestRevoke_IsCooperative(t *testing.T) {
 		if _, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Revoke(context.Background(), p.Token, "op", "disk is full"); err != nil {
+		if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "op", Reason: "disk is full"}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -434,7 +435,7 @@ func TestRevoke_IsCooperative(t *testing.T) {
 			t.Fatal(r, err)
 		}
 		w.granted(ask("b", "4"))
-		_, err := w.Revoke(context.Background(), p.Token, "op", "")
+		_, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "op"})
 		wantErr(t, err, ErrNoSuchPermit)
 	})
 }

@@ -91,6 +91,9 @@ type TokenResult struct {
 	Token    uint64
 	Status   Status
 	Duration time.Duration // only when refreshed
-	Stop     semaphore.StopCause
-	Message  string
+	// Stop is why the holder is to stop. Beside StatusRefreshed it is set while a drain lets it go on.
+	Stop    semaphore.StopCause
+	Message string
+	// DrainLeft is for how long refreshes will go on being granted although the holder is to stop; 0: no longer.
+	DrainLeft time.Duration
 }

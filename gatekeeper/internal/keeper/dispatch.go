@@ -110,7 +110,7 @@ func (k *Keeper) dispatch() {
 // hear does what one event asks for, and adds the semaphore whose queue it may move to touched.
 func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	switch e.Kind {
-	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared:
+	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely:
 		k.notices.lost(e.Permit)
 		touched[e.Semaphore] = struct{}{}
 	case fsm.HeldEvent, fsm.CoolingEvent:
@@ -118,11 +118,29 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	case fsm.CoolingEnded:
 		touched[e.Semaphore] = struct{}{}
 	case fsm.StoppingEvent:
-		k.notices.stopping(e.Permit, e.Permit.Stop, e.Permit.StopReason)
-	case fsm.Created, fsm.Replaced, fsm.Deleted, fsm.PausedEvent, fsm.ResumedEvent:
+		k.judge(k.cfg.Machine.State(), e.Permit)
+	case fsm.Created, fsm.Replaced, fsm.Deleted, fsm.RevertedEvent, fsm.PausedEvent, fsm.ResumedEvent:
 		k.reconsider(e.Semaphore)
 		touched[e.Semaphore] = struct{}{}
 	case fsm.CordonedEvent, fsm.UncordonedEvent:
+		k.reconsiderAll(touched)
+	case fsm.DrainedEvent:
+		k.drained(e, touched)
+	case fsm.QuarantineEnded:
+		for _, sem := range k.queue.Semaphores() {
+			touched[sem] = struct{}{}
+		}
+	}
+}
+
+// drained tells those whom a drain let go on that it is over.
+func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
+	switch {
+	case e.Permit != nil:
+		k.judge(k.cfg.Machine.State(), e.Permit)
+	case e.Semaphore != "":
+		k.reconsider(e.Semaphore)
+	default:
 		k.reconsiderAll(touched)
 	}
 }
@@ -177,19 +195,25 @@ func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
 	}
 }
 
-// judge tells the holder of a live permit to stop if the rule no longer admits it.
+// judge tells the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain is over.
 func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	if p.State != semaphore.Live {
 		return
 	}
-	if d := k.admit(state, p, false); d.Outcome == semaphore.Denied {
-		k.notices.stopping(p, d.Stop, p.StopReason)
+	d := k.admit(state, p, false)
+	if d.Stop == semaphore.NotStopping {
+		return
 	}
+	left := time.Duration(0)
+	if d.Outcome == semaphore.Refreshed {
+		left = k.drainLeft(state, p, d.Stop)
+	}
+	k.notices.stopping(p, d.Stop, k.stopReason(state, p, d.Stop), left)
 }
 
 // overheld is told by the lessor of a permit that was held for longer than max_hold.
 func (k *Keeper) overheld(p *semaphore.Permit) {
-	k.notices.stopping(p, semaphore.StopHeldTooLong, "")
+	k.notices.stopping(p, semaphore.StopHeldTooLong, "", 0)
 }
 
 // tell pokes the calls of queues that have moved, so that they report their place.

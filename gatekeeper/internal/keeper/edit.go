@@ -11,8 +11,17 @@ import (
 
 // Edit applies a batch of edits: all of them, or none. The rules of each definition are checked here, patterns included,
 // because only the leader compiles patterns: an *EditFieldError names the first that breaks one. A *ConflictError names the
-// first whose expected version is not the current one.
-func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult, error) {
+// first whose expected version is not the current one. With end the fields that it replaces get their old values back then; a
+// *semaphore.FieldError says what is wrong with end or the drain. At and Until of the batch are set here.
+func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
+	now := time.Now()
+	var err error
+	if batch.Until, err = end.instant("until", now); err != nil {
+		return fsm.EditResult{}, err
+	}
+	if err := validDrain(batch.Drain); err != nil {
+		return fsm.EditResult{}, err
+	}
 	longest := k.cfg.Machine.State().Settings().MaxDuration
 	for i := range batch.Changes {
 		c := &batch.Changes[i]
@@ -24,7 +33,7 @@ func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch) (fsm.EditResult,
 			return fsm.EditResult{}, &EditFieldError{Index: i, Name: c.Name, Err: field}
 		}
 	}
-	batch.At = time.Now()
+	batch.At = now
 	r, err := do[fsm.EditResult](ctx, k, batch)
 	if err == nil && r.Conflict != nil {
 		return r, &ConflictError{*r.Conflict}

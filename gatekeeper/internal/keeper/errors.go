@@ -87,6 +87,48 @@ func (e *EditFieldError) Error() string {
 
 func (e *EditFieldError) Unwrap() error { return e.Err }
 
+// ErrNoSuchDefinition is what every NoSuchDefinitionError is.
+var ErrNoSuchDefinition = errors.New("no such definition")
+
+// NoSuchDefinitionError refuses a command that names a semaphore which has no definition. Nothing happened.
+type NoSuchDefinitionError struct{ Name string }
+
+func (e *NoSuchDefinitionError) Error() string {
+	return fmt.Sprintf("there is no definition %q", e.Name)
+}
+
+// Is makes errors.Is(err, ErrNoSuchDefinition) true.
+func (e *NoSuchDefinitionError) Is(target error) bool { return target == ErrNoSuchDefinition }
+
+// ErrNoSuchCordon is what every NoSuchCordonError is.
+var ErrNoSuchCordon = errors.New("no such cordon")
+
+// NoSuchCordonError refuses to end a cordon that there is not.
+type NoSuchCordonError struct{ ID string }
+
+func (e *NoSuchCordonError) Error() string { return fmt.Sprintf("there is no cordon %q", e.ID) }
+
+// Is makes errors.Is(err, ErrNoSuchCordon) true.
+func (e *NoSuchCordonError) Is(target error) bool { return target == ErrNoSuchCordon }
+
+// ErrFeatureLevel is what every FeatureLevelError is.
+var ErrFeatureLevel = errors.New("not every server of the cluster knows this yet")
+
+// FeatureLevelError refuses a command of a feature level above the one in force. Nothing happened.
+type FeatureLevelError struct{ Needed, InForce uint32 }
+
+func (e *FeatureLevelError) Error() string {
+	return fmt.Sprintf("this needs feature level %d, and %d is in force: it rises by itself when every server of the cluster runs a version that knows it",
+		e.Needed, e.InForce)
+}
+
+// Is makes errors.Is(err, ErrFeatureLevel) true.
+func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureLevel }
+
+// ErrRecovering: the cluster was recovered without its majority, and until every permit of before has certainly ended nothing
+// is granted.
+var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every permit of before has ended")
+
 // ErrSuperseded ends a waiting call whose place another call of the same acquisition has taken.
 var ErrSuperseded = errors.New("another call with the same request id has taken this one's place in the queue")
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/agenda"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
@@ -65,8 +66,10 @@ const (
 type Keeper struct {
 	cfg      Config
 	lessor   *lessor.Lessor
+	agenda   *agenda.Agenda
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
+	seen     sightings
 	pending  pendings
 	notices  notices
 	news     *inbox
@@ -108,10 +111,12 @@ func New(cfg Config) *Keeper {
 		Propose:  cfg.Proposer.Go,
 		Overheld: k.overheld,
 	})
+	k.agenda = agenda.New(agenda.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
 	k.cancel = cfg.Machine.Subscribe(k.applied)
-	k.runs.Add(2)
+	k.runs.Add(3)
 	go k.dispatch()
 	go k.housekeep()
+	go k.sight()
 	return k
 }
 
@@ -119,7 +124,9 @@ func New(cfg Config) *Keeper {
 // instant from which permits get their full duration are one step: no entry is applied between.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
-		k.lessor.Promote(term, time.Now(), state)
+		now := time.Now()
+		k.lessor.Promote(term, now, state)
+		k.agenda.Promote(term, now, state)
 	})
 	k.queue.Clear()
 	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather)}
@@ -134,6 +141,7 @@ func (k *Keeper) Demote(term uint64) {
 		k.epoch.Store(nil)
 	}
 	k.lessor.Demote(term)
+	k.agenda.Demote(term)
 	k.queue.Clear()
 	k.notices.closeAll()
 }
@@ -147,6 +155,7 @@ func (k *Keeper) Close() {
 		k.cancel()
 		close(k.closed)
 		k.lessor.Close()
+		k.agenda.Close()
 		k.runs.Wait()
 	})
 }
@@ -186,6 +195,7 @@ func (k *Keeper) confirm(ctx context.Context, e *epoch, t time.Time) error {
 // applied takes in every entry, on the applying goroutine: it must not block.
 func (k *Keeper) applied(a fsm.Applied) {
 	k.lessor.Applied(a)
+	k.agenda.Applied(a)
 	k.news.add(a)
 }
 

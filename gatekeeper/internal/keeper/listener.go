@@ -233,9 +233,11 @@ func (n *notices) lost(p *semaphore.Permit) {
 	delete(n.followers, p.Token)
 }
 
-func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, reason string) {
+// stopping tells the followers of a permit that its holder is to stop; with a drain its refreshes go on being granted for
+// that long.
+func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, reason string, drainLeft time.Duration) {
 	if reason == "" {
 		reason = "the permit must stop: " + cause.String()
 	}
-	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: reason})
+	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: reason, DrainLeft: drainLeft})
 }

@@ -27,22 +27,35 @@ type compiledPattern struct {
 
 // cordonSet is the compiled cordons of one cordon revision.
 type cordonSet struct {
-	revision          uint64
-	groups, acquirers []*semaphore.Pattern
+	revision uint64
+	cordons  []compiledCordon
+}
+
+// compiledCordon is a cordon; a pattern that it does not have is nil.
+type compiledCordon struct {
+	group, acquirer *semaphore.Pattern
+	// broken: a pattern of it cannot be compiled by this server, so that it catches everybody. Whom it was meant for is not
+	// known, and a cordon stands where running does harm.
+	broken bool
+	// before is the revision before which a permit must have been granted to go on; 0 without a drain.
+	before uint64
+}
+
+func (c *compiledCordon) catches(id semaphore.Identity) bool {
+	return c.broken || c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer)
 }
 
 func newMatcher() *matcher { return &matcher{compiled: make(map[string]compiledPattern)} }
 
-// admission says what the patterns in force say of a caller. Without a definition it admits nobody.
+// admission says what the patterns in force say of a caller. Without a definition no pattern lets anybody in.
 func (m *matcher) admission(state *fsm.State, sd *fsm.StoredDefinition, id semaphore.Identity) semaphore.Admission {
-	if sd == nil {
-		return semaphore.Admission{}
+	var a semaphore.Admission
+	if sd != nil {
+		a.Group = m.matches("group_pattern", sd.Definition.GroupPattern, id.Group)
+		a.Acquirer = m.matches("acquirer_pattern", sd.Definition.AcquirerPattern, id.Acquirer)
 	}
-	return semaphore.Admission{
-		Group:    m.matches("group_pattern", sd.Definition.GroupPattern, id.Group),
-		Acquirer: m.matches("acquirer_pattern", sd.Definition.AcquirerPattern, id.Acquirer),
-		Cordoned: m.cordoned(state, id),
-	}
+	a.Cordoned, a.CordonDrain = m.cordoned(state, id)
+	return a
 }
 
 func (m *matcher) matches(field, pattern, s string) bool {
@@ -67,34 +80,54 @@ func (m *matcher) compile(field, pattern string) compiledPattern {
 	return c
 }
 
-func (m *matcher) cordoned(state *fsm.State, id semaphore.Identity) bool {
+// cordoned tells whether a cordon catches a caller, and before which revision a permit of it must have been granted to go
+// on: each cordon that catches it has to let it.
+func (m *matcher) cordoned(state *fsm.State, id semaphore.Identity) (caught bool, before uint64) {
 	set := m.cordons.Load()
 	if set == nil || set.revision != state.CordonRevision() {
 		set = m.compileCordons(state)
 		m.cordons.Store(set)
 	}
-	for _, p := range set.groups {
-		if p.Match(id.Group) {
-			return true
+	for i := range set.cordons {
+		c := &set.cordons[i]
+		if !c.catches(id) {
+			continue
+		}
+		if !caught || c.before < before {
+			before = c.before
+		}
+		caught = true
+	}
+	return caught, before
+}
+
+// catching are the cordons that catch a caller.
+func (m *matcher) catching(state *fsm.State, id semaphore.Identity) (cordons []*fsm.Cordon) {
+	set := m.compileCordons(state)
+	for i, c := range state.Cordons() {
+		if set.cordons[i].catches(id) {
+			cordons = append(cordons, c)
 		}
 	}
-	for _, p := range set.acquirers {
-		if p.Match(id.Acquirer) {
-			return true
-		}
-	}
-	return false
+	return cordons
 }
 
 func (m *matcher) compileCordons(state *fsm.State) *cordonSet {
 	set := &cordonSet{revision: state.CordonRevision()}
 	for _, c := range state.Cordons() {
-		if p := m.compile("group_pattern", c.GroupPattern); c.GroupPattern != "" && p.err == nil {
-			set.groups = append(set.groups, p.pattern)
+		var compiled compiledCordon
+		if c.Drain > 0 {
+			compiled.before = c.Revision
 		}
-		if p := m.compile("acquirer_pattern", c.AcquirerPattern); c.AcquirerPattern != "" && p.err == nil {
-			set.acquirers = append(set.acquirers, p.pattern)
+		if c.GroupPattern != "" {
+			p := m.compile("group_pattern", c.GroupPattern)
+			compiled.group, compiled.broken = p.pattern, p.err != nil
 		}
+		if c.AcquirerPattern != "" {
+			p := m.compile("acquirer_pattern", c.AcquirerPattern)
+			compiled.acquirer, compiled.broken = p.pattern, compiled.broken || p.err != nil
+		}
+		set.cordons = append(set.cordons, compiled)
 	}
 	return set
 }

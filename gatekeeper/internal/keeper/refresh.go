@@ -62,6 +62,10 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 		r.Status, r.Message = StatusLost, "there is no live permit with this token: it was released, has expired, or was never granted"
 	case after.Status == lessor.Renewed && before.Status == lessor.Renewed:
 		r.Status, r.Duration = StatusRefreshed, before.Answer
+		if after.Decision.Stop != semaphore.NotStopping {
+			r.Stop, r.Message = after.Decision.Stop, stopMessage(after)
+			r.DrainLeft = k.drainLeft(k.cfg.Machine.State(), after.Permit, r.Stop)
+		}
 	}
 	return r
 }

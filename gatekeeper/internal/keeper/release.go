@@ -23,10 +23,16 @@ func (k *Keeper) Release(ctx context.Context, token uint64, notRun bool) (fsm.Re
 	return do[fsm.ReleaseResult](ctx, k, cmd)
 }
 
-// Revoke tells the holder of a live permit to stop; its refreshes are refused from here on. It frees nothing. A permit
-// that is being stopped already is left as it is, and returned.
-func (k *Keeper) Revoke(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
-	r, err := do[fsm.PermitResult](ctx, k, fsm.Revoke{Token: token, Author: author, Reason: reason, At: time.Now()})
+// Revoke tells the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that is
+// over. It frees nothing, unless UnsafeNow says so: then the permit ends at once, whatever its holder believes. A permit that is
+// being stopped already, and not later, is left as it is and returned. At of the command is set here.
+func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
+	if err := validDrain(cmd.Drain); err != nil {
+		return fsm.PermitResult{}, err
+	}
+	token := cmd.Token
+	cmd.At = time.Now()
+	r, err := do[fsm.PermitResult](ctx, k, cmd)
 	if err == nil && !r.Applied && (r.Permit == nil || r.Permit.State != semaphore.Live) {
 		return r, &NoSuchPermitError{token, "there is no live permit with this token to revoke" + stateOf(r.Permit)}
 	}
@@ -75,6 +81,9 @@ func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error
 	e, err := k.leading()
 	if err != nil {
 		return none, err
+	}
+	if level := k.cfg.Machine.State().FeatureLevel(); fsm.Level(cmd) > level {
+		return none, &FeatureLevelError{Needed: fsm.Level(cmd), InForce: level}
 	}
 	o := k.cfg.Proposer.Do(ctx, cmd)
 	if o.Err != nil {

@@ -80,7 +80,7 @@ func TestVerify_ToldToStop_IsValidAndSaysWhy(t *testing.T) {
 		text string
 	}{
 		"revoked": {func(w *world, p *semaphore.Permit) {
-			if _, err := w.Revoke(context.Background(), p.Token, "ann", "it hangs"); err != nil {
+			if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "ann", Reason: "it hangs"}); err != nil {
 				w.t.Fatal(err)
 			}
 		}, semaphore.StopRevoked, "it hangs"},

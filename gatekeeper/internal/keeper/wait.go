@@ -38,6 +38,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	if err != nil {
 		return Answer{}, err
 	}
+	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
 	key := keyOf(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
 	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(e) }

@@ -91,14 +91,14 @@ func (w *world) replace(name string, set func(*semaphore.Definition)) error {
 	if set != nil {
 		set(d)
 	}
-	_, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{change}})
+	_, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{change}}, Ending{})
 	return err
 }
 
 func (w *world) delete(name string) {
 	w.t.Helper()
 	change := fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: w.machine.State().Definition(name).Version}
-	if _, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{change}}); err != nil {
+	if _, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{change}}, Ending{}); err != nil {
 		w.t.Fatal(err)
 	}
 }

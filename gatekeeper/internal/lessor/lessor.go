@@ -141,9 +141,9 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now time.Time) {
 	case fsm.CoolingEvent:
 		l.drop(e.Permit.Token)
 		l.put(e.Permit, now)
-	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEnded, fsm.Cleared, fsm.Abandoned:
+	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEnded, fsm.Cleared, fsm.Abandoned, fsm.FreedUnsafely:
 		l.drop(e.Permit.Token)
-	case fsm.Created, fsm.Replaced:
+	case fsm.Created, fsm.Replaced, fsm.RevertedEvent:
 		if e.Before == nil || e.Before.Definition.MaxHold != e.Definition.Definition.MaxHold {
 			l.runs.Add(1)
 			go l.rearm(l.term, e.Semaphore, state)

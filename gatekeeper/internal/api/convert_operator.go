@@ -1,0 +1,78 @@
+package api
+
+import (
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func toCordon(c *fsm.Cordon) *gatekeeperv1.CordonRecord {
+	if c == nil {
+		return nil
+	}
+	return &gatekeeperv1.CordonRecord{
+		Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: toTimestamp(c.Until),
+		Author: c.Author, Reason: c.Reason, Revision: c.Revision, Drain: toOptionalDuration(c.Drain),
+	}
+}
+
+func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
+	out := &gatekeeperv1.HistoryEntry{
+		Revision: e.Revision, Ordinal: e.Ordinal, Kind: gatekeeperv1.EventKind(e.Kind), Semaphore: e.Semaphore,
+		Author: e.Author, Reason: e.Reason, At: toTimestamp(e.At), Permit: toPermit(e.Permit), Cordon: toCordon(e.Cordon),
+		Pause: toPause(e.Pause), Until: toTimestamp(e.Until), Drain: toOptionalDuration(e.Drain),
+		Silence: gatekeeperv1.SilenceKind(e.Silence),
+	}
+	if e.Before != nil {
+		out.Before = toDefinition(e.Before)
+	}
+	if e.After != nil {
+		out.After = toDefinition(e.After)
+	}
+	return out
+}
+
+func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {
+	out := make([]*gatekeeperv1.Effect, len(effects))
+	for i := range effects {
+		e := &effects[i]
+		m := &gatekeeperv1.Effect{
+			Semaphore: e.Semaphore, Unaffected: uint32(e.Unaffected), Eligible: uint32(e.Eligible), Warnings: e.Warnings,
+			Admitted: toCallers(e.Admitted), AdmittedCount: uint32(e.AdmittedCount),
+			ShutOut: toCallers(e.ShutOut), ShutOutCount: uint32(e.ShutOutCount),
+		}
+		if e.Before != nil {
+			m.Before = toDefinition(e.Before)
+		}
+		if e.After != nil {
+			m.After = toDefinition(e.After)
+		}
+		for _, s := range e.Stopped {
+			m.Stopped = append(m.Stopped, &gatekeeperv1.Stopped{Permit: toPermit(s.Permit), FreeWithin: durationpb.New(s.FreeWithin)})
+		}
+		out[i] = m
+	}
+	return out
+}
+
+func toCallers(sightings []fsm.Sighting) []*gatekeeperv1.Caller {
+	var out []*gatekeeperv1.Caller
+	for _, s := range sightings {
+		out = append(out, &gatekeeperv1.Caller{Group: s.Group, Acquirer: s.Acquirer, LastSeen: toTimestamp(s.At)})
+	}
+	return out
+}
+
+// toEdit writes a planned edit so that BatchEdit takes it.
+func toEdit(c *fsm.Change) *gatekeeperv1.Edit {
+	switch c.Kind {
+	case fsm.Create:
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: toDefinition(c.Definition)}}
+	case fsm.Delete:
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Delete{Delete: c.Name}, ExpectedVersion: c.ExpectedVersion}
+	default:
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: toDefinition(c.Definition)}, ExpectedVersion: c.ExpectedVersion}
+	}
+}

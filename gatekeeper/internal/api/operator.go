@@ -1,0 +1,214 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// operatorService serves gatekeeper.v1.OperatorService: what changes something. What only looks is in operator_look.go.
+type operatorService struct {
+	gatekeeperv1.UnimplementedOperatorServiceServer
+	*API
+}
+
+func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
+	cmd, end, err := s.pauseFrom(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if len(cmd.Names) == 0 {
+		return nil, errChosenNone
+	}
+	result, err := s.cfg.Keeper.Pause(ctx, *cmd, end)
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: cmd.Names}, nil
+}
+
+// pauseFrom reads a pause and finds out whom it names.
+func (s *operatorService) pauseFrom(ctx context.Context, m *gatekeeperv1.PauseRequest) (*fsm.Pause, keeper.Ending, error) {
+	cmd := &fsm.Pause{Stop: m.GetStop()}
+	c, err := choiceFrom("selector", m.GetSelector())
+	if err != nil {
+		return nil, keeper.Ending{}, err
+	}
+	if cmd.Author, cmd.Reason, err = wordFrom(m); err != nil {
+		return nil, keeper.Ending{}, err
+	}
+	if cmd.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
+		return nil, keeper.Ending{}, err
+	}
+	if cmd.Drain != 0 && !cmd.Stop {
+		return nil, keeper.Ending{}, invalid("drain", cmd.Drain.String(), "must be absent without stop: a plain pause lets holders go on to their end")
+	}
+	end, err := endingFrom(m)
+	if err != nil {
+		return nil, keeper.Ending{}, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, keeper.Ending{}, err
+	}
+	cmd.Names, err = c.resolve(state)
+	return cmd, end, err
+}
+
+// Resume resumes those of the chosen that are paused.
+func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
+	c, err := choiceFrom("selector", m.GetSelector())
+	if err != nil {
+		return nil, err
+	}
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := c.resolve(state)
+	if err != nil {
+		return nil, err
+	}
+	var paused []string
+	for _, name := range chosen {
+		if state.Definition(name).Pause != nil {
+			paused = append(paused, name)
+		}
+	}
+	if len(paused) == 0 {
+		return &gatekeeperv1.ResumeResponse{}, nil
+	}
+	result, err := s.cfg.Keeper.Resume(ctx, fsm.Resume{Names: paused, Author: author, Reason: reason})
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: paused}, nil
+}
+
+func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequest) (*gatekeeperv1.CordonResponse, error) {
+	cmd, end, err := cordonFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Cordon(ctx, *cmd, end)
+	if err != nil {
+		return nil, err
+	}
+	state := s.cfg.Machine.State()
+	for _, c := range state.Cordons() {
+		if c.ID == cmd.ID {
+			return &gatekeeperv1.CordonResponse{Cordon: toCordon(c)}, nil
+		}
+	}
+	// It was ended since; it was set all the same.
+	return &gatekeeperv1.CordonResponse{Cordon: &gatekeeperv1.CordonRecord{Id: cmd.ID, Revision: result.Revision}}, nil
+}
+
+func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.Ending, err error) {
+	cmd = &fsm.SetCordon{ID: m.GetId(), GroupPattern: m.GetGroupPattern(), AcquirerPattern: m.GetAcquirerPattern()}
+	if cmd.ID == "" {
+		cmd.ID = cordonID(cmd)
+	}
+	if err := semaphore.ValidName("id", cmd.ID); err != nil {
+		return nil, end, err
+	}
+	if cmd.Author, cmd.Reason, err = wordFrom(m); err != nil {
+		return nil, end, err
+	}
+	if cmd.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
+		return nil, end, err
+	}
+	if end, err = endingFrom(m); err != nil {
+		return nil, end, err
+	}
+	return cmd, end, keeper.ValidCordon(cmd)
+}
+
+// cordonID names a cordon by what it catches, so that setting the same one again replaces it.
+func cordonID(cmd *fsm.SetCordon) string {
+	var parts []string
+	if cmd.GroupPattern != "" {
+		parts = append(parts, "group:"+cmd.GroupPattern)
+	}
+	if cmd.AcquirerPattern != "" {
+		parts = append(parts, "acquirer:"+cmd.AcquirerPattern)
+	}
+	id := strings.Join(parts, " ")
+	if len(id) > semaphore.MaxName {
+		return fmt.Sprintf("%.200s... %d bytes", strings.ToValidUTF8(id[:200], ""), len(id))
+	}
+	return id
+}
+
+func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.UncordonRequest) (*gatekeeperv1.UncordonResponse, error) {
+	if err := semaphore.ValidName("id", m.GetId()); err != nil {
+		return nil, err
+	}
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{ID: m.GetId(), Author: author, Reason: reason})
+	if err != nil {
+		return nil, err
+	}
+	return &gatekeeperv1.UncordonResponse{Revision: result.Revision}, nil
+}
+
+// Undo plans with the state of now; what changes between the plan and its execution is refused there by its version.
+func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
+	if m.GetChange() == 0 {
+		return nil, invalid("change", "0", "must be the id of a change: gkctl history lists them")
+	}
+	author, reason, err := wordFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	if reason == "" {
+		reason = "undo of change " + strconv.FormatUint(m.GetChange(), 10)
+	}
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+		return nil, err
+	}
+	drain, err := durationFrom("drain", m.GetDrain(), 0)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A repeat whose first call was answered by nobody finds its work done, and must not undo the undoing.
+	if done := state.EditRequest(m.GetRequestId()); done != nil {
+		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
+	}
+	u, err := plan.Undo(state, m.GetChange(), time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if len(u.Conflicts) > 0 {
+		return nil, &undoConflictError{change: m.GetChange(), conflicts: u.Conflicts}
+	}
+	effects, _ := plan.Preview(state, s.cfg.Keeper.Match, plan.Change{Edits: u.Edits, Drain: drain})
+	out := &gatekeeperv1.UndoResponse{Effects: toEffects(effects), Notes: u.Notes}
+	if m.GetDryRun() {
+		return out, nil
+	}
+	out.Revision, err = s.cfg.Keeper.Undo(ctx, u, fsm.EditBatch{Author: author, Reason: reason, RequestID: m.GetRequestId(), Drain: drain})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*gatekeeperv1.PreviewResponse, error) {
+	c, err := s.changeFrom(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	effects, warnings := plan.Preview(state, s.cfg.Keeper.Match, *c)
+	return &gatekeeperv1.PreviewResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}, nil
+}
+
+// changeFrom reads what is to be judged. Bad input is refused as it would be if it were to be done.
+func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*plan.Change, error) {
+	given := 0
+	for _, there := range []bool{m.GetEdits() != nil, m.GetPause() != nil, m.GetCordon() != nil} {
+		if there {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return nil, invalid("edits", "", "must be given, or pause, or cordon: one of them, and "+strconv.Itoa(given)+" are")
+	case m.GetPause() != nil:
+		cmd, _, err := s.pauseFrom(ctx, m.GetPause())
+		return &plan.Change{Pause: cmd}, within("pause", err)
+	case m.GetCordon() != nil:
+		cmd, _, err := cordonFrom(m.GetCordon())
+		return &plan.Change{Cordon: cmd}, within("cordon", err)
+	}
+	edits, err := batchFrom(m.GetEdits())
+	if err != nil {
+		return nil, within("edits", err)
+	}
+	drain, err := durationFrom("drain", m.GetEdits().GetDrain(), 0)
+	if err != nil {
+		return nil, within("edits", err)
+	}
+	c := &plan.Change{Drain: drain}
+	longest := s.cfg.Machine.State().Settings().MaxDuration
+	for i := range edits {
+		if d := edits[i].Definition; d != nil {
+			if err := d.Validate(longest); err != nil {
+				return nil, within("edits."+edits[i].field, err)
+			}
+		}
+		c.Edits = append(c.Edits, edits[i].Change)
+	}
+	return c, nil
+}
+
+func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMoveRequest) (*gatekeeperv1.PlanMoveResponse, error) {
+	for _, g := range []struct{ field, name string }{{"from", m.GetFrom()}, {"to", m.GetTo()}} {
+		if err := semaphore.ValidName(g.field, g.name); err != nil {
+			return nil, err
+		}
+	}
+	if m.GetFrom() == m.GetTo() {
+		return nil, invalid("to", m.GetTo(), "must be another group than the one to leave")
+	}
+	c, err := choiceFrom("selector", m.GetSelector())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.absent(state); err != nil {
+		return nil, err
+	}
+	moves := plan.Move(state, s.cfg.Keeper.Match, m.GetFrom(), m.GetTo(), c.match, c.named)
+	if len(moves.Edits) > maxEdits {
+		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
+			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
+	}
+	effects, warnings := plan.Preview(state, s.cfg.Keeper.Match, plan.Change{Edits: moves.Edits})
+	out := &gatekeeperv1.PlanMoveResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}
+	for i := range moves.Edits {
+		out.Edits = append(out.Edits, toEdit(&moves.Edits[i]))
+	}
+	for _, n := range moves.NotMoved {
+		out.NotMoved = append(out.NotMoved, &gatekeeperv1.NotMoved{Semaphore: n.Semaphore, Why: n.Why, Problem: n.Problem})
+	}
+	return out, nil
+}
+
+func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListCordonsRequest) (*gatekeeperv1.ListCordonsResponse, error) {
+	state, err := s.read(ctx, m.GetStale())
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListCordonsResponse{Revision: state.Revision()}
+	for _, c := range state.Cordons() {
+		out.Cordons = append(out.Cordons, toCordon(c))
+	}
+	return out, nil
+}
+
+// ListHistory pages from the newest entry back; a page ends between two revisions or within one, by the ordinal.
+func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListHistoryRequest) (*gatekeeperv1.ListHistoryResponse, error) {
+	names, limit, from, err := listFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	since, err := timestampFrom("since", m.GetSince())
+	if err != nil {
+		return nil, err
+	}
+	before, err := timestampFrom("before", m.GetBefore())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.read(ctx, m.GetStale())
+	if err != nil {
+		return nil, err
+	}
+	// One plain name is looked up in its own journal; everything else goes through the whole.
+	journal, start := "", uint64(0)
+	if len(m.GetNames()) == 1 && semaphore.ValidSemaphoreName(m.GetNames()[0]) == nil {
+		journal = m.GetNames()[0]
+	}
+	if m.GetChange() > 0 {
+		start = m.GetChange() + 1
+	}
+	ordinal, paged := uint64(0), from.name != ""
+	if paged {
+		if ordinal, err = strconv.ParseUint(from.name, 10, 32); err != nil {
+			return nil, invalid("page_token", m.GetPageToken(), "must be the next_page_token of the page before, unchanged")
+		}
+		start = from.token + 1
+	}
+	out := &gatekeeperv1.ListHistoryResponse{Revision: state.Revision()}
+	var taken page
+	var last pageKey
+	for entry := range state.JournalBackward(journal, start) {
+		switch {
+		case m.GetChange() > 0 && entry.Revision < m.GetChange():
+			return out, nil
+		case paged && entry.Revision == from.token && uint64(entry.Ordinal) >= ordinal,
+			len(names) > 0 && (entry.Semaphore == "" || !names.match(entry.Semaphore)),
+			!m.GetPermits() && m.GetChange() == 0 && aboutAnEnd(entry),
+			!since.IsZero() && entry.At.Before(since),
+			!before.IsZero() && !entry.At.Before(before):
+			continue
+		}
+		line := toHistoryEntry(entry)
+		if !taken.add(limit, line) {
+			out.NextPageToken = last.String()
+			break
+		}
+		out.Entries = append(out.Entries, line)
+		last = pageKey{name: strconv.FormatUint(uint64(entry.Ordinal), 10), token: entry.Revision}
+	}
+	return out, nil
+}
+
+// aboutAnEnd tells whether an entry is how a permit ended in the course of things: there are many, and few people ask.
+func aboutAnEnd(entry *fsm.JournalEntry) bool {
+	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Abandoned}, entry.Kind)
+}
+
+func (s *operatorService) ListKnown(ctx context.Context, m *gatekeeperv1.ListKnownRequest) (*gatekeeperv1.ListKnownResponse, error) {
+	var globs []string
+	if m.GetGroup() != "" {
+		globs = []string{m.GetGroup()}
+	}
+	groups, err := compileGlobs("group", globs)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := pageSize(m.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	from, err := parsePageToken(m.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &gatekeeperv1.ListKnownResponse{}
+	var taken page
+	i := uint64(0)
+	for sighting := range state.Sightings() {
+		if i++; i <= from.token || !groups.match(sighting.Group) {
+			continue
+		}
+		caller := toCallers([]fsm.Sighting{sighting})[0]
+		if !taken.add(limit, caller) {
+			out.NextPageToken = pageKey{name: "known", token: i - 1}.String()
+			break
+		}
+		out.Callers = append(out.Callers, caller)
+	}
+	return out, nil
+}

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// holdersAt pages over the permits that took slots at an instant, as far as the journal remembers: those that still do, and
+// those that ended later. Instants are those of the leaders' clocks.
+func holdersAt(state *fsm.State, names globSet, then time.Time, limit int, from pageKey) *gatekeeperv1.ListHoldersResponse {
+	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
+	var taken page
+	var last pageKey
+	var begins time.Time
+	full := false
+	for name := range state.Names() {
+		if name == "" || !names.match(name) {
+			continue
+		}
+		if b := historyBegins(state, name); b.After(begins) {
+			begins = b
+		}
+		if full || name < from.name {
+			continue
+		}
+		for _, p := range heldAt(state, name, then) {
+			if name == from.name && p.GetToken() <= from.token {
+				continue
+			}
+			if !taken.add(limit, p) {
+				out.NextPageToken, full = last.String(), true
+				break
+			}
+			out.Permits = append(out.Permits, p)
+			last = pageKey{name: name, token: p.GetToken()}
+		}
+	}
+	out.HistoryBegins = toTimestamp(begins)
+	return out
+}
+
+// heldAt are the permits of a semaphore that took slots at an instant, by token.
+func heldAt(state *fsm.State, name string, then time.Time) (held []*gatekeeperv1.Permit) {
+	for p := range state.Holders(name) {
+		// A cooling permit's holder is gone: its end stands in the journal.
+		if p.State != semaphore.Cooling && !p.GrantedAt.After(then) {
+			held = append(held, toPermit(p))
+		}
+	}
+	for entry := range state.Journal(name, 0) {
+		if !endsPermit(entry) || entry.Permit.GrantedAt.After(then) || !entry.At.After(then) {
+			continue
+		}
+		p := toPermit(entry.Permit)
+		p.EndedAt, p.Ended = toTimestamp(entry.At), endOf(entry.Kind)
+		held = append(held, p)
+	}
+	slices.SortFunc(held, func(a, b *gatekeeperv1.Permit) int { return int(int64(a.GetToken()) - int64(b.GetToken())) })
+	return held
+}
+
+// endsPermit tells whether a journal entry is the end of a permit. That of a grant which nobody heard of is none: nobody held it.
+func endsPermit(entry *fsm.JournalEntry) bool {
+	return entry.Permit != nil && endOf(entry.Kind) != ""
+}
+
+func endOf(kind fsm.EventKind) string {
+	switch kind {
+	case fsm.Released:
+		return semaphore.EndReleased.String()
+	case fsm.Expired:
+		return semaphore.EndExpired.String()
+	case fsm.Cleared:
+		return semaphore.EndCleared.String()
+	case fsm.FreedUnsafely:
+		return semaphore.EndFreedUnsafely.String()
+	default:
+		return ""
+	}
+}
+
+// historyBegins is from when on the journal of a semaphore is whole; zero when it is whole from the beginning.
+func historyBegins(state *fsm.State, name string) time.Time {
+	count, oldest := 0, time.Time{}
+	for entry := range state.Journal(name, 0) {
+		if count == 0 {
+			oldest = entry.At
+			if entry.Kind == fsm.Created {
+				return time.Time{} // nothing came before
+			}
+		}
+		count++
+	}
+	return oldest
+}

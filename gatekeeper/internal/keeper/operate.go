@@ -1,0 +1,175 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Ending is when something ends by itself: at an instant, or after a time by the leader's clock. The zero Ending is never.
+type Ending struct {
+	At    time.Time
+	Lasts time.Duration
+}
+
+// instant is when it ends, by the leader's clock; zero for never. The error is a *semaphore.FieldError of that field.
+func (e Ending) instant(field string, now time.Time) (time.Time, error) {
+	switch {
+	case e.Lasts < 0:
+		return time.Time{}, &semaphore.FieldError{Field: field, Value: e.Lasts.String(), Rule: "must be above 0"}
+	case e.Lasts > 0:
+		return now.Round(0).Add(e.Lasts), nil
+	case !e.At.IsZero() && !e.At.After(now):
+		return time.Time{}, &semaphore.FieldError{
+			Field: field, Value: e.At.Format(time.RFC3339),
+			Rule: "must lie ahead: by the clock of the leader it is " + now.UTC().Format(time.RFC3339),
+		}
+	}
+	return e.At, nil
+}
+
+// Pause pauses semaphores, all or none; At and Until of the command are set here. A *semaphore.FieldError says what is wrong
+// with end or the drain, a *NoSuchDefinitionError which name there is not.
+func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
+	now := time.Now()
+	var err error
+	if cmd.Until, err = end.instant("until", now); err != nil {
+		return fsm.RevisionResult{}, err
+	}
+	if err := validDrain(cmd.Drain); err != nil {
+		return fsm.RevisionResult{}, err
+	}
+	if err := k.defined(cmd.Names); err != nil {
+		return fsm.RevisionResult{}, err
+	}
+	cmd.At = now
+	return do[fsm.RevisionResult](ctx, k, cmd)
+}
+
+// Resume ends pauses, all or none. Its revision is 0 when nothing was paused.
+func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
+	if err := k.defined(cmd.Names); err != nil {
+		return fsm.RevisionResult{}, err
+	}
+	cmd.At = time.Now()
+	return do[fsm.RevisionResult](ctx, k, cmd)
+}
+
+// Cordon sets a cordon. A *semaphore.FieldError says which of its fields is wrong.
+func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm.RevisionResult, error) {
+	now := time.Now()
+	var err error
+	if cmd.Until, err = end.instant("until", now); err != nil {
+		return fsm.RevisionResult{}, err
+	}
+	if err := ValidCordon(&cmd); err != nil {
+		return fsm.RevisionResult{}, err
+	}
+	cmd.At = now
+	return do[fsm.RevisionResult](ctx, k, cmd)
+}
+
+// ValidCordon checks the rules of a cordon; the error is a *semaphore.FieldError.
+func ValidCordon(cmd *fsm.SetCordon) error {
+	if cmd.GroupPattern == "" && cmd.AcquirerPattern == "" {
+		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be given, or acquirer_pattern: a cordon catches whom one of them matches"}
+	}
+	if cmd.GroupPattern != "" {
+		if _, err := semaphore.CompilePattern("group_pattern", cmd.GroupPattern); err != nil {
+			return err
+		}
+	}
+	if cmd.AcquirerPattern != "" {
+		if _, err := semaphore.CompilePattern("acquirer_pattern", cmd.AcquirerPattern); err != nil {
+			return err
+		}
+	}
+	return validDrain(cmd.Drain)
+}
+
+// Uncordon ends a cordon; a *NoSuchCordonError when there is none of that id.
+func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
+	cmd.At = time.Now()
+	r, err := do[fsm.RevisionResult](ctx, k, cmd)
+	if err == nil && !r.Applied {
+		return r, &NoSuchCordonError{cmd.ID}
+	}
+	return r, err
+}
+
+// Undo carries out what plan.Undo planned: one batch of edits, or its commands in their order. It returns the revision of the
+// last change. What was changed since it was planned is a *ConflictError, and then nothing of a batch is done.
+func (k *Keeper) Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (revision uint64, err error) {
+	if len(u.Edits) > 0 {
+		batch.Changes = u.Edits
+		r, err := k.Edit(ctx, batch, Ending{})
+		return r.Revision, err
+	}
+	for _, cmd := range u.Commands {
+		var r fsm.RevisionResult
+		switch c := cmd.(type) {
+		case fsm.Pause:
+			c.Author, c.Drain, c.At = batch.Author, 0, time.Now()
+			if c.Stop {
+				c.Drain = batch.Drain
+			}
+			r, err = do[fsm.RevisionResult](ctx, k, c)
+		case fsm.Resume:
+			c.Author, c.Reason, c.At = batch.Author, batch.Reason, time.Now()
+			r, err = do[fsm.RevisionResult](ctx, k, c)
+		case fsm.SetCordon:
+			c.Author, c.Drain, c.At = batch.Author, batch.Drain, time.Now()
+			r, err = do[fsm.RevisionResult](ctx, k, c)
+		case fsm.Uncordon:
+			c.Author, c.Reason, c.At = batch.Author, batch.Reason, time.Now()
+			r, err = do[fsm.RevisionResult](ctx, k, c)
+		default:
+			err = fmt.Errorf("a plan to undo holds a %T", cmd)
+		}
+		if err != nil {
+			return revision, err
+		}
+		revision = max(revision, r.Revision)
+	}
+	return revision, nil
+}
+
+// Match tells whether a pattern matches the whole of a name, with the patterns that this server has compiled already. A
+// pattern that cannot be compiled matches nothing.
+func (k *Keeper) Match(pattern, name string) bool {
+	return k.patterns.matches("pattern", pattern, name)
+}
+
+// DrainLeft is for how long the refreshes of a permit will go on being granted although its holder is to stop; false when its
+// holder is not to stop, or has no time left.
+func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {
+	if p.State != semaphore.Live {
+		return 0, false
+	}
+	d := k.admit(state, p, false)
+	if d.Outcome != semaphore.Refreshed || d.Stop == semaphore.NotStopping {
+		return 0, false
+	}
+	return k.drainLeft(state, p, d.Stop), true
+}
+
+func (k *Keeper) defined(names []string) error {
+	state := k.cfg.Machine.State()
+	for _, name := range names {
+		if state.Definition(name) == nil {
+			return &NoSuchDefinitionError{name}
+		}
+	}
+	return nil
+}
+
+func validDrain(d time.Duration) error {
+	if d < 0 || d > fsm.MaxDrain {
+		return &semaphore.FieldError{Field: "drain", Value: d.String(), Rule: "must be 0 to " + fsm.MaxDrain.String()}
+	}
+	return nil
+}

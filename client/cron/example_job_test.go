@@ -1,0 +1,56 @@
+package cron_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+// report is a job of a type of its own that can be stopped.
+type report struct{ name string }
+
+func (r report) Run() { _ = r.RunContext(context.Background()) }
+
+func (r report) RunContext(ctx context.Context) error {
+	fmt.Println("reporting", r.name, "under a permit:", client.PermitOf(ctx) != nil)
+	return nil
+}
+
+func ExampleContextJob() {
+	endpoint, end := clustertest.Open("report")
+	defer end()
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+
+	var job gkcron.ContextJob = report{"totals"}
+	guard := gkcron.JobWrapper(ctx, c.Semaphore("report"), nil) // no due time: runs exclude each other, and are not claimed
+	cron.NewChain(guard).Then(report{"totals"}).Run()
+	_ = job.RunContext(ctx) // by hand
+	// Output:
+	// reporting totals under a permit: true
+	// reporting totals under a permit: false
+}
+
+// Without a JobWrapper before it, a Func runs as any other job: under no permit, and never told to stop.
+func ExampleFunc() {
+	job := gkcron.Func(func(ctx context.Context) error {
+		fmt.Println("under a permit:", client.PermitOf(ctx) != nil)
+		return nil
+	})
+	job.Run()
+	fmt.Println(job.RunContext(context.Background()))
+	// Output:
+	// under a permit: false
+	// under a permit: false
+	// <nil>
+}

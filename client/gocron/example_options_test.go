@@ -1,0 +1,150 @@
+package gocron_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+)
+
+func ExampleNewLocker() {
+	endpoint, end := clustertest.Open("nightly-export")
+	defer end()
+	c, err := client.Dial(context.Background(), []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	ran := make(chan struct{}, 100)
+
+	options := []gkgocron.Option{
+		gkgocron.WithSemaphore(func(job string) *client.Semaphore { return c.Semaphore("nightly-" + job) }),
+		gkgocron.WithJobOptions(client.WithPatience(time.Second)), // gocron waits for the lock
+		gkgocron.WithUnscheduled(), // lets RunNow run
+		gkgocron.WithNow(time.Now), // that of gocron.WithClock, if it has one
+	}
+	locker := gkgocron.NewLocker(c, options...)
+	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
+	if err != nil {
+		log.Fatal(err)
+	}
+	locker.Follow(s)
+	export := func(ctx context.Context) error {
+		fmt.Println("exporting under", client.PermitOf(ctx).Semaphore())
+		ran <- struct{}{}
+		return nil
+	}
+	job, err := s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(export), gocron.WithName("export"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+	if err := job.RunNow(); err != nil {
+		log.Fatal(err)
+	}
+
+	<-ran
+	_ = s.Shutdown()
+	// Output: exporting under nightly-export
+}
+
+// Why a job did not run is told to its listener.
+func ExampleLocker_Lock() {
+	endpoint, end := clustertest.Open("nightly-export")
+	defer end()
+	c, err := client.Dial(context.Background(), []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	skipped := make(chan struct{}, 100)
+
+	why := gocron.AfterLockError(func(_ uuid.UUID, name string, err error) {
+		switch denied, ok := errors.AsType[*client.Denied](err); {
+		case ok && denied.Reason == client.FiringDone:
+			fmt.Println(name, "has run elsewhere")
+		case ok:
+			fmt.Println(name, "is denied:", denied)
+		case errors.Is(err, gkgocron.ErrRunning):
+			fmt.Println(name, "still runs here")
+		case errors.Is(err, gkgocron.ErrUnscheduled):
+			fmt.Println(name, "is not due; WithUnscheduled would let it run")
+		case errors.Is(err, client.ErrUnavailable):
+			fmt.Println("no server answers")
+		}
+		skipped <- struct{}{}
+	})
+	locker := gkgocron.NewLocker(c)
+	_, err = locker.Lock(context.Background(), "nightly-export")
+	fmt.Println(errors.Is(err, gkgocron.ErrNotFollowing))
+
+	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
+	if err != nil {
+		log.Fatal(err)
+	}
+	locker.Follow(s)
+	job, err := s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(func(context.Context) error { return nil }),
+		gocron.WithName("nightly-export"), gocron.WithEventListeners(why))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+	if err := job.RunNow(); err != nil {
+		log.Fatal(err)
+	}
+	<-skipped
+	_ = s.Shutdown()
+	// Output:
+	// true
+	// nightly-export is not due; WithUnscheduled would let it run
+}
+
+// A scheduler that was not given the Locker does not run its tasks.
+func ExampleLocker_Task_notLocked() {
+	locker := gkgocron.NewLocker(nil)
+	failed := make(chan error, 100)
+	s, err := gocron.NewScheduler() // gocron.WithDistributedLocker(locker) was forgotten
+	if err != nil {
+		log.Fatal(err)
+	}
+	tell := gocron.AfterJobRunsWithError(func(_ uuid.UUID, _ string, err error) { failed <- err })
+	job, err := s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(func(context.Context) error { return nil }), gocron.WithEventListeners(tell))
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Start()
+	if err := job.RunNow(); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(errors.Is(<-failed, gkgocron.ErrNotLocked))
+	_ = s.Shutdown()
+	// Output: true
+}
+
+func ExampleElector_IsLeader() {
+	endpoint, end := clustertest.Open("leader")
+	defer end()
+	ctx := context.Background()
+	c, err := client.Dial(ctx, []string{endpoint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Semaphore("leader").TryAcquire(ctx); err != nil { // another scheduler leads
+		log.Fatal(err)
+	}
+
+	elector := gkgocron.NewElector(c.Semaphore("leader"))
+	defer elector.Close()
+	fmt.Println(errors.Is(elector.IsLeader(ctx), gkgocron.ErrNotLeader))
+	// Output: true
+}

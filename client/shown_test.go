@@ -1,0 +1,183 @@
+package client
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// notShown are exported symbols that no example shows, with the reason. Methods by which an error serves fmt, errors and gRPC are
+// not looked for: an example shows them by printing the error, or by asking errors.Is.
+var notShown = map[string]string{}
+
+// What no example shows is not documented: every exported symbol of the client and its adapters stands in an Example function of
+// one of them, or in a function of the same files that one calls.
+func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
+	const root = "github.com/gatekeeperd/gatekeeper/client"
+	dirs := []string{".", "cron", "deffile", "fence", "gocron", "weighted"}
+	fset := token.NewFileSet()
+	imports := exports(t, fset)
+	shown := map[string]bool{}
+	for _, dir := range dirs {
+		show(t, shown, fset, imports, dir)
+	}
+	for _, dir := range dirs {
+		pkg, err := imports.Import(path.Join(root, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range symbols(pkg) {
+			switch reason := notShown[s]; {
+			case shown[s] && reason != "":
+				t.Errorf("%s is shown: take it off the list of what is not", s)
+			case !shown[s] && reason == "":
+				t.Errorf("no example shows %s", s)
+			}
+		}
+	}
+}
+
+// exports imports packages of this tree and what they need, as the compiler wrote them down.
+func exports(t *testing.T, fset *token.FileSet) types.Importer {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "./...")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{} // those built for one test are named "PATH [TEST]", and are not asked for
+	for _, line := range strings.Split(string(out), "\n") {
+		if path, file, ok := strings.Cut(line, "\t"); ok {
+			files[path] = file
+		}
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+}
+
+// symbols are the exported names of pkg, those of methods as Type.Method.
+func symbols(pkg *types.Package) (names []string) {
+	for _, name := range pkg.Scope().Names() {
+		o := pkg.Scope().Lookup(name)
+		if !o.Exported() {
+			continue
+		}
+		qualified := pkg.Name() + "." + name
+		names = append(names, qualified)
+		named, ok := o.Type().(*types.Named)
+		if _, isType := o.(*types.TypeName); !ok || !isType {
+			continue
+		}
+		for m := range named.Methods() {
+			if m.Exported() && !contractual(m.Name()) {
+				names = append(names, qualified+"."+m.Name())
+			}
+		}
+		if i, ok := named.Underlying().(*types.Interface); ok {
+			for m := range i.ExplicitMethods() {
+				if m.Exported() {
+					names = append(names, qualified+"."+m.Name())
+				}
+			}
+		}
+	}
+	return names
+}
+
+// contractual are the methods that others call on an error.
+func contractual(method string) bool {
+	return method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
+}
+
+// show notes what the examples in dir use. A type is shown by a value of it too.
+func show(t *testing.T, shown map[string]bool, fset *token.FileSet, imports types.Importer, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "example*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	if _, err := (&types.Config{Importer: imports}).Check(dir+"_test", fset, files, info); err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range reachable(files, info) {
+		ast.Inspect(body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && info.Uses[id] != nil {
+				note(shown, info.Uses[id])
+			}
+			if e, ok := n.(ast.Expr); ok && info.TypeOf(e) != nil {
+				if named := namedOf(info.TypeOf(e)); named != nil {
+					note(shown, named.Obj())
+				}
+			}
+			return true
+		})
+	}
+}
+
+// reachable are the bodies of the examples and of the functions of their files that they call.
+func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
+	helpers := map[types.Object]*ast.BlockStmt{}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+				if strings.HasPrefix(f.Name.Name, "Example") {
+					bodies = append(bodies, f.Body)
+				} else {
+					helpers[info.Defs[f.Name]] = f.Body
+				}
+			}
+		}
+	}
+	for i := 0; i < len(bodies); i++ { // grows meanwhile
+		ast.Inspect(bodies[i], func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && helpers[info.Uses[id]] != nil {
+				bodies = append(bodies, helpers[info.Uses[id]])
+				delete(helpers, info.Uses[id])
+			}
+			return true
+		})
+	}
+	return bodies
+}
+
+// note notes the name of a symbol of any package.
+func note(shown map[string]bool, o types.Object) {
+	if o.Pkg() == nil {
+		return
+	}
+	name := o.Pkg().Name() + "."
+	if f, ok := o.(*types.Func); ok && f.Signature().Recv() != nil {
+		if named := namedOf(f.Signature().Recv().Type()); named != nil {
+			name += named.Obj().Name() + "."
+		}
+	} else if o.Parent() != o.Pkg().Scope() { // a field
+		return
+	}
+	shown[name+o.Name()] = true
+}
+
+// namedOf is the named type that typ is, or points to; nil when there is none.
+func namedOf(typ types.Type) *types.Named {
+	if p, ok := typ.(*types.Pointer); ok {
+		typ = types.Unalias(p.Elem())
+	}
+	named, _ := typ.(*types.Named)
+	return named
+}

@@ -62,7 +62,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*Denied](err)
 		}
-		if !denied || policy != RunLate || d.Reason == FiringDone || limited.Err() != nil {
+		if !denied || policy != RunLate || d.firingIsOver() || limited.Err() != nil {
 			return p, err
 		}
 		r.tell(func(h *Hooks) { call1(h.Waiting, d) })

@@ -69,6 +69,11 @@ func newDenied(semaphore string, d *gatekeeperv1.Denial) *Denied {
 	}
 }
 
+// firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever.
+func (d *Denied) firingIsOver() bool {
+	return d.Reason == FiringDone || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
+}
+
 func (d *Denied) Error() string {
 	if d.Message == "" {
 		return fmt.Sprintf("%s: denied: %s", d.Semaphore, d.Reason)

@@ -20,7 +20,7 @@ type DenialPolicy int
 
 // RunLate owes the job its run: Wait waits its turn when all permits are taken, and skips the run on any other denial; RunLate
 // asks again on every denial that can pass, as when the semaphore is paused, or when another holder has claimed the firing
-// and may yet lose it. It gives up when the firing is done, and with the job's context or the WithWaitLimit.
+// and may yet lose it. It gives up when the firing is done or spent, and with the job's context or the WithWaitLimit.
 const RunLate DenialPolicy = 2
 
 // OutagePolicy says what becomes of a job when no server answers.

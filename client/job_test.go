@@ -231,6 +231,28 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 	})
 }
 
+// A spent firing stays claimed for ever: who asks on never comes back, and with it a scheduler's timetable of the job.
+func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		answers := []gatekeeperv1.FiringState{gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_SPENT}
+		s.a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			r := denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, 0)
+			n := get(s.a, func(s *server) int { return len(s.acquired) })
+			r.GetDenial().Firing = &gatekeeperv1.FiringClaim{Token: 3, State: answers[min(n, len(answers))-1]}
+			return r, nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, OnDenied(RunLate)).RunDue(ctx, time.Now()); err != nil {
+			t.Error(err)
+		}
+		if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked != len(answers) {
+			t.Errorf("asked %d times, want %d", asked, len(answers))
+		}
+	})
+}
+
 func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)

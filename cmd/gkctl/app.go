@@ -75,7 +75,7 @@ func newRoot(a *app) *cobra.Command {
 	for id, commands := range map[string][]*cobra.Command{
 		groupSee:     {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newWatch(a), newStatus(a), newDiff(a)},
 		groupChange:  {newApply(a), newEdit(a), newSet(a), newDelete(a)},
-		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a)},
+		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a), newRun(a)},
 		groupCluster: {newCluster(a), newContext(a), newCompletion(), newVersion(a)},
 	} {
 		for _, c := range commands {
@@ -83,6 +83,7 @@ func newRoot(a *app) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
+	root.AddCommand(newRunGuard(a))
 	root.SetHelpCommandGroupID(groupCluster)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })

@@ -16,12 +16,15 @@ import (
 const (
 	exitOK          = 0
 	exitFailure     = 1
-	exitUsage       = 64 // EX_USAGE
-	exitBadInput    = 65 // EX_DATAERR
-	exitUnreachable = 69 // EX_UNAVAILABLE
-	exitLost        = 70 // EX_SOFTWARE
-	exitNotAcquired = 75 // EX_TEMPFAIL
-	exitNoSuch      = 78 // EX_CONFIG
+	exitUsage       = 64  // EX_USAGE
+	exitBadInput    = 65  // EX_DATAERR
+	exitUnreachable = 69  // EX_UNAVAILABLE
+	exitLost        = 70  // EX_SOFTWARE
+	exitNotAcquired = 75  // EX_TEMPFAIL
+	exitNotAllowed  = 77  // EX_NOPERM; of run alone
+	exitNoSuch      = 78  // EX_CONFIG
+	exitNotExec     = 126 // as in a shell: it cannot be executed; of run alone
+	exitNotFound    = 127 // as in a shell: it is not there; of run alone
 	exitInterrupted = 130
 )
 

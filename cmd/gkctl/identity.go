@@ -13,9 +13,14 @@ import (
 type identityFlags struct{ group, acquirer, holderID string }
 
 func (f *identityFlags) register(cmd *cobra.Command) {
+	f.registerAsker(cmd)
+	cmd.Flags().StringVar(&f.holderID, "holder-id", "", "holder id; who asks again with the same one gets its own permit back")
+}
+
+// registerAsker registers those of a command whose holders are never the same.
+func (f *identityFlags) registerAsker(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.group, "group", "", "group that asks (GK_GROUP), default "+client.DefaultGroup)
 	cmd.Flags().StringVar(&f.acquirer, "acquirer", "", "acquirer that asks (GK_ACQUIRER), default the host name")
-	cmd.Flags().StringVar(&f.holderID, "holder-id", "", "holder id; who asks again with the same one gets its own permit back")
 }
 
 // options are those for the client.

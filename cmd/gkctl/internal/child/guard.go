@@ -1,0 +1,132 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package child
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The words of the pipe, one a line, each with a value.
+const (
+	wordGroup   = "group"   // the group's id
+	wordUntil   = "until"   // the reading of Now until which it may run
+	wordRubbish = "rubbish" // the folder to remove
+)
+
+// guard is the guard as its wrapper sees it.
+type guard struct {
+	cmd  *exec.Cmd
+	pipe *os.File
+}
+
+func startGuard(command []string, rubbish string) (*guard, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("guard: %w", err)
+	}
+	defer r.Close() //nolint:errcheck // the guard has its own
+	// It holds nothing of ours but the pipe: no output that somebody waits for the end of, no folder, no secrets.
+	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
+	if err := cmd.Start(); err != nil {
+		_ = w.Close() // the start's error says more
+		return nil, fmt.Errorf("guard: %w", err)
+	}
+	g := &guard{cmd: cmd, pipe: w}
+	if rubbish != "" {
+		g.tell(wordRubbish, rubbish)
+	}
+	return g, nil
+}
+
+func (g *guard) group(pid int)          { g.tell(wordGroup, strconv.Itoa(pid)) }
+func (g *guard) until(at time.Duration) { g.tell(wordUntil, strconv.FormatInt(int64(at), 10)) }
+
+// tell never waits long for a guard that is stopped: what it does not read it does not act on.
+func (g *guard) tell(word, value string) {
+	_ = g.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a pipe has deadlines
+	_, _ = io.WriteString(g.pipe, word+" "+value+"\n")                  // a guard that is dead guards no more; the rest of the protection stays
+}
+
+// dismiss ends the guard, when there is nothing left to guard.
+func (g *guard) dismiss() {
+	_ = g.cmd.Process.Kill() // before the pipe ends, so that it does not kill
+	_ = g.cmd.Wait()         // killed, as it was told
+	_ = g.pipe.Close()       // nothing is buffered
+}
+
+// Guard is the guard's own life: it reads what its wrapper tells from r until that ends, and kills the group then, or at the time
+// until which it may run.
+func Guard(r io.Reader) {
+	// What ends the wrapper's session is meant for the wrapper; the guard goes last.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
+		syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(r); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	g := guarded{until: 1<<63 - 1}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(g.check())
+		select {
+		case <-timer.C:
+		case line, ok := <-lines:
+			if !ok {
+				g.kill()
+				if g.rubbish != "" {
+					_ = os.RemoveAll(g.rubbish) // nobody is left to hear of it
+				}
+				return
+			}
+			g.hear(line)
+		}
+	}
+}
+
+// guarded is what a guard knows.
+type guarded struct {
+	group   int
+	until   time.Duration
+	rubbish string
+}
+
+func (g *guarded) hear(line string) {
+	word, value, _ := strings.Cut(line, " ")
+	switch n, err := strconv.ParseInt(value, 10, 64); {
+	case word == wordRubbish:
+		g.rubbish = value
+	case err != nil:
+	case word == wordGroup:
+		g.group = int(n)
+	case word == wordUntil:
+		g.until = time.Duration(n)
+	}
+}
+
+// check kills a group whose time is over, and says when to look again: soon, because timers stand still while the machine is suspended.
+func (g *guarded) check() time.Duration {
+	left := g.until - Now()
+	if left <= 0 {
+		g.kill()
+	}
+	return max(min(left, time.Second), 10*time.Millisecond)
+}
+
+func (g *guarded) kill() {
+	if g.group > 1 { // 0 and 1 would mean our own, and everybody
+		_ = syscall.Kill(-g.group, syscall.SIGKILL) // it may be gone
+	}
+}

@@ -1,0 +1,7 @@
+//go:build darwin || netbsd || openbsd || dragonfly
+
+package child
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,200 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package child
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Supported says whether Start works on this system.
+const Supported = true
+
+// Spec is a command to start. It gets this process's standard files.
+type Spec struct {
+	// Path is the executable, Args are its arguments with its name first, Env its whole environment.
+	Path      string
+	Args, Env []string
+	// Guard is the command line of a process that calls Guard.
+	Guard []string
+	// Rubbish is a folder that the guard removes when this process dies without having done so; empty for none.
+	Rubbish string
+	// MayGoOn is asked after the whole job was stopped at its terminal and continued: false leaves the command stopped, for Kill.
+	MayGoOn func() bool
+	// Signals is told again of SIGTSTP after such a stop; it is the channel that the caller forwards from.
+	Signals chan os.Signal
+}
+
+// Process is a command that was started, with its group. Its methods may be called from any goroutine until End has returned.
+type Process struct {
+	spec     Spec
+	pid      int // and the group's id
+	guard    *guard
+	terminal *terminal
+	exited   chan struct{}
+	// Set before exited is closed. Where the system allows it the command is left as a zombie until End: its id, which is the
+	// group's, cannot be given to another process before the group was killed.
+	reaped bool
+	status syscall.WaitStatus
+}
+
+// Start starts a command.
+func Start(spec Spec) (*Process, error) {
+	g, err := startGuard(spec.Guard, spec.Rubbish)
+	if err != nil {
+		return nil, err
+	}
+	adoptOrphans()
+	p := &Process{spec: spec, guard: g, terminal: openTerminal(), exited: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The parent whose death the kernel looks for is this thread, not the process (go.dev/issue/27505): it is kept for as long
+		// as the command runs, and ends with this goroutine.
+		runtime.LockOSThread()
+		err := p.start()
+		started <- err
+		if err == nil {
+			p.watch()
+		}
+	}()
+	if err := <-started; err != nil {
+		g.dismiss()
+		p.terminal.close()
+		return nil, &os.PathError{Op: "start", Path: spec.Path, Err: err}
+	}
+	return p, nil
+}
+
+func (p *Process) start() (err error) {
+	p.pid, err = syscall.ForkExec(p.spec.Path, p.spec.Args, &syscall.ProcAttr{Env: p.spec.Env, Files: []uintptr{0, 1, 2}, Sys: attributes()})
+	if err != nil {
+		return err
+	}
+	p.guard.group(p.pid)
+	p.terminal.begin(p.pid)
+	return nil
+}
+
+// PID is the command's process id, and its group's.
+func (p *Process) PID() int { return p.pid }
+
+// Until tells the guard that the group may run until then, in readings of Now.
+func (p *Process) Until(at time.Duration) { p.guard.until(at) }
+
+// Signal sends a signal to all processes of the group. A group that was stopped is continued when it is to end, or it would never
+// see the signal.
+func (p *Process) Signal(sig syscall.Signal) error {
+	err := syscall.Kill(-p.pid, sig)
+	if sig == syscall.SIGTERM {
+		err = errors.Join(err, syscall.Kill(-p.pid, syscall.SIGCONT))
+	}
+	return err
+}
+
+// Kill kills all processes of the group. Those that are being started at this moment are among them.
+func (p *Process) Kill() error { return syscall.Kill(-p.pid, syscall.SIGKILL) }
+
+// Exited is closed when the command itself has ended; others of its group may still run.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// State is how a command ended.
+type State struct {
+	// Code is its exit code, or 128 and the signal's number.
+	Code int
+	// Signal is what ended it; 0 when it ended by itself.
+	Signal syscall.Signal
+}
+
+// End waits until the command has ended, kills what is left of its group, and returns when no process of it is left, or ctx has
+// ended: then the error is that of ctx.
+func (p *Process) End(ctx context.Context) (State, error) {
+	<-p.exited
+	_ = p.Kill() // its only error is that nobody is left, or that nobody may be killed, which the wait below shows
+	if !p.reaped {
+		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // it is our zombie
+	}
+	p.terminal.end(p.pid)
+	err := p.empty(ctx)
+	p.guard.dismiss()
+	s := State{Code: p.status.ExitStatus()}
+	if p.status.Signaled() {
+		s.Signal = p.status.Signal()
+		s.Code = 128 + int(s.Signal)
+	}
+	return s, err
+}
+
+// empty waits until nobody is left in the group.
+func (p *Process) empty(ctx context.Context) error {
+	for pause := time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
+		reapGroup(p.pid)
+		if errors.Is(syscall.Kill(-p.pid, 0), syscall.ESRCH) {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// watch waits for the command, and follows its stops.
+func (p *Process) watch() {
+	defer close(p.exited)
+	for {
+		if hasExited(p.pid) {
+			return
+		}
+		var ws syscall.WaitStatus
+		var pid int
+		err := ignoringEINTR(func() (err error) { pid, err = syscall.Wait4(p.pid, &ws, waitOptions, nil); return err })
+		switch {
+		case err != nil: // nobody else waits for it: there is nothing to wait for
+			p.reaped = true
+			return
+		case pid == 0:
+		case ws.Stopped():
+			p.stopped(ws.StopSignal())
+		default:
+			p.reaped, p.status = true, ws
+			return
+		}
+	}
+}
+
+// stopped acts on a command that was stopped. Without a terminal somebody meant it, and may continue it.
+func (p *Process) stopped(sig syscall.Signal) {
+	if p.terminal == nil || sig == syscall.SIGSTOP {
+		return
+	}
+	if sig != syscall.SIGTSTP && p.terminal.lend(p.pid) {
+		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it wanted the terminal, and has it now
+		return
+	}
+	p.terminal.takeBack(p.pid)
+	signal.Reset(syscall.SIGTSTP)
+	suspend()
+	if p.spec.Signals != nil {
+		signal.Notify(p.spec.Signals, syscall.SIGTSTP)
+	}
+	if p.spec.MayGoOn == nil || p.spec.MayGoOn() {
+		p.terminal.lend(p.pid)
+		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it is there: it is not reaped yet
+	}
+}
+
+func ignoringEINTR(f func() error) error {
+	for {
+		if err := f(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,35 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package child
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Now is a clock that all processes of the machine share and nobody sets.
+func Now() time.Duration {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(monotonic, &ts) // there is always this one
+	return time.Duration(ts.Nano())
+}
+
+// adoptOrphans does nothing: init reaps them.
+func adoptOrphans() {}
+
+func reapGroup(int) {}
+
+// waitOptions are those of the wait for an exit or a stop.
+const waitOptions = syscall.WUNTRACED
+
+// hasExited cannot look at an exit without reaping it here.
+func hasExited(int) bool { return false }
+
+// suspend stops this process and the rest of its pipeline, as Ctrl-Z would have.
+func suspend() { _ = syscall.Kill(0, syscall.SIGTSTP) } // the group is our own
+
+// systemSignals are those that this system has beside the common ones.
+func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }

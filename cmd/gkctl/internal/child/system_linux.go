@@ -1,0 +1,63 @@
+package child
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Now is a clock that all processes of the machine share, which nobody sets and which goes on while it is suspended.
+func Now() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a sandbox that refuses it, as the client's clock knows it
+		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // there is always this one
+	}
+	return time.Duration(ts.Nano())
+}
+
+// adoptOrphans makes this process the parent of what the command's processes leave behind, so that it can wait for them: the
+// first process of a container often does not.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } // without it their end is seen when init has reaped them
+
+// reapGroup reaps what has ended of a group.
+func reapGroup(group int) {
+	for {
+		pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil)
+		if pid <= 0 && err != unix.EINTR { //nolint:errorlint // a system call's own number
+			return
+		}
+	}
+}
+
+// waitOptions are those of the wait after hasExited: for a stop that is there.
+const waitOptions = syscall.WUNTRACED | syscall.WNOHANG
+
+// hasExited waits until a process has exited, and leaves it as a zombie, or has stopped.
+func hasExited(pid int) bool {
+	var info unix.Siginfo
+	err := ignoringEINTR(func() error {
+		return unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
+	})
+	const killed, dumped, exited = 2, 3, 1 // CLD_KILLED, CLD_DUMPED, CLD_EXITED
+	return err == nil && (info.Code == exited || info.Code == killed || info.Code == dumped)
+}
+
+// suspend stops this process and the rest of its pipeline, as Ctrl-Z would have, and returns when it is continued; at once when there is
+// no shell that could continue it. The caller's thread is locked.
+func suspend() {
+	_ = syscall.Kill(0, syscall.SIGTSTP) // the group is our own
+	// The signal above stops the process at some moment soon, this one before the call returns.
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGTSTP)
+}
+
+// systemSignals are those that this system has beside the common ones: SIGPWR and the real-time signals.
+func systemSignals() []os.Signal {
+	all := []os.Signal{syscall.SIGPWR}
+	const first, last = 34, 64 // the C library keeps 32 and 33 for itself
+	for n := first; n <= last; n++ {
+		all = append(all, syscall.Signal(n))
+	}
+	return all
+}

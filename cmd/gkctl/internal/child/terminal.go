@@ -1,0 +1,85 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package child
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is the controlling terminal of this process; nil when it has none, as under cron.
+//
+// A terminal has one foreground group; others that read from it, or change how it works, are stopped. The command is lent the
+// foreground at its start when it reads from the terminal and does not write into a pipe: in `wrapper command | less` the
+// foreground is shared with less, which must keep it until the command asks. When a person stops the command (Ctrl-Z), this process
+// and the rest of its pipeline stop too, so that the shell comes back; and when the shell continues it, it continues the command.
+type terminal struct {
+	fd  int
+	own int // our process group
+}
+
+func openTerminal() *terminal {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil
+	}
+	return &terminal{fd: fd, own: unix.Getpgrp()}
+}
+
+// begin lends the foreground to a command that has just started. One that was faster than this, and was stopped, is continued.
+func (t *terminal) begin(pid int) {
+	if t == nil {
+		return
+	}
+	signal.Ignore(syscall.SIGTTOU) // else taking the foreground back, from the background, would stop us; the command was started before
+	if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
+		return // it reads from elsewhere
+	}
+	if out, err := os.Stdout.Stat(); err == nil && out.Mode()&os.ModeNamedPipe != 0 {
+		return
+	}
+	if t.lend(pid) {
+		_ = syscall.Kill(-pid, syscall.SIGCONT) // it is our child, and not reaped
+	}
+}
+
+// lend gives the foreground to the command, when it is ours or already the command's.
+func (t *terminal) lend(pid int) bool {
+	if t == nil {
+		return false
+	}
+	switch at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); {
+	case err != nil:
+		return false
+	case at == pid:
+		return true
+	case at != t.own:
+		return false
+	}
+	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, pid) == nil
+}
+
+// takeBack takes the foreground from the command, if it has it.
+func (t *terminal) takeBack(pid int) {
+	if t == nil {
+		return
+	}
+	if at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); err == nil && at == pid {
+		_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, t.own) // a terminal that was hung up meanwhile has no foreground
+	}
+}
+
+// end takes the foreground back from wherever a command that has ended left it.
+func (t *terminal) end(pid int) {
+	t.takeBack(pid)
+	t.close()
+}
+
+func (t *terminal) close() {
+	if t != nil {
+		_ = unix.Close(t.fd) // nothing was written
+	}
+}

@@ -1,0 +1,46 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package child
+
+import (
+	"context"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Supported says whether Start works on this system.
+const Supported = false
+
+// Spec, Process and State are those of systems that have process groups.
+type (
+	Spec struct {
+		Path      string
+		Args, Env []string
+		Guard     []string
+		Rubbish   string
+		MayGoOn   func() bool
+		Signals   chan os.Signal
+	}
+	Process struct{}
+	State   struct {
+		Code   int
+		Signal syscall.Signal
+	}
+)
+
+// Start fails with ErrUnsupported, so that nothing below is ever called.
+func Start(Spec) (*Process, error) { return nil, ErrUnsupported }
+
+func (*Process) PID() int                           { return 0 }
+func (*Process) Until(time.Duration)                {}
+func (*Process) Signal(syscall.Signal) error        { return ErrUnsupported }
+func (*Process) Kill() error                        { return ErrUnsupported }
+func (*Process) Exited() <-chan struct{}            { return nil }
+func (*Process) End(context.Context) (State, error) { return State{}, ErrUnsupported }
+func Now() time.Duration                            { return 0 }
+func Guard(io.Reader)                               {}
+func Forwarded() []os.Signal                        { return nil }
+func Continues(syscall.Signal) bool                 { return false }
+func SignalName(syscall.Signal) string              { return "" }

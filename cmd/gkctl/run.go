@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+)
+
+const (
+	// defaultKillAfter is how long a command has to end after SIGTERM.
+	defaultKillAfter = 5 * time.Second
+	// killReserve lies between SIGKILL and the end of the permit: for the kernel to end the processes, on a machine that is busy.
+	killReserve = 500 * time.Millisecond
+)
+
+type runOptions struct {
+	*app
+	identityFlags
+	semaphore     string
+	command       []string
+	weight        uint32
+	nonblock      bool
+	timeout       time.Duration
+	onDenied      choice
+	onUnavailable choice
+	patience      time.Duration
+	conflictCode  int
+	firing        string
+	killAfter     time.Duration
+	shell         bool
+	verbose       bool
+	statusFile    string
+
+	limited bool // --timeout was given
+	status  runStatus
+	signals chan os.Signal
+}
+
+func newRun(a *app) *cobra.Command {
+	o := &runOptions{app: a, onDenied: newChoice("fail", "wait", "skip"), onUnavailable: newChoice("fail", "wait")}
+	cmd := &cobra.Command{
+		Use:   "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
+		Short: "Run a command under a permit",
+		Long: `Acquires a permit, runs the command while it holds it, and releases it when the command, and whatever it left running in its process
+group, has ended. The permit is kept alive meanwhile. When it is lost, or to stop, the command gets SIGTERM, and SIGKILL after
+--kill-after, which is before anybody else can be granted the permit.
+
+The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
+
+  64   bad flag, or permits too brief for --kill-after
+  69   no server answered: the command was not started
+  70   the permit was lost or to be given up while the command ran: it was stopped
+  75   not acquired (-E gives another code): the command was not started
+  77   not allowed: this group or acquirer may not have the permit as the definition is, or is cordoned
+  78   no such definition
+  126  the command cannot be executed; 127: it was not found. Both are found out before a permit is asked for
+
+A firing that another has claimed or done ends it with 0 and without a word, but for a terminal, --verbose and the system's log:
+cron mails whatever is printed. --firing auto names the minute in which gkctl was started, auto:5m its five minutes, auto:24h its day in
+UTC; NAME@auto another name than the semaphore's.
+
+The command sees GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until when
+the permit can be counted on (safe_until).`,
+		Example: `  gkctl run nightly-export -- /usr/local/bin/export --all
+  gkctl run nightly-export --firing auto:1h -- export.sh
+  gkctl run builds --weight 4 --timeout 10m --shell -- 'make && make install'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch dash := cmd.ArgsLenAtDash(); {
+			case dash == 1 && len(args) > 1:
+				return nil
+			case dash < 0 && len(args) > 1:
+				return usagef("put -- before the command: gkctl run %s -- %s", args[0], strings.Join(args[1:], " "))
+			}
+			return usagef("give the name of a semaphore, and after -- a command")
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
+			}
+			return a.completeNames(cmd, args, begun)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.semaphore, o.command = args[0], args[1:]
+			o.limited = cmd.Flags().Changed("timeout")
+			return o.run(cmd.Context())
+		},
+	}
+	o.registerAsker(cmd) // no --holder-id: who shares one shares the permit, and two commands would run
+	f := cmd.Flags()
+	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
+	f.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
+	f.DurationVar(&o.timeout, "timeout", 0, "wait at most that long for a permit")
+	f.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given; skip, which exits with 0")
+	f.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
+	f.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
+	f.IntVarP(&o.conflictCode, "conflict-exit-code", "E", exitNotAcquired, "exit code when the permit was not acquired")
+	f.StringVar(&o.firing, "firing", "", "run once for this firing: auto, auto:DURATION, NAME, NAME@TIME or NAME@auto")
+	f.DurationVar(&o.killAfter, "kill-after", defaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
+	f.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell on standard error what happens")
+	f.StringVar(&o.statusFile, "status-file", "", "write to this file, as JSON, what became of it")
+	o.onDenied.complete(cmd, "on-denied")
+	o.onUnavailable.complete(cmd, "on-unavailable")
+	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h"}, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+	return cmd
+}
+
+// newRunGuard is the second process of run; see package child.
+func newRunGuard(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: guardCommand, Hidden: true, Args: noArgs,
+		Run: func(*cobra.Command, []string) { child.Guard(a.in) },
+	}
+}
+
+const guardCommand = "run-guard"
+
+// run checks everything that needs no server, then asks, then runs.
+func (o *runOptions) run(ctx context.Context) error {
+	o.status = runStatus{Semaphore: o.semaphore, Outcome: outcomeNotStarted, Started: time.Now()}
+	file, err := newStatusFile(o.statusFile)
+	if err != nil {
+		return err
+	}
+	err = o.checked(ctx)
+	o.status.Ended = time.Now()
+	return file.write(&o.status, err)
+}
+
+func (o *runOptions) checked(ctx context.Context) error {
+	if !child.Supported {
+		return &codeError{code: exitUsage, err: child.ErrUnsupported, hint: "Use the Go client in the command itself, or `gkctl acquire --hold`."}
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.name(); err != nil {
+		return err
+	}
+	firing, err := runFiring(o.firing, o.semaphore, o.status.Started)
+	if err != nil {
+		return err
+	}
+	o.status.Firing = firing.status()
+	path, args, err := o.executable()
+	if err != nil {
+		return err
+	}
+	file, err := newPermitFile()
+	if err != nil {
+		return err
+	}
+	defer file.remove()
+
+	// From here on a signal ends the waiting, or goes to the command; it never ends gkctl between the two.
+	o.signals = make(chan os.Signal, 64)
+	signal.Notify(o.signals, child.Forwarded()...)
+	defer signal.Stop(o.signals)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	waiting, interrupted := interruptible(context.WithoutCancel(ctx), o.signals)
+	defer interrupted.end()
+	return o.connected(waiting, func(ctx context.Context, c *client.Client) error {
+		run, err := o.begin(ctx, c, firing)
+		if s := interrupted.by(); err != nil && s != nil {
+			return &codeError{code: signalled(s)}
+		}
+		if err != nil {
+			return o.notBegun(err)
+		}
+		r := &running{runOptions: o, file: file, permit: run.Permit(), spec: child.Spec{Path: path, Args: args, Rubbish: file.dir, Signals: o.signals}}
+		return r.under(run, interrupted)
+	}, append(o.options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // what matters is told here, and cron mails the rest
+}
+
+func (o *runOptions) check() error {
+	switch waits := o.onDenied.is("wait") || o.limited && o.timeout > 0; {
+	case o.limited && o.timeout < 0:
+		return usagef("--timeout must not be below 0")
+	case o.nonblock && waits:
+		return usagef("--nonblock does not go with --timeout and --on-denied wait: one asks once, the others wait")
+	case o.limited && o.timeout == 0 && o.onDenied.is("wait"):
+		return usagef("--timeout 0 does not go with --on-denied wait: leave it out to wait without a limit")
+	case o.killAfter < 0:
+		return usagef("--kill-after must not be below 0")
+	case o.patience <= 0:
+		return usagef("--patience must be above 0")
+	case o.conflictCode < 0 || o.conflictCode > 255:
+		return usagef("--conflict-exit-code %s: an exit code is 0 to 255", strconv.Itoa(o.conflictCode))
+	case o.shell && len(o.command) != 1:
+		return usagef("with --shell give the command as one argument, in quotes")
+	}
+	return nil
+}
+
+// name notes who asks.
+func (o *runOptions) name() error {
+	id, err := o.identity(&o.global)
+	if err != nil {
+		return err
+	}
+	o.status.Group, o.status.Acquirer = id.GetGroup(), id.GetAcquirer()
+	return nil
+}
+
+// narrate tells what happens to who wants to know.
+func (o *runOptions) narrate(format string, args ...any) {
+	if o.verbose {
+		o.say("gkctl: "+format, args...)
+	}
+}

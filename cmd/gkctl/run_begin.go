@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"os"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// executable finds the command, and its arguments with its own name first.
+func (o *runOptions) executable() (path string, args []string, err error) {
+	args = o.command
+	if o.shell {
+		args = []string{"sh", "-c", o.command[0]}
+	}
+	path, err = exec.LookPath(args[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", nil, notExecutable(args[0], err)
+	}
+	return path, args, nil
+}
+
+// notExecutable says why a command cannot be started, with the exit code that a shell has for it.
+func notExecutable(name string, err error) error {
+	e := &codeError{code: exitNotExec, err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		e.code, e.err = exitNotFound, fmt.Errorf("%s: there is no such command in PATH", name)
+	case errors.Is(err, fs.ErrNotExist):
+		e.code, e.err = exitNotFound, fmt.Errorf("%s: there is no such file, or the interpreter that it names is not there", name)
+	case errors.Is(err, syscall.ENOEXEC):
+		e.hint = "A script starts with a line as #!/bin/sh."
+	}
+	return e
+}
+
+// reason is an error without the names that its wrappers add.
+func reason(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// waits says whether the queue is waited in.
+func (o *runOptions) waits() bool { return o.onDenied.is("wait") || o.timeout > 0 }
+
+// begin acquires the permit.
+func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingClaim) (*client.Run, error) {
+	sem := c.Semaphore(o.semaphore, append(firing.options(),
+		client.WithWeight(o.weight),
+		client.WithStopTime(o.killAfter+killReserve),
+		// Not the arguments: there may be secrets among them.
+		client.WithMetadata(map[string]string{"command": filepath.Base(o.command0()), "pid": strconv.Itoa(os.Getpid())}),
+	)...)
+	opts := []client.JobOption{client.WithPatience(o.patience), client.WithHooks(client.Hooks{
+		Waiting:  func(d *client.Denied) { o.narrate("waiting: %s", d) },
+		Finished: func(r client.Report) { o.released(r) },
+	})}
+	if o.waits() {
+		opts = append(opts, client.OnDenied(client.Wait), client.WithWaitLimit(o.timeout))
+	}
+	if o.onUnavailable.is("wait") {
+		opts = append(opts, client.OnUnavailable(client.Wait))
+	}
+	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
+}
+
+// command0 is the name to show for the command.
+func (o *runOptions) command0() string {
+	if o.shell {
+		return "sh"
+	}
+	return o.command[0]
+}
+
+// notBegun gives the reason why there is no permit its exit code, and its words.
+func (o *runOptions) notBegun(err error) error {
+	if d, ok := errors.AsType[*client.Denied](err); ok {
+		o.status.denied(d)
+		return o.denied(d)
+	}
+	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
+		o.status.Reason = "TOO_BRIEF"
+		most := e.Duration/2 - killReserve
+		hint := "Lengthen the duration."
+		if most >= 0 {
+			hint = fmt.Sprintf("Lengthen the duration, or give --kill-after %s or less.", most)
+		}
+		return &codeError{code: exitUsage, hint: hint, err: fmt.Errorf(
+			"permits of %s live %s, which is too brief for --kill-after %s: to be sure that the command is dead before another may start, the definition's duration must be at least %s",
+			o.semaphore, e.Duration, o.killAfter, 2*e.StopTime)}
+	}
+	if errors.Is(err, client.ErrUnavailable) {
+		o.status.Outcome = outcomeUnreachable
+	}
+	return err
+}
+
+// denied decides what a denial means to who started gkctl.
+func (o *runOptions) denied(d *client.Denied) error {
+	tell := o.verbose || o.errTTY
+	switch d.Reason {
+	case client.FiringClaimed, client.FiringDone:
+		// The work is done, or being done: no news.
+		systemLog(d.Error())
+		if tell {
+			o.say("gkctl: %s", d)
+		}
+		return nil
+	case client.NoSuchSemaphore:
+		return &codeError{code: exitNoSuch, err: d, hint: "`gkctl get` lists the definitions."}
+	}
+	if o.onDenied.is("skip") {
+		if tell {
+			o.say("gkctl: skipped: %s", d)
+		}
+		return nil
+	}
+	e := &codeError{code: o.conflictCode, err: d, hint: "`gkctl explain " + o.semaphore + "` shows how this was decided."}
+	switch d.Reason {
+	case client.GroupMismatch, client.AcquirerMismatch, client.Cordoned, client.WeightExceedsPermits:
+		e.code = exitNotAllowed // waiting does not help
+	case client.NoFreePermit:
+		e.hint = "`gkctl holders " + o.semaphore + "` shows who holds."
+		if !o.waits() {
+			e.hint += " --timeout or --on-denied wait waits in the queue."
+		}
+	}
+	return e
+}

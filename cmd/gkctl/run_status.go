@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// The outcomes of a run, in the status file. They are part of the contract with scripts.
+const (
+	outcomeRan         = "ran"         // the command ran to its own end
+	outcomeLost        = "lost"        // the permit was lost or to be given up while the command ran: it was stopped
+	outcomeDenied      = "denied"      // no permit
+	outcomeClaimed     = "claimed"     // another has, or had, the firing
+	outcomeUnreachable = "unreachable" // no server answered
+	outcomeNotStarted  = "not_started" // anything else for which the command was not started
+)
+
+// runStatus is the status file of run. As everywhere in gkctl's JSON tokens are strings.
+type runStatus struct {
+	Semaphore string `json:"semaphore"`
+	Group     string `json:"group,omitempty"`
+	Acquirer  string `json:"acquirer,omitempty"`
+	Outcome   string `json:"outcome"`
+	// ExitCode is that of gkctl.
+	ExitCode int `json:"exit_code"`
+	// Reason is one word: that of the denial, or why the command was stopped.
+	Reason string `json:"reason,omitempty"`
+	// Message is for a person.
+	Message string        `json:"message,omitempty"`
+	Token   string        `json:"token,omitempty"`
+	Firing  *firingStatus `json:"firing,omitempty"`
+	// Winner has, or had, the firing.
+	Winner  *winnerStatus  `json:"winner,omitempty"`
+	Command *commandStatus `json:"command,omitempty"`
+	// Released: the slot was given back. Otherwise it is free when the permit expires.
+	Released bool       `json:"released"`
+	Started  time.Time  `json:"started_at"`
+	Acquired *time.Time `json:"acquired_at,omitempty"`
+	Ended    time.Time  `json:"ended_at"`
+}
+
+type firingStatus struct {
+	Name string     `json:"name"`
+	Due  *time.Time `json:"due,omitempty"`
+}
+
+type winnerStatus struct {
+	Group    string `json:"group"`
+	Acquirer string `json:"acquirer"`
+	HolderID string `json:"holder_id"`
+	Token    string `json:"token"`
+}
+
+// commandStatus is how the command ended.
+type commandStatus struct {
+	PID int `json:"pid"`
+	// ExitCode is 128 + n when Signal is number n.
+	ExitCode int       `json:"exit_code"`
+	Signal   string    `json:"signal,omitempty"`
+	Started  time.Time `json:"started_at"`
+	Ended    time.Time `json:"ended_at"`
+}
+
+func (f firingClaim) status() *firingStatus {
+	switch {
+	case f.name == "":
+		return nil
+	case f.due.IsZero():
+		return &firingStatus{Name: f.name}
+	}
+	return &firingStatus{Name: f.name, Due: &f.due}
+}
+
+func (s *runStatus) denied(d *client.Denied) {
+	s.Outcome, s.Reason, s.Message = outcomeDenied, string(d.Reason), d.Error()
+	if d.Reason != client.FiringClaimed && d.Reason != client.FiringDone {
+		return
+	}
+	s.Outcome = outcomeClaimed
+	if f := d.Firing; f != nil {
+		w := f.GetWinner()
+		s.Winner = &winnerStatus{Group: w.GetGroup(), Acquirer: w.GetAcquirer(), HolderID: w.GetHolderId(), Token: strconv.FormatUint(f.GetToken(), 10)}
+	}
+}
+
+// statusFile is where the status goes; nil for nowhere. Its folder is tried before anything is run.
+type statusFile struct{ path, temp string }
+
+func newStatusFile(path string) (*statusFile, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".gkctl-status-*")
+	if err != nil {
+		return nil, usagef("--status-file: %w", err)
+	}
+	return &statusFile{path: path, temp: f.Name()}, f.Close()
+}
+
+// write writes how the run ended with err, and returns err.
+func (f *statusFile) write(s *runStatus, err error) error {
+	if f == nil {
+		return err
+	}
+	s.ExitCode, _ = exitOf(err)
+	if s.Message == "" && err != nil {
+		s.Message = err.Error()
+	}
+	failed := replaceFile(f.temp, f.path, s)
+	if failed != nil {
+		failed = fmt.Errorf("--status-file: %w", failed)
+		if err == nil {
+			return failed
+		}
+	}
+	return withCode(errors.Join(err, failed), err)
+}
+
+// exitOf is the exit code of an error, and whether there is one.
+func exitOf(err error) (int, bool) {
+	if err == nil {
+		return exitOK, false
+	}
+	code, _ := classify(nil, err)
+	return code, true
+}
+
+// withCode keeps the exit code and the hint of an error to which others were joined.
+func withCode(joined, err error) error {
+	if err == nil || joined == nil || joined.Error() == err.Error() {
+		return err
+	}
+	code, hint := classify(nil, err)
+	return &codeError{code: code, err: joined, hint: hint}
+}
+
+// replaceFile writes an object as JSON into temp and gives it the name path, so that nobody reads half of it.
+func replaceFile(temp, path string, object any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(object)
+	if err == nil {
+		err = os.WriteFile(temp, b.Bytes(), 0o600)
+	}
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp) // what failed is told
+	}
+	return err
+}

@@ -51,7 +51,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 		return parsed
 	}
 	halfPastTwo := gocron.NewAtTimes(gocron.NewAtTime(2, 30, 0))
-	singleton := gocron.WithSingletonMode(gocron.LimitModeReschedule)
+	singleton := gocron.WithSingletonMode(gocron.LimitModeWait)
 	cases := map[string]struct {
 		from time.Time
 		d    gocron.JobDefinition

@@ -1,0 +1,155 @@
+package gktest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// believers are clients that take the same permit in turns, and a watch over what they believe.
+type believers struct {
+	srv     *Server
+	clients []*client.Client
+
+	mu     sync.Mutex // guards what follows
+	held   map[*client.Client]*client.Permit
+	grants int
+	tokens []uint64
+}
+
+// run has each client acquire, hold and sometimes not release, until ctx ends.
+func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *sync.WaitGroup {
+	var all sync.WaitGroup
+	for _, c := range b.clients {
+		own := rand.New(rand.NewPCG(random.Uint64(), 0))
+		all.Go(func() {
+			for ctx.Err() == nil {
+				limited, cancel := context.WithTimeout(ctx, time.Minute)
+				p, err := c.Semaphore("job").Acquire(limited)
+				cancel()
+				if err != nil {
+					continue
+				}
+				b.mu.Lock()
+				b.held[c] = p
+				b.grants++
+				b.tokens = append(b.tokens, p.Token())
+				b.mu.Unlock()
+				hold := time.NewTimer(time.Duration(own.IntN(10_000)) * time.Millisecond)
+				select {
+				case <-hold.C:
+				case <-p.Done():
+				}
+				hold.Stop()
+				last, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+				_ = p.Release(last) // it may be cut off
+				cancel()
+			}
+		})
+	}
+	return &all
+}
+
+// count is how many believe now.
+func (b *believers) count() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.held {
+		if p.Held() {
+			n++
+		}
+	}
+	return n
+}
+
+// overlaps lets time pass amid troubles, and counts the moments at which more than one believed.
+func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Duration) (overlaps int) {
+	const step = 10 * time.Millisecond // the grace is four of them
+	ctx, stop := context.WithCancel(context.Background())
+	all := b.run(ctx, t, random)
+	defer all.Wait()
+	defer stop()
+	defer b.srv.SlowDown(t, 0)
+	defer b.srv.Heal(t)
+	for at := time.Duration(0); at < length; at += step {
+		if at%(500*time.Millisecond) == 0 {
+			b.trouble(t, random)
+		}
+		b.srv.Advance(t, step)
+		if b.count() > 1 {
+			overlaps++
+		}
+	}
+	return overlaps
+}
+
+func (b *believers) trouble(t *testing.T, random *rand.Rand) {
+	c := b.clients[random.IntN(len(b.clients))]
+	switch random.IntN(8) {
+	case 0, 1:
+		b.srv.Partition(t, c)
+	case 2, 3:
+		b.srv.Heal(t, c)
+	case 4:
+		b.srv.SlowDown(t, time.Duration(random.IntN(1500))*time.Millisecond, c)
+	case 5:
+		b.srv.SlowDown(t, 0, c)
+	case 6:
+		b.srv.Disconnect(t, c)
+	case 7:
+		if random.IntN(10) == 0 {
+			b.srv.Restart(t)
+		}
+	}
+}
+
+func newBelievers(t *testing.T, rates ...float64) *believers {
+	b := &believers{srv: Start(t), held: make(map[*client.Client]*client.Permit)}
+	b.srv.Define(t, &gatekeeperv1.Definition{Name: "job", Duration: durationpb.New(4 * time.Second)})
+	for i, rate := range rates {
+		b.clients = append(b.clients, b.srv.Dial(t, fmt.Sprintf("app%d", i+1), ClockRate(rate)))
+	}
+	return b
+}
+
+func TestBelief_ClocksWithinOnePerCent_NeverOverlapsAmidTroubles(t *testing.T) {
+	for seed := range uint64(4) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			b := newBelievers(t, 0.99, 1, 1.01, 0.995)
+			if n := b.overlaps(t, random, time.Minute); n > 0 {
+				t.Errorf("seed %d: more than one believed at %d moments", seed, n)
+			}
+			if b.grants < 5 {
+				t.Errorf("seed %d: only %d grants, the test shows nothing", seed, b.grants)
+			}
+		})
+	}
+}
+
+// The watch sees what there is to see: a clock that is far slower than allowed is believed too long.
+func TestBelief_ClockFarTooSlow_OverlapsAndIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBelievers(t, 0.5, 1)
+		slow := acquire(t, b.clients[0], "job")
+		b.held[b.clients[0]] = slow
+		b.srv.Partition(t, b.clients[0])
+		next, err := b.clients[1].Semaphore("job").Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.held[b.clients[1]] = next
+		if b.count() != 2 {
+			t.Error("the watch sees no overlap")
+		}
+	})
+}

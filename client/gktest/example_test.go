@@ -1,0 +1,111 @@
+package gktest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+)
+
+// These tests show how to test a job. Each takes milliseconds.
+
+// export is the job under test.
+func export(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// start starts a run, and returns where its error will be.
+func start(t *testing.T, run func(context.Context) error) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- run(t.Context()) }()
+	return ended
+}
+
+func TestExport_Revoked_StopsAndGivesItsPermitBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // on virtual time
+		srv := gktest.Start(t, "nightly-export")
+		app1 := srv.Dial(t, "app1")
+		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
+
+		srv.Advance(t, time.Hour) // it runs, and keeps its permit
+		srv.Revoke(t, srv.Holders(t, "nightly-export")[0].GetToken(), "disk is full")
+
+		if err := <-ended; !errors.Is(err, client.ErrRevoked) {
+			t.Errorf("the export ended with %v", err)
+		}
+		if holders := srv.Holders(t, "nightly-export"); len(holders) > 0 {
+			t.Errorf("still held: %v", holders)
+		}
+	})
+}
+
+func TestExport_CutOff_StopsBeforeAnotherHostBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t, "nightly-export")
+		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
+		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
+		srv.Advance(t, time.Minute)
+
+		srv.Partition(t, app1)
+		if _, err := app2.Semaphore("nightly-export").Acquire(t.Context()); err != nil { // waits its turn
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if !errors.Is(err, client.ErrExpiring) {
+				t.Errorf("the export ended with %v", err)
+			}
+		default:
+			t.Error("app2 was let in while the export still ran")
+		}
+	})
+}
+
+func TestExport_ProcessDies_TheNextTakesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t, "nightly-export")
+		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
+		died := start(t, client.NewRunner(app1.Semaphore("nightly-export"), export).Loop)
+		srv.Advance(t, time.Second)
+		started := make(chan time.Time, 1)
+		next := client.NewRunner(app2.Semaphore("nightly-export"), func(context.Context) error {
+			started <- time.Now()
+			return nil
+		}, client.OnDenied(client.Wait))
+
+		crashed := time.Now()
+		srv.Crash(t, app1) // a killed process releases nothing
+		<-died
+		if err := next.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if waited := (<-started).Sub(crashed); waited > 2*time.Minute {
+			t.Errorf("nothing ran for %s", waited)
+		}
+	})
+}
+
+func TestExport_IgnoresItsContext_IsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t, "nightly-export")
+		deaf := func(context.Context) error { <-time.After(time.Hour); return nil }
+		var over []client.Overrun
+		hooks := client.Hooks{Overrun: func(o client.Overrun) { over = append(over, o) }}
+		app1 := srv.Dial(t, "app1")
+		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), deaf, client.WithHooks(hooks)))
+
+		srv.Advance(t, time.Minute)
+		srv.Partition(t, app1)
+		if err := <-ended; !errors.Is(err, client.ErrLost) {
+			t.Errorf("the export ended with %v", err)
+		}
+		if len(over) == 0 || !over[len(over)-1].Gone {
+			t.Errorf("the hook was told %+v", over)
+		}
+	})
+}

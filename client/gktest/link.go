@@ -1,0 +1,255 @@
+package gktest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// link is the network between one client and the server. It carries every connection itself, so that it can keep back what is sent:
+// as on a real network, nobody is told, what was kept back arrives when the link is healed, and the end of a connection too.
+type link struct {
+	enter func(net.Conn) error // hands the server its end of a connection
+
+	mu      sync.Mutex // guards what follows
+	healed  chan struct{}
+	delay   time.Duration // of what the server sends
+	wires   map[*wire]struct{}
+	dead    bool
+	running sync.WaitGroup
+}
+
+// wire is one connection.
+type wire struct {
+	client, server net.Conn // the link's ends towards each
+	gone           chan struct{}
+	once           sync.Once
+}
+
+// chunk is what was sent at once. One without data is the end.
+type chunk struct {
+	data []byte
+	due  time.Time
+}
+
+const (
+	chunkSize = 32 << 10
+	// window is how many chunks of a direction may be on their way; then who sends waits, as it would for its peer.
+	window = 256
+)
+
+var errDead = errors.New("no route to host: the test has ended this client")
+
+func newLink(enter func(net.Conn) error) *link {
+	l := &link{enter: enter, healed: make(chan struct{}), wires: make(map[*wire]struct{})}
+	close(l.healed)
+	return l
+}
+
+// dial makes a connection to the server. While the link is cut it waits, as for an answer that does not come.
+func (l *link) dial(ctx context.Context) (net.Conn, error) {
+	l.mu.Lock()
+	delay := l.delay
+	l.mu.Unlock()
+	if err := l.pass(ctx.Done(), time.Now().Add(delay)); err != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	ours, client := net.Pipe()
+	if err := l.join(ours); err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// join makes client, the link's end of a connection, one with the server.
+func (l *link) join(client net.Conn) error {
+	ours, server := net.Pipe()
+	w := &wire{client: client, server: ours, gone: make(chan struct{})}
+	l.mu.Lock()
+	if l.dead {
+		l.mu.Unlock()
+		return errDead
+	}
+	l.wires[w] = struct{}{}
+	l.running.Add(1)
+	l.mu.Unlock()
+	go l.carry(w)
+	if err := l.enter(server); err != nil {
+		w.cut()
+		return err
+	}
+	return nil
+}
+
+// carry carries both directions of a connection until both have ended.
+func (l *link) carry(w *wire) {
+	defer l.running.Done()
+	var directions sync.WaitGroup
+	directions.Go(func() { l.direction(w, w.client, w.server, func() time.Duration { return 0 }) })
+	directions.Go(func() { l.direction(w, w.server, w.client, l.late) })
+	directions.Wait()
+	w.cut()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.wires, w)
+}
+
+// direction carries what comes from one end to the other, late by as much as late says when it is sent.
+func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) {
+	sent := make(chan chunk, window)
+	var reading sync.WaitGroup
+	reading.Go(func() { w.read(from, sent, late) })
+	defer reading.Wait()
+	for c := range sent {
+		if l.pass(w.gone, c.due) != nil {
+			continue // the connection is broken: nothing arrives any more
+		}
+		if c.data == nil {
+			_ = to.Close() // it may have been closed already
+		} else {
+			_, _ = to.Write(c.data) // nobody reads it when the other end has closed, which the other direction carries back
+		}
+	}
+}
+
+// read takes what is sent off the sender's hands.
+func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration) {
+	defer close(sent)
+	put := func(data []byte) (ok bool) {
+		select {
+		case sent <- chunk{data, time.Now().Add(late())}:
+			return true
+		case <-w.gone:
+			return false
+		}
+	}
+	for {
+		buf := make([]byte, chunkSize)
+		n, err := from.Read(buf)
+		if n > 0 && !put(buf[:n]) {
+			return
+		}
+		if err != nil {
+			put(nil)
+			return
+		}
+	}
+}
+
+var errGone = errors.New("gone")
+
+// pass waits until something that is due then gets through, or gone is closed.
+func (l *link) pass(gone <-chan struct{}, due time.Time) error {
+	if wait := time.Until(due); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-gone:
+			return errGone
+		}
+	}
+	for {
+		l.mu.Lock()
+		healed, dead := l.healed, l.dead
+		l.mu.Unlock()
+		if dead {
+			return errDead
+		}
+		select {
+		case <-gone:
+			return errGone
+		default:
+		}
+		select {
+		case <-healed:
+			l.mu.Lock()
+			open := l.healed == healed
+			l.mu.Unlock()
+			if open {
+				return nil
+			}
+		case <-gone:
+			return errGone
+		}
+	}
+}
+
+// cut breaks the connection, for both ends at once.
+func (w *wire) cut() {
+	w.once.Do(func() {
+		close(w.gone)
+		_ = w.client.Close() // they may be closed already
+		_ = w.server.Close()
+	})
+}
+
+func (l *link) late() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.delay
+}
+
+func (l *link) slowDown(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.delay = d
+}
+
+func (l *link) partition() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.healed:
+		if !l.dead {
+			l.healed = make(chan struct{})
+		}
+	default: // it is cut already
+	}
+}
+
+func (l *link) heal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.healed:
+	default:
+		close(l.healed)
+	}
+}
+
+// disconnect breaks every connection.
+func (l *link) disconnect() {
+	for _, w := range l.present() {
+		w.cut()
+	}
+}
+
+// serverGone closes the server's ends. The clients hear of it when what comes before has arrived.
+func (l *link) serverGone() {
+	for _, w := range l.present() {
+		_ = w.server.Close() // it may be closed already
+	}
+}
+
+func (l *link) present() []*wire {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wires := make([]*wire, 0, len(l.wires))
+	for w := range l.wires {
+		wires = append(wires, w)
+	}
+	return wires
+}
+
+// kill breaks every connection and lets none be made any more. It returns when nothing of the link runs.
+func (l *link) kill() {
+	l.mu.Lock()
+	l.dead = true
+	l.mu.Unlock()
+	l.heal() // so that dials learn of it
+	l.disconnect()
+	l.running.Wait()
+}

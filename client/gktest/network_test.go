@@ -1,0 +1,179 @@
+package gktest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// wiresOf counts the connections of a client.
+func wiresOf(t *testing.T, srv *Server, c *client.Client) int {
+	t.Helper()
+	return len(srv.linksOf(t, []*client.Client{c})[0].present())
+}
+
+func TestPartition_CallsHangAndOthersGoOn(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
+		srv.Partition(t, app1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		before := time.Now()
+		if _, err := app1.Semaphore("job").TryAcquire(ctx); !errors.Is(err, client.ErrUnavailable) {
+			t.Errorf("the call through the partition: %v", err)
+		}
+		if time.Since(before) != time.Minute {
+			t.Errorf("it hung for %s", time.Since(before))
+		}
+		acquire(t, app2, "job")
+		srv.Heal(t, app1)
+		if _, err := app1.Semaphore("job").TryAcquire(t.Context()); !errors.As(err, new(*client.Denied)) {
+			t.Errorf("after the partition: %v", err)
+		}
+	})
+}
+
+func TestPartition_Brief_ConnectionsGoOn(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		p := acquire(t, c, "job")
+		srv.Advance(t, 2*time.Second)
+		wires := srv.linksOf(t, []*client.Client{c})[0].present()
+		srv.Partition(t) // all
+		srv.Partition(t, c)
+		srv.Advance(t, time.Second)
+		srv.Heal(t)
+		srv.Advance(t, time.Minute)
+		if now := srv.linksOf(t, []*client.Client{c})[0].present(); len(now) != len(wires) {
+			t.Errorf("%d connections, were %d", len(now), len(wires))
+		}
+		for _, w := range wires {
+			select {
+			case <-w.gone:
+				t.Error("a connection broke")
+			default:
+			}
+		}
+		if !p.Held() {
+			t.Error(context.Cause(p.Context()))
+		}
+	})
+}
+
+func TestHeal_WhatWasSentMeanwhile_Arrives(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		p := acquire(t, c, "job")
+		srv.Partition(t, c)
+		released := make(chan error, 1)
+		go func() { released <- p.Release(t.Context()) }()
+		srv.Advance(t, 3*time.Second) // less than an attempt lasts: it is not repeated
+		if len(srv.Holders(t, "job")) != 1 || len(released) > 0 {
+			t.Error("the release got through")
+		}
+		srv.Heal(t, c)
+		srv.Advance(t, 0)
+		if h := srv.Holders(t, "job"); len(h) > 0 || len(released) == 0 {
+			t.Errorf("the release was lost: %v", h)
+		}
+	})
+}
+
+func TestSlowDown_EveryAnswerIsThatLate(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		took := func() time.Duration {
+			before := time.Now()
+			if err := acquire(t, c, "job").Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			return time.Since(before)
+		}
+		took() // it is connected now
+		srv.SlowDown(t, 300*time.Millisecond, c)
+		if d := took(); d != 600*time.Millisecond {
+			t.Errorf("two calls took %s", d)
+		}
+		srv.SlowDown(t, 0)
+		if d := took(); d != 0 {
+			t.Errorf("two calls took %s", d)
+		}
+	})
+}
+
+func TestSlowDown_BeyondAllPatience_CarriesOneWayOnly(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		p := acquire(t, c, "job")
+		srv.SlowDown(t, time.Hour, c)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Release(ctx); !errors.Is(err, client.ErrUnavailable) {
+			t.Errorf("answered: %v", err)
+		}
+		if h := srv.Holders(t, "job"); len(h) > 0 {
+			t.Errorf("the release did not arrive: %v", h)
+		}
+	})
+}
+
+func TestDisconnect_ClientsComeBack(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		p := acquire(t, c, "job")
+		granted := make(chan error, 1)
+		go func() { granted <- second(srv.Dial(t, "app2").Semaphore("job").Acquire(t.Context())) }()
+		srv.Advance(t, 2*time.Second)
+		wires := srv.linksOf(t, []*client.Client{c})[0].present()
+		srv.Disconnect(t)
+		for _, w := range wires {
+			select {
+			case <-w.gone:
+			default:
+				t.Error("a connection goes on")
+			}
+		}
+		srv.Advance(t, time.Hour)
+		if !p.Held() || len(srv.Waiters(t, "job")) != 1 {
+			t.Errorf("held %t, waiting %v", p.Held(), srv.Waiters(t, "job"))
+		}
+		if err := p.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-granted; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		p := acquire(t, c, "job")
+		srv.Advance(t, 2*time.Second)
+		srv.Crash(t, c)
+		wantCause(t, p.Context(), client.ErrClosed)
+		srv.Advance(t, 0)
+		if n := wiresOf(t, srv, c); n > 0 {
+			t.Errorf("%d connections are left", n)
+		}
+		srv.Advance(t, 50*time.Second)
+		if len(srv.Holders(t, "job")) != 1 {
+			t.Error("the permit was released")
+		}
+		srv.Advance(t, 12*time.Second)
+		if h := srv.Holders(t, "job"); len(h) > 0 {
+			t.Errorf("the permit has not expired: %v", h)
+		}
+	})
+}
+
+func TestSwitches_ForeignClient_FailTheTest(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		foreign := Start(t).Dial(t, "app1")
+		wantFatal(t, "not made by Dial", func(s testing.TB) { srv.Partition(s, foreign) })
+	})
+}

@@ -1,0 +1,74 @@
+package gktest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Expire ends a permit now, as if its deadline had passed; given the token of one that is cooling, the cooling. The next waiter is let in, and
+// the holder is told on its stream, if it has one and is not cut off. Until it hears, it believes in its permit: real servers wait for that. To
+// see a permit expire as it does in life, cut its holder off by Partition and Advance beyond the duration.
+func (s *Server) Expire(t testing.TB, token uint64) {
+	t.Helper()
+	s.do(t, fmt.Sprintf("expire token %d", token), func(ctx context.Context) error { return s.expire(ctx, token) })
+}
+
+// ExpireAll is Expire for every live or cooling permit of a semaphore.
+func (s *Server) ExpireAll(t testing.TB, semaphore string) {
+	t.Helper()
+	for _, p := range s.Holders(t, semaphore) {
+		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+			s.Expire(t, p.GetToken())
+		}
+	}
+}
+
+func (s *Server) expire(ctx context.Context, token uint64) error {
+	s.mu.Lock()
+	server := s.server
+	s.mu.Unlock()
+	if server == nil {
+		return errStopped
+	}
+	return server.ExpireNow(ctx, token)
+}
+
+// Revoke tells the holder of a permit to stop, as an operator does. The slot stays taken until the holder releases, or the permit
+// expires.
+func (s *Server) Revoke(t testing.TB, token uint64, reason string) {
+	t.Helper()
+	s.do(t, fmt.Sprintf("revoke token %d", token), func(ctx context.Context) error {
+		_, err := s.ops.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Author: author, Reason: reason})
+		return err
+	})
+}
+
+// Holders are the permits that take slots of a semaphore, in the order of their tokens: also those that cool or are held for an
+// operator, see their State.
+func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv1.Permit) {
+	t.Helper()
+	s.do(t, "holders of "+semaphore, func(ctx context.Context) error {
+		for p, err := range s.ops.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: []string{semaphore}}) {
+			if err != nil {
+				return err
+			}
+			permits = append(permits, p)
+		}
+		return nil
+	})
+	return permits
+}
+
+// Waiters are who waits for a permit of a semaphore, in their order.
+func (s *Server) Waiters(t testing.TB, semaphore string) (waiters []*gatekeeperv1.Waiter) {
+	t.Helper()
+	s.do(t, "waiters for "+semaphore, func(ctx context.Context) error {
+		r, err := s.ops.Permits().ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{semaphore}})
+		waiters = r.GetWaiters()
+		return err
+	})
+	return waiters
+}

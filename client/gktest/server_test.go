@@ -1,0 +1,202 @@
+package gktest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// inBubbleOf runs a test on virtual time with a server that has the semaphore "job".
+func inBubbleOf(t *testing.T, test func(t *testing.T, srv *Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, Start(t, "job")) })
+}
+
+func acquire(t *testing.T, c *client.Client, semaphore string) *client.Permit {
+	t.Helper()
+	p, err := c.Semaphore(semaphore).TryAcquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func wantCause(t *testing.T, ctx context.Context, want error) {
+	t.Helper()
+	if err := context.Cause(ctx); !errors.Is(err, want) {
+		t.Errorf("the context has ended with %v, want %v", err, want)
+	}
+}
+
+func TestStart_OnRealTime_ServesItsClientsAndItsEndpoint(t *testing.T) {
+	srv := Start(t, "job")
+	p := acquire(t, srv.Dial(t, "app1"), "job")
+	other, err := client.Dial(t.Context(), []string{srv.Endpoint()}, client.WithAcquirer("app2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	endpoint := srv.Endpoint()
+	srv.Restart(t)
+	if srv.Endpoint() != endpoint {
+		t.Errorf("the endpoint is %s after a restart, was %s", srv.Endpoint(), endpoint)
+	}
+	denied, err := other.Semaphore("job").TryAcquire(t.Context())
+	if d, ok := errors.AsType[*client.Denied](err); !ok || d.Holders[0].GetToken() != p.Token() {
+		t.Errorf("app2: %v, %v; want a denial that names token %d", denied, err, p.Token())
+	}
+	if err := p.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	acquire(t, other, "job")
+}
+
+func TestNewServer_WithoutATest_ServesUntilClose(t *testing.T) {
+	srv := NewServer("job")
+	c, err := client.Dial(t.Context(), []string{srv.Endpoint()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	acquire(t, c, "job")
+	endpoint := srv.Endpoint()
+	srv.Close()
+	srv.Close() // again
+	if conn, err := net.Dial("tcp", endpoint); err == nil {
+		conn.Close()
+		t.Error("something listens after Close")
+	}
+	wantFatal(t, "is closed", func(s testing.TB) { srv.Restart(s) })
+}
+
+func TestEndpoint_OnVirtualTime_Panics(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		defer func() {
+			if recover() == nil {
+				t.Error("there is an endpoint")
+			}
+		}()
+		_ = srv.Endpoint()
+	})
+}
+
+func TestAdvance_OnVirtualTime_PassesExactlyThat(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		before := time.Now()
+		srv.Advance(t, time.Hour)
+		if passed := time.Since(before); passed != time.Hour {
+			t.Errorf("%s passed", passed)
+		}
+	})
+}
+
+func TestAdvance_OnRealTime_FailsTheTest(t *testing.T) {
+	srv := Start(t)
+	wantFatal(t, "needs virtual time", func(s testing.TB) { srv.Advance(s, time.Hour) })
+}
+
+func TestAwait_ThatNeverComes_FailsTheTest(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		wantFatal(t, "waited in vain for: the moon", func(s testing.TB) {
+			srv.Await(s, "the moon", func() bool { return false })
+		})
+	})
+}
+
+func TestStop_PermitsOutliveARestart(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
+		p := acquire(t, app1, "job")
+		srv.Advance(t, time.Minute)
+		srv.Stop(t)
+		srv.Stop(t) // again
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := app2.Semaphore("job").TryAcquire(ctx); !errors.Is(err, client.ErrUnavailable) {
+			t.Errorf("asked the stopped server: %v", err)
+		}
+		wantFatal(t, "Restart it first", func(s testing.TB) { srv.Holders(s, "job") })
+		srv.Restart(t)
+		srv.Advance(t, time.Hour)
+		if h := srv.Holders(t, "job"); !p.Held() || len(h) != 1 || h[0].GetToken() != p.Token() {
+			t.Errorf("held %t, holders %v", p.Held(), h)
+		}
+	})
+}
+
+func TestStop_ForLong_HolderStopsAndNobodyElseIsLetInBefore(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		p := acquire(t, srv.Dial(t, "app1"), "job")
+		srv.Advance(t, time.Minute)
+		srv.Stop(t)
+		srv.Advance(t, time.Minute)
+		wantCause(t, p.Context(), client.ErrExpiring)
+		if p.Held() {
+			t.Error("believed for longer than the permit's duration")
+		}
+		srv.Restart(t)
+		if d, ok := errors.AsType[*client.Denied](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
+			t.Errorf("%v: the new leader gives the permit its full duration again", d)
+		}
+	})
+}
+
+func second[A, B any](_ A, b B) B { return b }
+
+func TestDefine_CreatesAndReplaces(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		srv.Define(t, &gatekeeperv1.Definition{Name: "job", Permits: new(uint32(2))}, &gatekeeperv1.Definition{Name: "new"})
+		c := srv.Dial(t, "app1")
+		acquire(t, c, "job")
+		acquire(t, c, "job")
+		acquire(t, c, "new")
+		wantFatal(t, "duration", func(s testing.TB) {
+			srv.Define(s, &gatekeeperv1.Definition{Name: "bad", Duration: durationpb.New(time.Nanosecond)})
+		})
+	})
+}
+
+func TestDefineFile_ReadsWhatProductionReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "definitions.yaml")
+	if err := os.WriteFile(path, []byte("definitions:\n  - name: nightly-export\n    group_pattern: prod\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv := Start(t)
+	srv.DefineFile(t, path)
+	acquire(t, srv.Dial(t, "app1", client.WithGroup("prod")), "nightly-export")
+	if d, ok := errors.AsType[*client.Denied](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.GroupMismatch {
+		t.Errorf("a client of another group: %v", d)
+	}
+	wantFatal(t, "absent.yaml", func(s testing.TB) { srv.DefineFile(s, "absent.yaml") })
+}
+
+func TestEdit_HolderNoLongerAdmitted_IsTold(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		p := acquire(t, srv.Dial(t, "app1"), "job")
+		srv.Advance(t, 2*time.Second)
+		srv.Edit(t, "job", func(d *gatekeeperv1.Definition) { d.AcquirerPattern = new("app2") })
+		srv.Advance(t, 0)
+		wantCause(t, p.Context(), client.ErrMoved)
+		wantFatal(t, "absent", func(s testing.TB) { srv.Edit(s, "absent", func(*gatekeeperv1.Definition) {}) })
+	})
+}
+
+func TestDelete_HolderIsTold(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		p := acquire(t, srv.Dial(t, "app1"), "job")
+		srv.Advance(t, 2*time.Second)
+		srv.Delete(t, "job")
+		srv.Advance(t, 0)
+		wantCause(t, p.Context(), client.ErrMoved)
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -68,6 +69,14 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 	})
 	if d := c.try(t, "job", "app2").GetDenial(); d == nil {
 		t.Error("granted twice")
+	}
+}
+
+// Newer commands may be used once every member says that it knows them.
+func TestCluster_EveryMemberSupportsALevel_ItIsInForceEverywhere(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	for _, s := range servers {
+		eventually(t, func() bool { return s.machine.State().FeatureLevel() == fsm.SupportedLevel })
 	}
 }
 

@@ -4,36 +4,43 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // leading passes this server's leaderships on to the keeper, and does what a leader does once: it declares the definitions
-// that it was started with. Each server may have been started with others.
+// that it was started with, for each server may have been started with others, and raises the feature level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
 	log         *slog.Logger
 	definitions []*semaphore.Definition
-	declaring   sync.WaitGroup
+	// level is the newest feature level that every member supports; propose hands a command to the log.
+	level   func() uint32
+	propose func(fsm.Command, func(batcher.Outcome))
+	chores  sync.WaitGroup
 }
 
 var _ consensus.Leading = (*leading)(nil)
 
 func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	l.keeper.Promote(term, done)
+	l.chores.Go(func() { l.raise(done) })
 	if len(l.definitions) == 0 {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l.declaring.Go(func() {
+	l.chores.Go(func() {
 		defer cancel()
 		l.declare(ctx)
 	})
-	l.declaring.Go(func() {
+	l.chores.Go(func() {
 		defer cancel()
 		select {
 		case <-done:
@@ -42,7 +49,36 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
+// raiseEvery is how often a leader looks whether every member supports a newer feature level.
+const raiseEvery = 200 * time.Millisecond
+
+// raise lets newer commands be used once every member supports them, and ends when nothing newer is known here.
+func (l *leading) raise(done <-chan struct{}) {
+	tick := time.NewTicker(raiseEvery)
+	defer tick.Stop()
+	var proposed atomic.Bool // and not answered yet
+	for {
+		level := l.state().FeatureLevel()
+		if level >= fsm.SupportedLevel {
+			return
+		}
+		if next := l.level(); next > level && !proposed.Swap(true) {
+			l.propose(fsm.RaiseFeatureLevel{Level: next}, func(o batcher.Outcome) {
+				proposed.Store(false)
+				if o.Err == nil {
+					l.log.Info("every server supports a newer feature level, which is in force now", slog.Uint64("level", uint64(next)))
+				}
+			})
+		}
+		select {
+		case <-tick.C:
+		case <-done:
+			return
+		}
+	}
+}
+
 func (l *leading) Demote(term uint64) {
 	l.keeper.Demote(term)
-	l.declaring.Wait() // it ends with the leadership
+	l.chores.Wait() // they end with the leadership
 }

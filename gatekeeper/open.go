@@ -119,6 +119,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		APIAddress:    advertised(cfg.AdvertiseAPI, cfg.APIAddress, cfg.Listeners.API, s.listeners.API),
 		Members:       cfg.members(),
 		Timeouts:      cfg.timeouts(),
+		Level:         fsm.SupportedLevel,
 		TLS:           certs.Files(cfg.PeerTLS),
 		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
 		Retire:        s.retire,
@@ -143,7 +144,10 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 		Logger:     s.log,
 	})
 	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
-	s.node.Lead(&leading{keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions})
+	s.node.Lead(&leading{
+		keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions,
+		level: s.node.Level, propose: s.batcher.Go,
+	})
 }
 
 func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) {

@@ -101,9 +101,10 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 }
 
 func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
-	// One allocation for all of them: a frame has many.
+	// One allocation for all of them: a frame has many. Permits that live as long share their duration, which nobody changes.
 	values := make([]gatekeeperv1.TokenResult, len(results))
 	out := make([]*gatekeeperv1.TokenResult, len(results))
+	var shared *durationpb.Duration
 	for i := range results {
 		r, v := &results[i], &values[i]
 		v.Token = r.Token
@@ -111,7 +112,10 @@ func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
 		v.Stop = gatekeeperv1.StopCause(r.Stop)
 		v.Message = r.Message
 		if r.Status == keeper.StatusRefreshed {
-			v.Duration = durationpb.New(r.Duration)
+			if shared.AsDuration() != r.Duration {
+				shared = durationpb.New(r.Duration)
+			}
+			v.Duration = shared
 		}
 		if r.DrainLeft > 0 {
 			v.DrainLeft = durationpb.New(r.DrainLeft)

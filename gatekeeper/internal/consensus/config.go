@@ -58,6 +58,9 @@ type Config struct {
 	// are read only while the folder has no state, and never by a joiner.
 	Members []Member
 
+	// Level is the newest feature level that this member supports. Default 1.
+	Level uint32
+
 	Timeouts Timeouts    // default DefaultTimeouts
 	TLS      certs.Files // zero: peers talk in the clear
 
@@ -87,6 +90,9 @@ const transportTimeout = 2 * time.Second
 func (c *Config) setDefaults() {
 	if c.Timeouts == (Timeouts{}) {
 		c.Timeouts = DefaultTimeouts()
+	}
+	if c.Level == 0 {
+		c.Level = 1
 	}
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 10 * time.Second

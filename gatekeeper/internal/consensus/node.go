@@ -45,8 +45,9 @@ type Node struct {
 	started  atomic.Bool   // raft may be used by what was begun before it
 	changing chan struct{} // holds a token while nobody changes the membership
 
-	mu         sync.Mutex        // guards apiAddress
+	mu         sync.Mutex        // guards both below
 	apiAddress map[string]string // of each member that was met
+	levels     map[string]uint32 // the feature level that each of them supported then
 
 	unregister func()
 }
@@ -92,6 +93,7 @@ func Open(cfg Config) (*Node, error) {
 		Listener:   listener,
 		TLS:        cfg.TLS,
 		Logger:     cfg.Logger,
+		Level:      cfg.Level,
 		Meet:       n.meet,
 		Rejected:   n.metrics.rejected.Inc,
 	})
@@ -131,6 +133,7 @@ func newNode(cfg Config, address string) *Node {
 		epochs:     make(chan *epoch, 1),
 		changing:   make(chan struct{}, 1),
 		apiAddress: make(map[string]string),
+		levels:     make(map[string]uint32),
 		unregister: func() {},
 	}
 	n.changing <- struct{}{}
@@ -193,7 +196,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 }
 
 // meet is told what a peer stated in its handshake.
-func (n *Node) meet(id, apiAddress, folder string) error {
+func (n *Node) meet(id, apiAddress, folder string, level uint32) error {
 	if n.removed(id) {
 		return peer.ErrRemoved
 	}
@@ -203,7 +206,26 @@ func (n *Node) meet(id, apiAddress, folder string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.apiAddress[strings.Clone(id)] = apiAddress
+	n.levels[strings.Clone(id)] = level
 	return nil
+}
+
+// Level is the newest feature level that every member of the latest configuration supports, by what each said when it last
+// connected. A member that was not heard of yet counts as supporting 1. Only a leader hears of all.
+func (n *Node) Level() uint32 {
+	servers, err := n.servers()
+	if err != nil {
+		return 1
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	level := n.cfg.Level
+	for _, s := range servers {
+		if s.ID != n.id {
+			level = min(level, max(n.levels[string(s.ID)], 1))
+		}
+	}
+	return level
 }
 
 // Fatal receives the fault after which this server acknowledges nothing more and its process, or at least this Node, must

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -100,6 +101,9 @@ const patience = 10
 // lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed in
 // time is answered with the duration that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
+	if !slices.ContainsFunc(verdicts, func(v lessor.Verdict) bool { return v.Lengthen != 0 }) {
+		return // nearly always
+	}
 	type committed struct{ i int }
 	var waiting int
 	done := make(chan committed, len(verdicts)) // never blocks the log
@@ -121,9 +125,6 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 			}
 			done <- committed{-1}
 		})
-	}
-	if waiting == 0 {
-		return
 	}
 	late := time.NewTimer(shortest / patience)
 	defer late.Stop()

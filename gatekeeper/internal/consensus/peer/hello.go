@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 )
 
 // preamble opens either direction: a word, and the version of what follows. It is frozen; another form of the handshake
@@ -27,6 +29,8 @@ type hello struct {
 	To      string // the member id that the speaker means to talk to
 	API     string // the speaker's API address
 	Folder  string // drawn when the speaker's data folder was made
+	// Level is the newest feature level that the speaker supports, in decimal. A speaker that says none supports 1.
+	Level string
 }
 
 // errNotPeer says that the other side does not speak this protocol.
@@ -46,10 +50,13 @@ func (e *RefusedError) Error() string { return "peer: refused: " + e.Reason }
 
 // A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of a
 // refusal, with either status, a sentence. The dialing side speaks first, with status welcome.
+//
+// The fields of a hello are texts, each with two bytes of length. New ones come at the end: whoever does not know them passes
+// over them, and whoever misses them takes them for empty.
 
 func writeHello(w io.Writer, h hello) error {
 	var body []byte
-	for _, s := range []string{h.Cluster, h.From, h.To, h.API, h.Folder} {
+	for _, s := range []string{h.Cluster, h.From, h.To, h.API, h.Folder, h.Level} {
 		body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
 		body = append(body, s...)
 	}
@@ -100,7 +107,9 @@ func readHello(r io.Reader) (hello, error) {
 
 func parseHello(body []byte) (hello, error) {
 	var h hello
-	for _, field := range []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.Folder} {
+	required := []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.Folder}
+	fields := append(slices.Clip(required), &h.Level)
+	for i := 0; len(body) > 0 || i < len(required); i++ {
 		if len(body) < 2 {
 			return hello{}, errNotPeer
 		}
@@ -108,10 +117,19 @@ func parseHello(body []byte) (hello, error) {
 		if body = body[2:]; len(body) < n {
 			return hello{}, errNotPeer
 		}
-		*field, body = string(body[:n]), body[n:]
-	}
-	if len(body) != 0 {
-		return hello{}, errNotPeer
+		if i < len(fields) {
+			*fields[i] = string(body[:n])
+		}
+		body = body[n:]
 	}
 	return h, nil
+}
+
+// level is the newest feature level that the speaker supports.
+func (h *hello) level() uint32 {
+	n, err := strconv.ParseUint(h.Level, 10, 32)
+	if err != nil || n == 0 {
+		return 1
+	}
+	return uint32(n)
 }

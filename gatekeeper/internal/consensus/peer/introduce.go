@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -128,11 +129,11 @@ func (l *Layer) objection(h hello) error {
 	case h.From == "" || h.From == l.cfg.ID:
 		return fmt.Errorf("%q is not another member's id", h.From)
 	}
-	return l.cfg.Meet(h.From, h.API, h.Folder)
+	return l.cfg.Meet(h.From, h.API, h.Folder, h.level())
 }
 
 func (l *Layer) hello(to string) hello {
-	return hello{Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, Folder: l.cfg.Folder}
+	return hello{Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, Folder: l.cfg.Folder, Level: strconv.FormatUint(uint64(l.cfg.Level), 10)}
 }
 
 // introductions bounds how many connections are being introduced: the one waiting longest gives way to a new one.

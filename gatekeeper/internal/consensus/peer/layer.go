@@ -30,8 +30,10 @@ type Config struct {
 	// MaxIntroductions is how many connections may be in their introduction. Default 128.
 	MaxIntroductions int
 	Logger           *slog.Logger
+	// Level is the newest feature level that this member supports, told to peers.
+	Level uint32
 	// Meet is told what a peer of this cluster stated; an error refuses it.
-	Meet func(id, apiAddress, folder string) error
+	Meet func(id, apiAddress, folder string, level uint32) error
 	// Rejected, when set, is called for each accepted connection that was closed without having been introduced.
 	Rejected func()
 }

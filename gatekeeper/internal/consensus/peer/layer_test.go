@@ -41,7 +41,7 @@ func open(t *testing.T, id string, adjust func(*Config)) *host {
 		Advertise: h.addr, Listener: listener,
 		Logger:   slog.New(slog.NewTextHandler(lockedWriter{h}, nil)),
 		Rejected: func() { h.rejected <- struct{}{} },
-		Meet: func(id, api, folder string) error {
+		Meet: func(id, api, folder string, _ uint32) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.met[id] = api + " " + folder
@@ -185,7 +185,7 @@ func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
 func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) {
-		c.Meet = func(string, string, string) error { return errors.New("its folder is new") }
+		c.Meet = func(string, string, string, uint32) error { return errors.New("its folder is new") }
 	})
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
@@ -197,7 +197,7 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 func TestDial_WasRemoved_IsToldSo(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) {
-		c.Meet = func(id, _, _ string) error { return fmt.Errorf("%s: %w", id, ErrRemoved) }
+		c.Meet = func(id, _, _ string, _ uint32) error { return fmt.Errorf("%s: %w", id, ErrRemoved) }
 	})
 	_, err := dial(a, "b", b)
 	if refused, ok := errors.AsType[*RefusedError](err); !ok || !refused.Removed || !strings.Contains(refused.Reason, "a: it was removed") {

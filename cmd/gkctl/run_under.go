@@ -102,11 +102,25 @@ func (r *running) guarded() error {
 	telling.Go(func() { r.keepFile(stop) })
 	telling.Go(func() { r.narrateStop(stop) })
 	<-r.proc.Exited()
-	stopped := context.Cause(r.permit.Context())
+	stopped := r.stopCause()
 	close(stop)
 	signalling.Wait()
 	telling.Wait()
 	return stopped
+}
+
+// stopCause is why the permit's context has ended, or is about to; nil when the permit is well. After this process was suspended the
+// clock knows it before the client has looked.
+func (r *running) stopCause() error {
+	switch cause := context.Cause(r.permit.Context()); {
+	case cause != nil:
+		return cause
+	case !r.permit.Held():
+		return client.ErrLost
+	case time.Until(r.permit.SafeUntil()) < r.killAfter+killReserve:
+		return client.ErrExpiring
+	}
+	return nil
 }
 
 // end ends what is left of the group. It waits for processes that do not die, and keeps the permit meanwhile, as long as that can be kept.

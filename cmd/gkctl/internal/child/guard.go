@@ -33,7 +33,7 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
-	defer r.Close() //nolint:errcheck // the guard has its own
+	defer r.Close() // the guard has its own
 	// It holds nothing of ours but the pipe: no output that somebody waits for the end of, no folder, no secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	if err := cmd.Start(); err != nil {

@@ -1,0 +1,377 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+// runTest is a server, a folder, and a gkctl that runs there as a process of its own.
+type runTest struct {
+	*testing.T
+	dir    string
+	server *gatekeeper.Server
+	closed bool
+	env    []string
+	stderr bytes.Buffer
+}
+
+func newRunTest(t *testing.T, definition string) *runTest {
+	r := &runTest{T: t, dir: t.TempDir()}
+	var err error
+	r.server, err = gatekeeper.Open(t.Context(), gatekeeper.Config{
+		DataDir: t.TempDir(), APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.stopServer)
+	if err := r.server.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.env = append(os.Environ(), "GK_ENDPOINTS="+r.server.APIAddress(), "GK_CONFIG="+filepath.Join(r.dir, "config.yaml"), "XDG_RUNTIME_DIR="+r.dir)
+	r.write("defs.yaml", "definitions: ["+definition+"]\n")
+	if out, err := r.gkctl("apply", "-f", "defs.yaml").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return r
+}
+
+func (r *runTest) stopServer() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 10*time.Second)
+	defer cancel()
+	if err := r.server.Close(ctx); err != nil {
+		r.Error(err)
+	}
+}
+
+func (r *runTest) write(name, text string) {
+	r.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o700); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *runTest) read(name string) string {
+	r.Helper()
+	text, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return string(text)
+}
+
+func (r *runTest) number(name string) int {
+	r.Helper()
+	n, err := strconv.Atoi(strings.TrimSpace(r.read(name)))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return n
+}
+
+func (r *runTest) gkctl(args ...string) *exec.Cmd {
+	cmd := exec.Command("gkctl", args...)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	return cmd
+}
+
+// start starts gkctl run, and ends it with the test.
+func (r *runTest) start(args ...string) *exec.Cmd {
+	r.Helper()
+	cmd := r.gkctl(append([]string{"run", "job"}, args...)...)
+	cmd.Stderr = &r.stderr
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
+	return cmd
+}
+
+// until waits for a condition; the test's own timeout bounds it.
+func (r *runTest) until(what string, f func() bool) {
+	r.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(time.Minute)
+	defer end.Stop()
+	for !f() {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			r.Fatalf("never: %s\n%s", what, r.stderr.String())
+		}
+	}
+}
+
+func (r *runTest) untilFile(name string) {
+	r.Helper()
+	r.until(name, func() bool {
+		info, err := os.Stat(filepath.Join(r.dir, name))
+		return err == nil && info.Size() > 0
+	})
+}
+
+// alive says whether a process runs; one that waits to be reaped does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if errors.Is(err, os.ErrNotExist) {
+		return errors.Is(syscall.Kill(pid, 0), nil) && !isLinux()
+	}
+	_, rest, _ := bytes.Cut(stat, []byte(") "))
+	return len(rest) > 0 && rest[0] != 'Z' && rest[0] != 'X'
+}
+
+func isLinux() bool {
+	_, err := os.Stat("/proc/self/stat")
+	return err == nil
+}
+
+func code(cmd *exec.Cmd) int {
+	err := cmd.Wait()
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return e.ExitCode()
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// stubborn ignores SIGTERM but for a note of it, writes all the time when it was last alive, and keeps a copy of the permit file.
+const stubborn = `#!/bin/sh
+trap 'date +%s%N > termed' TERM
+sh -c 'trap "" TERM; echo $$ > grandchild; while :; do date +%s%N > alive.new; mv alive.new alive; done' &
+echo $$ > command
+while :; do cp "$GK_PERMIT_FILE" permit.new 2>/dev/null && mv permit.new permit; done
+`
+
+func (r *runTest) permit() (s permitStatus) {
+	r.Helper()
+	if err := json.Unmarshal([]byte(r.read("permit")), &s); err != nil {
+		r.Fatal(err)
+	}
+	return s
+}
+
+// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts is the promise of run: no process of the command does anything after the permit's deadline.
+func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
+	r := newRunTest(t, "{name: job, duration: 4s}")
+	r.write("stubborn", stubborn)
+	cmd := r.start("--kill-after", "300ms", "--status-file", "st.json", "--", "./stubborn")
+	r.untilFile("permit")
+	r.untilFile("alive")
+	r.stopServer()
+	if got := code(cmd); got != exitLost {
+		t.Fatalf("exit code %d, want %d\n%s", got, exitLost, r.stderr.String())
+	}
+	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), int64(r.number("termed"))
+	if last >= deadline {
+		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
+	}
+	if termed >= last {
+		t.Errorf("SIGTERM came %s after the end, not before", time.Duration(termed-last))
+	}
+	for _, name := range []string{"command", "grandchild"} {
+		if alive(r.number(name)) {
+			t.Errorf("the %s survives", name)
+		}
+	}
+	if st := r.read("st.json"); !strings.Contains(st, `"reason": "NO_ANSWER"`) || !strings.Contains(st, `"released": false`) {
+		t.Error(st)
+	}
+	if !strings.Contains(r.stderr.String(), "had to be killed") {
+		t.Error(r.stderr.String())
+	}
+}
+
+// A wrapper that is suspended cannot stop anything: its guard does.
+func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
+	r := newRunTest(t, "{name: job, duration: 2s}")
+	r.write("stubborn", stubborn)
+	cmd := r.start("--kill-after", "300ms", "--", "./stubborn")
+	r.untilFile("permit")
+	r.untilFile("alive")
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the group is killed", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
+	if last, deadline := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(); last >= deadline {
+		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
+	}
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if got := code(cmd); got != exitLost {
+		t.Errorf("exit code %d, want %d\n%s", got, exitLost, r.stderr.String())
+	}
+}
+
+func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
+	r := newRunTest(t, "{name: job}")
+	r.write("stubborn", stubborn)
+	cmd := r.start("--", "./stubborn")
+	r.untilFile("permit")
+	r.untilFile("alive")
+	r.untilFile("grandchild")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
+	r.until("the permit file is gone", func() bool {
+		left, err := filepath.Glob(filepath.Join(r.dir, "gkctl-run-*"))
+		return err == nil && len(left) == 0
+	})
+}
+
+// The kernel ends the command itself when both gkctl and its guard are killed.
+func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
+	if !isLinux() {
+		return // only Linux says which process is the guard, and FreeBSD has the same call
+	}
+	r := newRunTest(t, "{name: job}")
+	cmd := r.start("--", "sh", "-c", "echo $$ > command; exec sleep 1000")
+	r.untilFile("command")
+	guards := 0
+	for _, pid := range childrenOf(t, cmd.Process.Pid) {
+		if pid != r.number("command") {
+			guards++
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if guards != 1 {
+		t.Fatalf("%d guards, want 1", guards)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	r.until("the command is dead", func() bool { return !alive(r.number("command")) })
+}
+
+func childrenOf(t *testing.T, pid int) (children []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range stats {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
+			child, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+func TestRun_Signals_ReachEveryProcessOfTheGroup(t *testing.T) {
+	r := newRunTest(t, "{name: job}")
+	r.write("listener", `#!/bin/sh
+for s in HUP INT QUIT USR1 USR2 ALRM WINCH; do trap "touch $1-$s" $s; done
+trap "touch $1-TERM; exit 5" TERM
+test "$1" = child || ./listener child &
+touch $1-ready
+while :; do sleep 0.01; done
+`)
+	cmd := r.start("--", "./listener", "parent")
+	exists := func(name string) func() bool {
+		return func() bool { _, err := os.Stat(filepath.Join(r.dir, name)); return err == nil }
+	}
+	for _, who := range []string{"parent", "child"} {
+		r.until(who, exists(who+"-ready"))
+	}
+	for _, s := range []struct {
+		name   string
+		signal syscall.Signal
+	}{
+		{"HUP", syscall.SIGHUP},
+		// A shell's background processes ignore SIGINT and SIGQUIT for good: those two are looked for in the parent alone.
+		{"INT", syscall.SIGINT},
+		{"QUIT", syscall.SIGQUIT},
+		{"USR1", syscall.SIGUSR1},
+		{"USR2", syscall.SIGUSR2},
+		{"ALRM", syscall.SIGALRM},
+		{"WINCH", syscall.SIGWINCH},
+		{"TERM", syscall.SIGTERM},
+	} {
+		if err := cmd.Process.Signal(s.signal); err != nil {
+			t.Fatal(err)
+		}
+		r.until("parent gets "+s.name, exists("parent-"+s.name))
+		if s.name != "INT" && s.name != "QUIT" && s.name != "TERM" {
+			r.until("child gets "+s.name, exists("child-"+s.name))
+		}
+	}
+	if got := code(cmd); got != 5 {
+		t.Errorf("exit code %d, want the command's 5\n%s", got, r.stderr.String())
+	}
+}
+
+func TestRun_SignalWhileWaiting_EndsItAndLeavesTheQueue(t *testing.T) {
+	r := newRunTest(t, "{name: job}")
+	if out, err := r.gkctl("acquire", "job", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := r.start("--on-denied", "wait", "--", "touch", "ran")
+	waiters := func() bool {
+		out, err := r.gkctl("waiters", "-o", "name").Output()
+		return err == nil && len(out) > 0
+	}
+	r.until("it waits", waiters)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if got := code(cmd); got != 128+int(syscall.SIGHUP) {
+		t.Errorf("exit code %d\n%s", got, r.stderr.String())
+	}
+	r.until("nobody waits", func() bool { return !waiters() })
+	if _, err := os.Stat(filepath.Join(r.dir, "ran")); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+func TestRun_PermitFile_FollowsTheRefreshes(t *testing.T) {
+	r := newRunTest(t, "{name: job, duration: 2s}")
+	r.write("stubborn", stubborn)
+	cmd := r.start("--kill-after", "100ms", "--", "./stubborn")
+	r.untilFile("permit")
+	first := r.permit()
+	r.until("the deadline moves out", func() bool { return r.permit().SafeUntil.After(*first.SafeUntil) })
+	if now := r.permit(); now.Token != first.Token || now.State != "held" {
+		t.Errorf("%+v", now)
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
+}

@@ -16,7 +16,7 @@ GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
 
 .PHONY: help
 help: ## List every target, one line each
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the static binaries bin/gatekeeperd and bin/gkctl
@@ -30,6 +30,10 @@ run: build ## Build and start one server with the timetable of the Kubernetes pr
 .PHONY: demo
 demo: build ## Three servers, seven groups of hosts, one leader and one host killed; ends with a table
 	@go run ./deploy/demo -bin bin $(ARGS)
+
+.PHONY: demo-jobs
+demo-jobs: build ## Three servers, three applications with fifty gocron jobs, and four faults; ends with a report
+	@go run ./deploy/demojobs -bin bin $(ARGS)
 
 .PHONY: test
 test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fails the run

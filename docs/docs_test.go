@@ -16,9 +16,10 @@ import (
 
 // notRun are commands that the pages name and this test does not run, with the reason.
 var notRun = map[string]string{
-	"make run":  "runs until it is stopped; the test of deploy/run runs it",
-	"make test": "is what runs this test",
-	"make demo": "takes its 30 s; the test of deploy/demo runs a short one",
+	"make run":       "runs until it is stopped; the test of deploy/run runs it",
+	"make test":      "is what runs this test",
+	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
+	"make demo-jobs": "takes its 40 s; the test of deploy/demojobs runs a short one",
 }
 
 var bin string

@@ -18,7 +18,7 @@ func TestMakeHelp_ListsEveryTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(help)), "\n")
-	targets := regexp.MustCompile(`(?m)^([a-z]+):`).FindAllStringSubmatch(string(makefile), -1)
+	targets := regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(string(makefile), -1)
 	if len(targets) == 0 || len(lines) != len(targets) {
 		t.Fatalf("%d lines of help for %d targets", len(lines), len(targets))
 	}

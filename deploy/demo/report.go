@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
@@ -22,9 +21,9 @@ func (d *demo) print(t *tally, f *faulted, jobs []samples.Job) {
 		row("due runs", "%d, in %v of the timetable", len(firings), d.table.slowDown(d.length).Round(time.Minute))
 	}
 	row("grants", "%d of jobs, %d of pool shares", t.grants[false], t.grants[true])
-	row("denials", "%s", counted(t.denials))
+	row("denials", "%s", counted.Words(t.denials, ", "))
 	row("no answer in time", "%d", t.gaveUp)
-	row("ends", "%s, %d with the killed host", counted(t.ends), t.orphans)
+	row("ends", "%s, %d with the killed host", counted.Words(t.ends, ", "), t.orphans)
 	if n := len(t.handOvers); n == 0 {
 		row("hand-over", "none: there was room for everybody")
 	} else {
@@ -40,23 +39,6 @@ func (d *demo) print(t *tally, f *faulted, jobs []samples.Job) {
 	row("runs", "%d, %d of them twice", len(t.ran), len(t.twice()))
 	row("overlaps", "%d, of %d beliefs", len(t.overlaps), len(t.beliefs))
 	_ = w.Flush()
-}
-
-// counted is "12 a, 3 b", the most frequent first.
-func counted(counts map[string]int) string {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		if counts[a] != counts[b] {
-			return counts[b] - counts[a]
-		}
-		return strings.Compare(a, b)
-	})
-	if len(names) == 0 {
-		return "none"
-	}
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%d %s", counts[name], name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // twice are the firings that were run more than once.

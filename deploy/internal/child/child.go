@@ -75,6 +75,12 @@ func (p *Process[R]) Records() []R {
 	return p.records[:len(p.records):len(p.records)]
 }
 
+// Said is what it has written to its standard error, once it has ended.
+func (p *Process[R]) Said() string {
+	<-p.done
+	return p.stderr.String()
+}
+
 // Signal sends it a signal.
 func (p *Process[R]) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demojobs/app"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// story is evidence of two jobs, one of each kind, that are due every 5 s: what two applications wrote down, and what store and servers
+// saw. Times are seconds on both clocks.
+type story struct {
+	a, b   *life
+	writes []write
+	claims map[firing]claim
+	until  int // the end of the window
+	gap    stretch
+}
+
+var begin = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func at(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func due(job string, s int) firing { return firing{job, begin.Add(time.Duration(s) * time.Second)} }
+
+// runs writes down a run that ends well.
+func (l *life) runs(f firing, token uint64, from, until float64) {
+	l.begins(f, token, from)
+	l.write(f, token, until, app.Returned, app.Record{})
+	l.write(f, token, until, app.Ended, app.Record{Until: at(until)})
+	l.write(f, token, until, app.Finished, app.Record{Ran: true})
+}
+
+func (l *life) begins(f firing, token uint64, from float64) {
+	l.write(f, token, from, app.Granted, app.Record{Due: f.due})
+	l.write(f, token, from, app.Began, app.Record{})
+}
+
+// loses writes down a run that loses its permit, and when it stops.
+func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
+	l.begins(f, token, from)
+	l.write(f, token, lost, app.Ended, app.Record{Until: at(lost), Lost: true})
+	l.write(f, token, stops, app.Returned, app.Record{Text: "the permit is lost"})
+	l.write(f, token, stops, app.Finished, app.Record{Ran: true, Lost: true, Text: "expired"})
+}
+
+func (l *life) write(f firing, token uint64, s float64, event app.Event, rec app.Record) {
+	rec.Event, rec.Job, rec.Token, rec.At = event, f.job, token, at(s)
+	l.records = append(l.records, rec)
+}
+
+func newStory() *story {
+	return &story{a: &life{app: "a"}, b: &life{app: "b"}, claims: map[firing]claim{}}
+}
+
+func (s *story) servers(f firing, token uint64, winner string, state gatekeeperv1.FiringState) {
+	s.claims[f] = claim{token: token, winner: winner, state: state}
+}
+
+const (
+	done  = gatekeeperv1.FiringState_FIRING_STATE_DONE
+	spent = gatekeeperv1.FiringState_FIRING_STATE_SPENT
+)
+
+func (s *story) evidence() *evidence {
+	until := begin
+	if s.until > 0 {
+		until = begin.Add(time.Duration(s.until) * time.Second)
+	}
+	return &evidence{
+		history: newHistory([]*life{s.a, s.b}),
+		jobs: []job{
+			{Job: app.Job{Name: "spent", Period: 5 * time.Second}},
+			{Job: app.Job{Name: "free", Period: 5 * time.Second}, free: true},
+		},
+		writes: s.writes, claims: s.claims, leaderless: s.gap,
+		window: window{from: begin.Add(time.Millisecond), until: until, wall: begin},
+	}
+}
+
+// wantBroken wants one broken promise with these words, or none.
+func wantBroken(t *testing.T, broken []string, words string) {
+	t.Helper()
+	switch {
+	case words == "" && len(broken) > 0:
+		t.Errorf("broken: %q", broken)
+	case words != "" && (len(broken) != 1 || !strings.Contains(broken[0], words)):
+		t.Errorf("broken: %q, want one about %q", broken, words)
+	}
+}
+
+func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		tell   func(*story)
+		again  int
+		broken string
+	}{
+		{"OnceEach", func(s *story) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
+		{"DoneAndAgain", func(s *story) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
+		{"FreeAfterADeath", func(s *story) {
+			s.a.begins(due("free", 5), 1, 5)
+			s.a.killed = at(6)
+			s.b.runs(due("free", 5), 2, 9, 10)
+		}, 1, ""},
+		{"FreeAfterALoss", func(s *story) { s.a.loses(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
+		{"SpentAfterADeath", func(s *story) {
+			s.a.begins(due("spent", 5), 1, 5)
+			s.a.killed = at(6)
+			s.b.runs(due("spent", 5), 2, 9, 10)
+		}, 0, "is spent"},
+		{"GivenBack", func(s *story) {
+			s.a.write(due("spent", 5), 1, 5, app.Granted, app.Record{Due: due("spent", 5).due})
+			s.a.write(due("spent", 5), 1, 5, app.Finished, app.Record{})
+			s.b.runs(due("spent", 5), 2, 6, 7)
+		}, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStory()
+			test.tell(s)
+			again, broken := s.evidence().twice()
+			wantBroken(t, broken, test.broken)
+			if again != test.again {
+				t.Errorf("%d run again, want %d", again, test.again)
+			}
+		})
+	}
+}
+
+func TestOverlaps_TwoBelieveInOnePermit_IsBroken(t *testing.T) {
+	s := newStory()
+	s.a.runs(due("free", 5), 1, 5, 6)
+	s.b.runs(due("free", 10), 2, 6, 8)
+	wantBroken(t, s.evidence().overlaps(), "")
+	s.a.runs(due("free", 15), 3, 15, 17)
+	s.b.runs(due("free", 20), 4, 16, 18)
+	wantBroken(t, s.evidence().overlaps(), "overlap")
+}
+
+func TestOverlaps_TokenThatFalls_IsBroken(t *testing.T) {
+	s := newStory()
+	s.a.runs(due("free", 5), 7, 5, 6)
+	s.b.runs(due("free", 10), 6, 10, 11)
+	wantBroken(t, s.evidence().overlaps(), "falling token")
+}
+
+func TestSuccessions_JobThatGoesOn_IsBrokenUnlessSuspended(t *testing.T) {
+	s := newStory()
+	s.a.loses(due("free", 5), 1, 5, 8, 8)
+	s.b.runs(due("free", 10), 2, 9, 10)
+	lost, suspended, broken := s.evidence().successions()
+	wantBroken(t, broken, "")
+	if lost != 1 || len(suspended) != 0 {
+		t.Errorf("%d lost, %v suspended", lost, suspended)
+	}
+
+	s = newStory()
+	s.a.loses(due("free", 5), 1, 5, 8, 12)
+	s.b.runs(due("free", 10), 2, 9, 10)
+	_, _, broken = s.evidence().successions()
+	wantBroken(t, broken, "went on")
+
+	s.a.suspended = stretch{at(6), at(11)}
+	_, suspended, broken = s.evidence().successions()
+	wantBroken(t, broken, "")
+	if len(suspended) != 1 || suspended[0].token != 1 {
+		t.Errorf("%v suspended", suspended)
+	}
+}
+
+func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
+	took := func(token uint64, accepted bool) write { return write{job: "free", token: token, accepted: accepted} }
+	for _, test := range []struct {
+		name    string
+		writes  []write
+		refused int
+		broken  string
+	}{
+		{"OlderRefused", []write{took(1, true), took(2, true), took(1, false)}, 1, ""},
+		{"OlderTaken", []write{took(2, true), took(1, true)}, 0, "took write"},
+		{"NewestRefused", []write{took(2, true), took(2, false)}, 0, "had seen no newer one"},
+		{"OtherJob", []write{took(2, true), {job: "spent", token: 1, accepted: true}}, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStory()
+			s.writes = test.writes
+			refused, broken := s.evidence().stale()
+			wantBroken(t, broken, test.broken)
+			if len(refused) != test.refused {
+				t.Errorf("refused %v", refused)
+			}
+		})
+	}
+}
+
+func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		tell   func(*story)
+		why    string
+		broken string
+	}{
+		{"Claimed", func(s *story) { s.a.runs(due("free", 5), 1, 5, 6) }, "", ""},
+		{"NobodyLived", func(s *story) { s.a.killed, s.b.killed = at(1), at(2) }, nobody, ""},
+		{"NoServerLed", func(s *story) { s.gap = stretch{at(4), at(7)} }, noServer, ""},
+		{"StillAsking", func(*story) {}, holder, ""},
+		{"Suspended", func(s *story) { s.a.suspended = stretch{at(4), at(8)}; s.b.killed = at(1) }, weak, ""},
+		{"ForNoReason", func(s *story) { s.a.write(due("free", 5), 0, 4, app.Skipped, app.Record{Text: "FIRING_DONE"}) }, "", "a was there"},
+		{"ForNoReason_ByAClockThatIsOff", func(s *story) {
+			s.a.clock = -2 * time.Second
+			s.a.write(due("free", 5), 0, 6, app.Skipped, app.Record{Text: "FIRING_DONE"})
+		}, "", "a was there"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStory()
+			s.until = 10
+			s.servers(due("spent", 5), 9, "a", done)
+			test.tell(s)
+			why, broken := s.evidence().unclaimed()
+			wantBroken(t, broken, test.broken)
+			if test.why == "" && len(why) > 0 || test.why != "" && why[test.why] != 1 {
+				t.Errorf("not claimed: %v, want %q", why, test.why)
+			}
+		})
+	}
+}
+
+func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
+	f := due("spent", 5)
+	for _, test := range []struct {
+		name   string
+		tell   func(*story)
+		died   int
+		broken string
+	}{
+		{"Done", func(s *story) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", done) }, 0, ""},
+		{"Spent", func(s *story) { s.a.begins(f, 1, 5); s.a.killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
+		{"DiedUnwritten", func(s *story) { s.a.killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
+		{"NeverHeardOf", func(s *story) { s.servers(f, 1, "a", done) }, 0, "never heard of it"},
+		{"Forgotten", func(s *story) { s.a.runs(f, 1, 5, 6) }, 0, "know nothing"},
+		{"OtherToken", func(s *story) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "say token 1"},
+		{"DoneSaidSpent", func(s *story) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "cut short"},
+		{"DeadSaidDone", func(s *story) { s.a.begins(f, 1, 5); s.a.killed = at(6); s.servers(f, 1, "a", done) }, 0, "say that it is done"},
+		{"StillClaimed", func(s *story) {
+			s.a.runs(f, 1, 5, 6)
+			s.servers(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+		}, 0, "at the end"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStory()
+			test.tell(s)
+			died, broken := s.evidence().audit()
+			wantBroken(t, broken, test.broken)
+			if died != test.died {
+				t.Errorf("%d died unwritten, want %d", died, test.died)
+			}
+		})
+	}
+}
+
+// A report of a whole story with every fault in it: application a is killed, and b is suspended.
+func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
+	tell := func() (*story, *faults) {
+		s := newStory()
+		s.a.begins(due("spent", 5), 1, 5)
+		s.a.begins(due("free", 5), 2, 5)
+		s.a.killed = at(6)
+		s.servers(due("spent", 5), 1, "a", spent)
+		s.b.runs(due("free", 5), 3, 9, 9.5)
+		s.servers(due("free", 5), 3, "b", done)
+		s.b.suspended = stretch{at(11), at(15)}
+		s.b.loses(due("free", 10), 4, 10, 14, 15)
+		c := &life{app: "c"}
+		c.runs(due("free", 10), 5, 14.5, 15)
+		s.servers(due("free", 10), 5, "c", done)
+		s.a.records = append(s.a.records, c.records...)
+		s.writes = []write{{job: "free", token: 4, step: 1, at: at(10.5), accepted: true}, {job: "free", token: 5, step: 1, at: at(14.6), accepted: true},
+			{job: "free", token: 4, step: 2, at: at(15), accepted: false}}
+		return s, &faults{
+			kill:    killedApp{app: "a", at: at(6), held: 2, freed: at(3)},
+			suspend: suspendedApp{app: "b", when: s.b.suspended, caught: app.Record{Job: "free", Token: 4, Step: 2}, next: 5},
+		}
+	}
+	s, f := tell()
+	e := s.evidence()
+	// c is a third application; its records were parked in a's account to keep the story short.
+	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
+	r := newReport(e, f)
+	wantBroken(t, r.Broken, "")
+	if r.Firings.Again != 2 || r.Firings.CutShort != 1 || r.Firings.Claimed != 3 || r.Store.Refused != 1 || len(r.Kill.Jobs) != 2 || len(r.Suspend.Jobs) != 1 {
+		t.Errorf("%+v", r)
+	}
+	if want := "write 2 refused: token 4 is older than 5"; r.Suspend.Jobs[0].Writes != want {
+		t.Errorf("%q, want %q", r.Suspend.Jobs[0].Writes, want)
+	}
+
+	e.writes = e.writes[:2]
+	wantBroken(t, newReport(e, f).Broken, "was not refused")
+}
+
+// cut is the part of a life that is, or is not, about a token.
+func cut(l *life, token uint64, about bool) *life {
+	part := *l
+	part.records = slices.DeleteFunc(slices.Clone(l.records), func(r app.Record) bool { return (r.Token == token) != about })
+	if about {
+		part.app, part.killed = "c", 0
+	}
+	return &part
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+var bin string
+
+// TestMain is also the main of the applications: they are started as this very program.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		if len(os.Args) > 1 && os.Args[1] == "app" {
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+			defer stop()
+			if err := command(ctx, os.Args[1:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			return 0
+		}
+		dir, err := os.MkdirTemp("", "gatekeeper-demojobs-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
+	var out strings.Builder
+	file := filepath.Join(t.TempDir(), "report.json")
+	d := demo{out: &out, bin: bin, length: 12 * time.Second, jobs: 16, duration: 2 * time.Second, skew: -2 * time.Second, profile: "fast", dir: t.TempDir(), jsonFile: file}
+	if err := d.run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, row := range []string{"firings", "not claimed", "by the servers", "lost permits", "wrong clock", "fail-over", "kill -9", "SIGSTOP"} {
+		if !strings.Contains(out.String(), "\n"+row+" ") {
+			t.Errorf("the report has no row %q:\n%s", row, &out)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Kill.Jobs) == 0 || len(r.Suspend.Jobs) == 0 || r.Store.Refused == 0 {
+		t.Errorf("%s", text)
+	}
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/demojobs/app"
+)
+
+// report is what the demo prints. Durations are in seconds.
+type report struct {
+	Firings struct {
+		Due       int            `json:"due"`
+		Claimed   int            `json:"claimed"`
+		Again     int            `json:"run_again_after_a_loss"`
+		Twice     int            `json:"claimed_twice"`
+		CutShort  int            `json:"cut_short_and_spent"`
+		Unclaimed map[string]int `json:"not_claimed,omitempty"`
+		// Asked is how many the servers were asked about, and Died how many claims died with their application before it could write
+		// them down.
+		Asked int `json:"asked_of_the_servers"`
+		Died  int `json:"claims_that_died_unwritten"`
+		// Otherwise is in how many the servers disagree with what was written down.
+		Otherwise int `json:"servers_say_otherwise"`
+	} `json:"firings"`
+	Runs struct {
+		Begun     int `json:"begun"`
+		Overlaps  int `json:"overlaps"`
+		Lost      int `json:"lost_and_stopped_before_the_next"`
+		Suspended int `json:"lost_while_suspended"`
+	} `json:"runs"`
+	Store struct {
+		Accepted int `json:"accepted"`
+		Refused  int `json:"refused_by_token"`
+	} `json:"writes"`
+	Clock struct {
+		App  string         `json:"app"`
+		Off  float64        `json:"off"`
+		Ran  int            `json:"ran"`
+		Told map[string]int `json:"did_not_run"`
+	} `json:"wrong_clock"`
+	Kill struct {
+		App   string  `json:"app"`
+		Held  int     `json:"held"`
+		Freed float64 `json:"freed_after"`
+		Jobs  []fate  `json:"jobs"`
+	} `json:"killed_app"`
+	Leader struct {
+		Server   string  `json:"server"`
+		FailOver float64 `json:"fail_over"`
+		UnderWay int     `json:"jobs_under_way"`
+		WentOn   int     `json:"went_on"`
+		Stopped  int     `json:"told_to_stop"`
+	} `json:"killed_leader"`
+	Suspend struct {
+		App    string  `json:"app"`
+		For    float64 `json:"for"`
+		Jobs   []fate  `json:"jobs"`
+		Caught string  `json:"caught"`
+	} `json:"suspended_app"`
+	Broken []string `json:"broken_promises"`
+}
+
+// fate is what became of one job that a fault hit.
+type fate struct {
+	Job    string `json:"job"`
+	Due    string `json:"due"`
+	OnLoss string `json:"firing_on_loss"`
+	Token  uint64 `json:"token"`
+	// Firing is what became of its firing.
+	Firing string `json:"firing"`
+	// Next is who was granted the job's permit next, and After how long after the fault.
+	Next  string  `json:"next,omitempty"`
+	After float64 `json:"after,omitempty"`
+	// Writes says what became of the writes of one that was suspended.
+	Writes string `json:"writes,omitempty"`
+}
+
+func newReport(e *evidence, f *faults) *report {
+	r := &report{}
+	broke := func(broken []string) int {
+		r.Broken = append(r.Broken, broken...)
+		return len(broken)
+	}
+	var broken []string
+
+	r.Firings.Unclaimed, broken = e.unclaimed()
+	missed := broke(broken)
+	r.Firings.Again, broken = e.twice()
+	r.Firings.Twice = broke(broken)
+	r.Firings.Asked = e.asked
+	r.Firings.Died, broken = e.audit()
+	r.Firings.Otherwise = broke(broken)
+	for f := range e.by {
+		last := e.last(f)
+		if last == nil {
+			continue
+		}
+		r.Firings.Claimed++
+		if last.cut() && last.began > 0 && !e.job(f.job).free {
+			r.Firings.CutShort++
+		}
+	}
+	r.Firings.Claimed += r.Firings.Died
+	r.Firings.Due = r.Firings.Claimed + missed
+	for _, n := range r.Firings.Unclaimed {
+		r.Firings.Due += n
+	}
+
+	for _, run := range e.runs {
+		if run.began > 0 {
+			r.Runs.Begun++
+		}
+	}
+	r.Runs.Overlaps = broke(e.overlaps())
+	lost, suspended, broken := e.successions()
+	broke(broken)
+	r.Runs.Lost, r.Runs.Suspended = lost, len(suspended)
+	refused, broken := e.stale()
+	broke(broken)
+	r.Store.Refused = len(refused)
+	r.Store.Accepted = len(e.writes) - len(refused) - len(broken)
+
+	r.clock(e)
+	broke(r.killed(e, f.kill))
+	r.leader(e, f.leader)
+	broke(r.suspended(e, f.suspend, suspended, refused))
+	return r
+}
+
+// clock is about the application whose clock is off.
+func (r *report) clock(e *evidence) {
+	r.Clock.Told = map[string]int{}
+	for _, l := range e.lives {
+		if l.clock == 0 {
+			continue
+		}
+		r.Clock.App, r.Clock.Off = l.app, l.clock.Seconds()
+		for _, rec := range l.records {
+			switch rec.Event {
+			case app.Began:
+				r.Clock.Ran++
+			case app.Skipped:
+				if rec.Text != app.ShutDown {
+					r.Clock.Told[rec.Text]++
+				}
+			}
+		}
+	}
+}
+
+// killed is about the application that was killed.
+func (r *report) killed(e *evidence, k killedApp) (broken []string) {
+	r.Kill.App, r.Kill.Held, r.Kill.Freed = k.app, k.held, seconds(k.freed)
+	kinds := map[bool]int{}
+	for _, l := range e.lives {
+		if l.killed == 0 {
+			continue
+		}
+		for _, run := range e.orphans(l) {
+			fate := e.fate(run, k.at)
+			r.Kill.Jobs = append(r.Kill.Jobs, fate)
+			free := e.job(run.job).free
+			if run.began == 0 || run.returned > 0 {
+				continue // it was not cut short
+			}
+			kinds[free]++
+			if again := e.last(run.firing) != run; again != free {
+				broken = append(broken, fmt.Sprintf("%s was cut short by the death of %s; by %s it should have been run again: %t; it was: %t",
+					e.name(run.firing), k.app, e.job(run.job).kind(), free, again))
+			}
+		}
+	}
+	if kinds[true] == 0 || kinds[false] == 0 {
+		broken = append(broken, fmt.Sprintf("the killed application had cut short %d free firings and %d others: this shows too little", kinds[true], kinds[false]))
+	}
+	return broken
+}
+
+// leader is about the server that was killed.
+func (r *report) leader(e *evidence, k killedLeader) {
+	r.Leader.Server, r.Leader.FailOver = k.server, seconds(k.without.until-k.without.from)
+	for _, run := range e.underWay(k.without.from) {
+		r.Leader.UnderWay++
+		if run.told || run.cut() {
+			r.Leader.Stopped++
+		} else {
+			r.Leader.WentOn++
+		}
+	}
+}
+
+// suspended is about the application that was suspended.
+func (r *report) suspended(e *evidence, s suspendedApp, runs []*run, refused []write) (broken []string) {
+	r.Suspend.App, r.Suspend.For = s.app, seconds(s.when.until-s.when.from)
+	seen := false
+	for _, run := range runs {
+		fate := e.fate(run, s.when.from)
+		fate.Writes = "none after waking"
+		for _, w := range e.writes {
+			if w.token != run.token || w.at < s.when.until {
+				continue
+			}
+			if w.accepted {
+				broken = append(broken, fmt.Sprintf("write %d of %s with token %d was taken after the suspension", w.step, w.job, w.token))
+			}
+		}
+		for _, w := range refused {
+			if w.token == run.token {
+				next := e.next(run)
+				fate.Writes = fmt.Sprintf("write %d refused: token %d is older than %d", w.step, w.token, next.token)
+				seen = seen || w.token == s.caught.Token
+			}
+		}
+		r.Suspend.Jobs = append(r.Suspend.Jobs, fate)
+	}
+	r.Suspend.Caught = s.caught.Job
+	if !seen {
+		broken = append(broken, fmt.Sprintf("the suspended write %d of %s with token %d was not refused", s.caught.Step, s.caught.Job, s.caught.Token))
+	}
+	return broken
+}
+
+// fate tells what became of a run that was hit by a fault at that moment.
+func (e *evidence) fate(r *run, at time.Duration) fate {
+	f := fate{Job: r.job, Due: r.due.Format("15:04:05"), OnLoss: e.job(r.job).kind(), Token: r.token, Firing: "cut short, never run again"}
+	switch last := e.last(r.firing); {
+	case last != nil && last != r:
+		f.Firing = "run again by " + last.life.app
+	case r.returned > 0 && r.failed == "":
+		f.Firing = "run to its end"
+	case r.began == 0:
+		f.Firing = "claimed, not begun"
+	}
+	if next := e.next(r); next != nil {
+		f.Next, f.After = next.String(), seconds(next.granted-at)
+	}
+	return f
+}
+
+// verdict is an error for every broken promise.
+func (r *report) verdict() error {
+	var errs []error
+	for i, text := range r.Broken {
+		if i == 20 {
+			errs = append(errs, fmt.Errorf("and %d more", len(r.Broken)-i))
+			break
+		}
+		errs = append(errs, errors.New(text))
+	}
+	return errors.Join(errs...)
+}
+
+// publish prints the report, and writes it to the file.
+func (d *demo) publish(r *report) error {
+	r.print(d.out)
+	if d.jsonFile == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(d.jsonFile, append(text, '\n'), 0o600)
+}
+
+func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }

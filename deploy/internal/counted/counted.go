@@ -1,0 +1,26 @@
+// Package counted says what was counted.
+package counted
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Words is "12 a, 3 b" with the given separator, the most frequent first; "none" of nothing.
+func Words(counts map[string]int, separator string) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		return strings.Compare(a, b)
+	})
+	if len(names) == 0 {
+		return "none"
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d %s", counts[name], name)
+	}
+	return strings.Join(names, separator)
+}

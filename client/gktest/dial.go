@@ -73,8 +73,3 @@ func (c clock) Now() time.Duration {
 	}
 	return time.Duration(float64(passed) * c.rate)
 }
-
-// logTo logs into the output of a test.
-func logTo(t testing.TB, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
-}

@@ -1,0 +1,20 @@
+package gktest
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestLogTo_AfterTheTest_SaysNothing(t *testing.T) {
+	var out bytes.Buffer
+	o := &output{to: &out}
+	log := slog.New(slog.NewTextHandler(o, nil))
+	log.Info("during")
+	o.end()
+	log.Info("after")
+	if !strings.Contains(out.String(), "during") || strings.Contains(out.String(), "after") {
+		t.Errorf("logged: %s", out.String())
+	}
+}

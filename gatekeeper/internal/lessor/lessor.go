@@ -84,19 +84,27 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	go l.adopt(term, state)
 }
 
-// Demote ends the epoch of that term: nothing is kept and nothing more is proposed.
+// Demote ends the epoch of that term: nothing is kept and nothing more is proposed. It takes as long with a million leases as
+// with none: marks are resolved afterwards, for nobody reaches a lease of an epoch that is over but who waits for its mark.
 func (l *Lessor) Demote(term uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.term != term {
 		return
 	}
-	l.term = 0
-	for _, le := range l.leases {
+	old := l.leases
+	l.term, l.leases, l.due = 0, nil, nil
+	l.poke()
+	l.runs.Add(1)
+	go l.forget(old)
+}
+
+// forget resolves the marks of an epoch that is over.
+func (l *Lessor) forget(leases map[uint64]*lease) {
+	defer l.runs.Done()
+	for _, le := range leases {
 		le.resolve()
 	}
-	l.leases, l.due = nil, nil
-	l.poke()
 }
 
 // Close ends the epoch, if any, and waits until nothing of the lessor runs any more.

@@ -134,6 +134,39 @@ func TestDemote_WhileExpiriesAreDue_ProposesNothing(t *testing.T) {
 	})
 }
 
+func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
+	return semaphore.Decision{Outcome: semaphore.Refreshed}
+}
+
+// Whoever waits for what becomes of a marked permit learns that the epoch is over, and the next one can begin meanwhile.
+func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.fill(10)
+		l := New(Config{
+			State:    b.machine.State,
+			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // its outcome is not known
+			Overheld: func(*semaphore.Permit) {},
+		})
+		defer l.Close()
+		token, state := b.machine.State().LastToken(), b.machine.State()
+		l.Promote(1, time.Now(), state)
+		synctest.Wait()
+		l.Abandon(1, token)
+		refresh := []Refresh{{Token: token}}
+		v := l.Renew(1, Frame{}, refresh, admitAll, nil)[0]
+		if v.Status != Marked {
+			t.Fatalf("the verdict is %+v", v)
+		}
+		l.Demote(1)
+		l.Promote(2, time.Now(), state)
+		<-v.Resolved
+		if v := l.Renew(2, Frame{}, refresh, admitAll, nil)[0]; v.Status != Renewed {
+			t.Errorf("the mark is in the next epoch too: %+v", v)
+		}
+	})
+}
+
 func TestIntake_Fence_WaitsForThoseBeforeAndNotForThoseAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := intake{now: newGeneration()}

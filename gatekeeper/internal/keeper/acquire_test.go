@@ -402,6 +402,20 @@ func TestCancel_LiveGrant_IsGivenBackAndNeverGrantsAgain(t *testing.T) {
 	})
 }
 
+// Nothing ran under a grant that nobody holds. A release is the word of somebody who may have run.
+func TestCancel_GrantOfASemaphoreWithMinHold_DoesNotCool(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Hour })
+		w.granted(ask("a", "1"))
+		if r, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1"); err != nil || r.GaveBack == nil {
+			t.Fatal(r, err)
+		}
+		p := w.granted(ask("b", "2"))
+		w.release(p.Token)
+		w.denied(ask("c", "3"), semaphore.NoFreePermit)
+	})
+}
+
 func TestCancel_BeforeTheRequestArrives_ItNeverGrants(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -57,6 +57,10 @@ func stateOf(p *semaphore.Permit) string {
 
 // Cancel ends an acquisition by its request id. It leaves the queue; a grant of it is given back, so the caller must have
 // stopped believing in it; and a repeat of the acquire never grants.
+//
+// It ends like a grant that was abandoned: nobody was told of it, or who was told has not begun, so nothing ran. min_hold is how
+// long a run keeps the slot at least, and there was none: no cooling follows, and the slot is free at once. Whoever has begun
+// releases by token instead.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {

@@ -251,6 +251,28 @@ func TestAcquire_LeadershipEnds_CallsEndAndQueueAgainByAge(t *testing.T) {
 	})
 }
 
+func TestTryAcquire_WhileTheQueueGathers_IsAnsweredAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.Gather = 300 * time.Millisecond
+		w.define("job", nil)
+		w.define("other", nil)
+		w.demote()
+		w.promote(2)
+		w.granted(ask("a", "1")) // nobody is back
+		b := w.wait1(&AcquireCall{Request: semaphore.Request{Semaphore: "other", Identity: ask("b", "2").Identity, Weight: 1}, RequestID: "2"})
+		if !b.waits() {
+			t.Fatal("a waiter was offered a permit while the lines gather")
+		}
+		call := ask("c", "3")
+		call.Semaphore = "other"
+		w.denied(call, semaphore.NoFreePermit) // a waiter is back
+		w.sleep(300 * time.Millisecond)
+		if a := <-b.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("got %+v", a)
+		}
+	})
+}
+
 func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -29,6 +29,12 @@
 // put in its place by the age that it claims, which is a hint of an unverified client and therefore capped. Whoever comes
 // later goes to the end, whatever age is claimed.
 //
+// While the lines gather no waiter is offered anything, but who asks once and does not wait is still answered at once: it is denied
+// when a waiter is back in the line, and granted when there is room and none is. It may so come before a waiter that is still
+// on its way. The other way would be to hold every such call back until the lines have gathered. That is 300 ms without an answer,
+// after each fail-over, for every job of the cluster, to save for a few waiters a place that nobody promised them: fairness
+// ends with the leadership.
+//
 // # Costs
 //
 // A line is two ordered trees: everybody, and those that can be offered something. Joining, leaving, detaching and each

@@ -290,7 +290,7 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	r := newReport(e, f)
 	wantBroken(t, r.Broken, "")
-	if r.Firings.Again != 2 || r.Firings.CutShort != 1 || r.Firings.Claimed != 3 || r.Store.Refused != 1 || len(r.Kill.Jobs) != 2 || len(r.Suspend.Jobs) != 1 {
+	if r.Firings.Again != 2 || r.Firings.Spent != 1 || r.Firings.Claimed != 3 || r.Store.Refused != 1 || len(r.Kill.Jobs) != 2 || len(r.Suspend.Jobs) != 1 {
 		t.Errorf("%+v", r)
 	}
 	if want := "write 2 refused: token 4 is older than 5"; r.Suspend.Jobs[0].Writes != want {

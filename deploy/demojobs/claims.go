@@ -61,7 +61,7 @@ func (e *evidence) audit() (died int, broken []string) {
 		}
 		free := e.job(f.job).free
 		switch {
-		case c.token == 0 && !(last.cut() && free):
+		case c.token == 0 && (!last.cut() || !free):
 			broken = append(broken, fmt.Sprintf("%s was run by %s, and the servers know nothing of it", e.name(f), last))
 		case c.token != 0 && c.token < last.token:
 			broken = append(broken, fmt.Sprintf("%s was run by %s, and the servers say token %d", e.name(f), last, c.token))

@@ -133,6 +133,9 @@ func (r *run) believed() stretch {
 // confirmed.
 func (r *run) cut() bool { return r.lost || !r.finished && r.life.killed > 0 || r.release != "" }
 
+// untold says that it ran to its end, and that no server has confirmed the release.
+func (r *run) untold() bool { return r.returned > 0 && r.failed == "" && r.release != "" }
+
 // givenBack says that nothing was begun, so that the firing may be claimed again.
 func (r *run) givenBack() bool { return r.began == 0 && r.finished }
 

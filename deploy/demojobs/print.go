@@ -16,14 +16,15 @@ func (r *report) print(out io.Writer) {
 	f := r.Firings
 	row("firings", "%d due, %d claimed once, %d claimed twice", f.Due, f.Claimed-f.Twice, f.Twice)
 	row("not claimed", "%s", counted.Words(f.Unclaimed, "; "))
-	row("cut short", "%d run again, as their definitions say (free), %d not (spent)", f.Again, f.CutShort)
+	row("lost firings", "%d run again, as their definitions say (free), %d not (spent); %d of both kinds had run to their end when no server could be told",
+		f.Again, f.Spent, f.Untold)
 	row("by the servers", "of %d firings %d otherwise; %d were claimed by an application that died before it wrote that down", f.Asked, f.Otherwise, f.Died)
 	row("runs", "%d begun, %d overlaps", r.Runs.Begun, r.Runs.Overlaps)
 	row("lost permits", "%d jobs, stopped before the next began; and %d of the suspended application, see below", r.Runs.Lost, r.Runs.Suspended)
 	row("writes", "%d taken, %d refused by their tokens", r.Store.Accepted, r.Store.Refused)
 	row("wrong clock", "%s, off by %vs: ran %d firings, and of the others was told %s", r.Clock.App, r.Clock.Off, r.Clock.Ran, counted.Words(r.Clock.Told, ", "))
-	row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on and %d were told to stop in time",
-		r.Leader.FailOver, r.Leader.Server, r.Leader.UnderWay, r.Leader.WentOn, r.Leader.Stopped)
+	row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server could be told, %d were told to stop",
+		r.Leader.FailOver, r.Leader.Server, r.Leader.UnderWay, r.Leader.WentOn, r.Leader.Untold, r.Leader.Stopped)
 	row("broken promises", "%d", len(r.Broken))
 	_ = w.Flush()
 

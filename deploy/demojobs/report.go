@@ -13,11 +13,13 @@ import (
 // report is what the demo prints. Durations are in seconds.
 type report struct {
 	Firings struct {
-		Due       int            `json:"due"`
-		Claimed   int            `json:"claimed"`
-		Again     int            `json:"run_again_after_a_loss"`
-		Twice     int            `json:"claimed_twice"`
-		CutShort  int            `json:"cut_short_and_spent"`
+		Due     int `json:"due"`
+		Claimed int `json:"claimed"`
+		Again   int `json:"run_again_after_a_loss"`
+		Twice   int `json:"claimed_twice"`
+		Spent   int `json:"spent_by_a_loss"`
+		// Untold had run to their end, and no server was there to be told: they count as lost.
+		Untold    int            `json:"run_to_their_end_and_not_told"`
 		Unclaimed map[string]int `json:"not_claimed,omitempty"`
 		// Asked is how many the servers were asked about, and Died how many claims died with their application before it could write
 		// them down.
@@ -54,6 +56,7 @@ type report struct {
 		UnderWay int     `json:"jobs_under_way"`
 		WentOn   int     `json:"went_on"`
 		Stopped  int     `json:"told_to_stop"`
+		Untold   int     `json:"ended_before_a_server_could_be_told"`
 	} `json:"killed_leader"`
 	Suspend struct {
 		App    string  `json:"app"`
@@ -101,7 +104,7 @@ func newReport(e *evidence, f *faults) *report {
 		}
 		r.Firings.Claimed++
 		if last.cut() && last.began > 0 && !e.job(f.job).free {
-			r.Firings.CutShort++
+			r.Firings.Spent++
 		}
 	}
 	r.Firings.Claimed += r.Firings.Died
@@ -113,6 +116,9 @@ func newReport(e *evidence, f *faults) *report {
 	for _, run := range e.runs {
 		if run.began > 0 {
 			r.Runs.Begun++
+		}
+		if run.untold() {
+			r.Firings.Untold++
 		}
 	}
 	r.Runs.Overlaps = broke(e.overlaps())
@@ -185,9 +191,12 @@ func (r *report) leader(e *evidence, k killedLeader) {
 	r.Leader.Server, r.Leader.FailOver = k.server, seconds(k.without.until-k.without.from)
 	for _, run := range e.underWay(k.without.from) {
 		r.Leader.UnderWay++
-		if run.told || run.cut() {
+		switch {
+		case run.told:
 			r.Leader.Stopped++
-		} else {
+		case run.untold():
+			r.Leader.Untold++
+		default:
 			r.Leader.WentOn++
 		}
 	}

@@ -49,7 +49,7 @@ func ExampleDial() {
 
 // A server that is away is tried again until the context ends. Then the error says what was tried.
 func ExampleUnavailableError() {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	c, err := client.Dial(ctx, []string{nobody}, silent())
 	if err != nil {
@@ -92,8 +92,7 @@ func ExampleSemaphore_TryAcquire_contextEnded() {
 
 // A server whose certificate the authorities do not know is not talked to.
 func ExampleWithTLS() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
+	ctx := context.Background()
 	stranger := httptest.NewUnstartedServer(http.NotFoundHandler())
 	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
 	stranger.EnableHTTP2 = true
@@ -105,10 +104,9 @@ func ExampleWithTLS() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
+	_, err = c.Members(ctx, &gatekeeperv1.GetStatusRequest{}) // asks once; other calls go on until their context ends
 	fmt.Println(errors.Is(err, client.ErrUnavailable), strings.Contains(err.Error(), "certificate signed by unknown authority"))
 
-	ctx = context.Background()
 	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{CA: "/etc/gatekeeper/none.pem"}))
 	fmt.Println(errors.Is(err, fs.ErrNotExist))
 	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{Cert: "client.pem"}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 
 	"github.com/robfig/cron/v3"
 
@@ -18,8 +19,8 @@ type report struct{ name string }
 func (r report) Run() { _ = r.RunContext(context.Background()) }
 
 func (r report) RunContext(ctx context.Context) error {
-	fmt.Println("reporting", r.name, "under a permit:", client.PermitOf(ctx) != nil)
-	return nil
+	_, err := fmt.Fprintln(os.Stdout, "reporting", r.name, "under a permit:", client.PermitOf(ctx) != nil)
+	return err
 }
 
 func ExampleContextJob() {

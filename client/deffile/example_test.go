@@ -56,7 +56,7 @@ func ExampleFile_Errorf() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var at deffile.Position = file.Entries[0].Position("group_pattern")
+	at := file.Entries[0].Position("group_pattern")
 	fmt.Println("it stands in line", at.Line)
 	fmt.Println(file.Errorf(1, "permits", "%d are too many", 2))
 	// Output:

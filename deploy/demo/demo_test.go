@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -20,29 +20,7 @@ import (
 var bin string
 
 // TestMain is also the main of the hosts: they are started as this very program.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "host" {
-		if err := run(context.Background(), os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "gatekeeper-demo-test-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		bin = dir
-		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, "host", run)) }
 
 func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
 	var out strings.Builder

@@ -1,48 +1,20 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
 )
 
 var bin string
 
 // TestMain is also the main of the applications: they are started as this very program.
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		if len(os.Args) > 1 && os.Args[1] == "app" {
-			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-			defer stop()
-			if err := command(ctx, os.Args[1:]); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				return 1
-			}
-			return 0
-		}
-		dir, err := os.MkdirTemp("", "gatekeeper-demojobs-test-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		bin = dir
-		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, "app", command)) }
 
 func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
 	var out strings.Builder

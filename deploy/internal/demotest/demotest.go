@@ -1,0 +1,40 @@
+// Package demotest is the TestMain of programs that start servers, and themselves again.
+package demotest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// Main runs the tests with a gatekeeperd that was built into the folder bin, and returns the exit code. When the test program was
+// started again with the name of a part of the program, it is that part instead.
+func Main(m *testing.M, bin *string, part string, command func(context.Context, []string) error) int {
+	fail := func(err error) int {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if len(os.Args) > 1 && os.Args[1] == part {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		if err := command(ctx, os.Args[1:]); err != nil {
+			return fail(err)
+		}
+		return 0
+	}
+	dir, err := os.MkdirTemp("", "gatekeeper-demo-test-")
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(dir)
+	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+		return fail(err)
+	}
+	*bin = dir
+	return m.Run()
+}

@@ -7,7 +7,8 @@
 //	defer server.Close(context.Background())
 //
 // opens a single durable server on loopback; Config says how several make a cluster. Command gatekeeperd is this package with
-// flags around it. Clients use package client, or any gRPC client of proto/gatekeeper/v1.
+// flags around it, examples/embedded an application whose processes are the cluster. Clients use package client, or any gRPC client
+// of proto/gatekeeper/v1.
 //
 // This package decides nothing. It checks a configuration, opens the rooms under internal/ in the order in which they need each
 // other, and closes them in the reverse order:

@@ -85,10 +85,12 @@ func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
 	}
 	h.begun = true
 	switch {
-	case restored || len(events) == 0:
+	case restored:
 		h.floor = revision
-	default:
+	case len(events) > 0:
 		h.floor = events[0].Revision - 1
+	case revision > 0:
+		h.floor = revision - 1 // it changed something that has no event, like the feature level
 	}
 }
 

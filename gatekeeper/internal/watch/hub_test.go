@@ -311,3 +311,16 @@ func TestSubscribe_AfterZero_BeginsAtTheVeryFirst(t *testing.T) {
 	defer s.Close()
 	wantBatch(t, s, 2, 1, 2)
 }
+
+// A new cluster's first entry may raise the feature level: that has a revision, and no event that anybody could have missed.
+func TestSubscribe_FirstEntryHasNoEvents_NothingIsMissed(t *testing.T) {
+	h := New(0)
+	h.add(1, nil, false)
+	h.add(2, []fsm.Event{{Revision: 2, Kind: fsm.Created}}, false)
+	s := h.Subscribe(0)
+	defer s.Close()
+	batch, err := s.Next(t.Context())
+	if err != nil || batch.Missed || batch.Revision != 2 || len(batch.Events) != 1 {
+		t.Errorf("got %+v, %v; want the event of revision 2", batch, err)
+	}
+}

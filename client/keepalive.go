@@ -239,17 +239,33 @@ func (k *keeper) nextFrame(number uint64) *frame {
 		p.asked, p.named = true, k.streams
 		f.permits = append(f.permits, p)
 		f.shortest = min(f.shortest, p.belief.duration)
-		f.message.Tokens = append(f.message.Tokens, &gatekeeperv1.TokenRefresh{Token: p.Token(), Duration: durationpb.New(p.belief.duration)})
 		if b := p.belief.stated(now); b != p.belief {
 			p.belief = b
 			k.arrange(p)
 			k.watching.endBy(p.at[byEvent], now)
 		}
 	}
+	f.message.Tokens = statements(f.permits)
 	n := min(len(k.forget), maxTokens)
 	f.message.Forget = append(f.message.Forget, k.forget[:n]...)
 	k.forget = append(k.forget[:0], k.forget[n:]...)
 	return f
+}
+
+// statements ask for the refresh of permits, and say by which duration each is counted from here on. A frame has many: so they are
+// one allocation, and permits that live as long share their duration, which nobody changes.
+func statements(permits []*Permit) []*gatekeeperv1.TokenRefresh {
+	values := make([]gatekeeperv1.TokenRefresh, len(permits))
+	tokens := make([]*gatekeeperv1.TokenRefresh, len(permits))
+	var shared *durationpb.Duration
+	for i, p := range permits {
+		if shared.AsDuration() != p.belief.duration {
+			shared = durationpb.New(p.belief.duration)
+		}
+		values[i].Token, values[i].Duration = p.Token(), shared
+		tokens[i] = &values[i]
+	}
+	return tokens
 }
 
 // answeredFrame takes the answer to a frame. A permit that it does not name was not refreshed.

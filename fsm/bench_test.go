@@ -100,7 +100,7 @@ func (l *log) round(names []string, next *int) (grants, releases []fsm.Command) 
 
 func encode(tb tester, cmds []fsm.Command) []byte {
 	tb.Helper()
-	e, err := fsm.Encode(1, cmds)
+	e, err := fsm.Encode(fsm.SupportedLevel, cmds)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := fsm.Encode(1, cmds); err != nil {
+		if _, err := fsm.Encode(fsm.SupportedLevel, cmds); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func TestCodec_AnyCommand_IsReadBackAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
-		entry, err := fsm.Encode(1, cmds)
+		entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestCodec_AnyCommand_IsReadBackAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "commands", got, cmds)
-		again, err := fsm.Encode(1, got)
+		again, err := fsm.Encode(fsm.SupportedLevel, got)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		number := func(what string) uint64 { return rapid.Uint64().Draw(t, what) }
 		names := func() []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, "names") }
 		instant := func(what string) time.Time { return anyTime().Draw(t, what) }
-		switch rapid.IntRange(0, 17).Draw(t, "command") {
+		switch rapid.IntRange(0, 22).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
 				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
@@ -123,11 +123,15 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 6:
 			return fsm.Clear{Token: number("token"), Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 7:
-			return fsm.Revoke{Token: number("token"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+			return fsm.Revoke{
+				Token: number("token"), Author: text("author"), Reason: text("reason"), At: instant("at"),
+				Drain: anyDuration().Draw(t, "drain"), UnsafeNow: rapid.Bool().Draw(t, "unsafe"),
+			}
 		case 8:
 			return fsm.Cancel{Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), RequestID: text("request")}
 		case 9:
 			b := fsm.EditBatch{Author: text("author"), Reason: text("reason"), RequestID: text("request"), At: instant("at")}
+			b.Drain, b.Until = anyDuration().Draw(t, "drain"), instant("until")
 			for range rapid.IntRange(0, 3).Draw(t, "changes") {
 				c := fsm.Change{
 					Kind: rapid.SampledFrom([]fsm.ChangeKind{fsm.Create, fsm.Replace, fsm.Delete, fsm.Declare}).Draw(t, "kind"),
@@ -142,12 +146,15 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 10:
 			return fsm.SetCordon{
 				ID: text("id"), GroupPattern: text("group"), AcquirerPattern: text("acquirer"), Until: instant("until"),
-				Author: text("author"), Reason: text("reason"), At: instant("at"),
+				Author: text("author"), Reason: text("reason"), At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
 			}
 		case 11:
 			return fsm.Uncordon{ID: text("id"), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 12:
-			return fsm.Pause{Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"), At: instant("at")}
+			return fsm.Pause{
+				Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"),
+				At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
+			}
 		case 13:
 			return fsm.Resume{Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 14:
@@ -160,6 +167,25 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}, Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 16:
 			return fsm.RetireMember{ID: text("id")}
+		case 17:
+			return fsm.EndDrain{
+				Change: number("change"), Term: number("term"), Names: names(), Cordon: text("cordon"), Token: number("token"), At: instant("at"),
+			}
+		case 18:
+			return fsm.Revert{Change: number("change"), Term: number("term"), Names: names(), At: instant("at")}
+		case 19:
+			c := fsm.Sight{Term: number("term")}
+			for range rapid.IntRange(0, 3).Draw(t, "sightings") {
+				c.Sightings = append(c.Sightings, fsm.Sighting{Group: text("group"), Acquirer: text("acquirer"), At: instant("at")})
+			}
+			return c
+		case 20:
+			return fsm.NoteSilence{
+				Semaphore: text("semaphore"), Term: number("term"), Silence: fsm.Silence(rapid.Byte().Draw(t, "silence") % (byte(fsm.HeldLong) + 1)),
+				Text: text("text"), At: instant("at"),
+			}
+		case 21:
+			return fsm.EndQuarantine{Term: number("term"), At: instant("at")}
 		}
 		return fsm.RaiseFeatureLevel{Level: rapid.Uint32Range(0, fsm.SupportedLevel).Draw(t, "level")}
 	})
@@ -174,7 +200,7 @@ func TestEncode_WhatCouldNotBeReadBack_IsRefused(t *testing.T) {
 		"pointer":               &fsm.Extend{},
 		"nothing":               nil,
 	} {
-		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil {
+		if _, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -220,6 +246,9 @@ func TestDecode_Refuses(t *testing.T) {
 		{"delete with definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
 		{"on_expiry of more than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
 		{"labels out of order", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{Labels: []*logv1.Label{{Key: "b"}, {Key: "a"}}}}), fsm.ErrMalformed},
+		{"a silence of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteSilence{NoteSilence: &logv1.NoteSilence{Silence: 5}}}), fsm.ErrMalformed},
+		{"a command above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{}}}), fsm.ErrMalformed},
+		{"a field above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_Pause{Pause: &logv1.Pause{Drain: 1}}}), fsm.ErrMalformed},
 		{"no settings", entry(1, &logv1.Command{Kind: &logv1.Command_Configure{Configure: &logv1.Configure{}}}), fsm.ErrMalformed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -240,22 +269,55 @@ func TestDecode_Refuses(t *testing.T) {
 	}
 }
 
+// What an older server would pass over must not reach it: not in an entry, and not in the state.
+func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
+	until := at(1)
+	newer := []fsm.Command{
+		fsm.EndDrain{}, fsm.Revert{}, fsm.Sight{}, fsm.NoteSilence{}, fsm.EndQuarantine{}, fsm.EditBatch{Drain: 1}, fsm.EditBatch{Until: until},
+		fsm.SetCordon{ID: "k", Drain: 1}, fsm.Pause{Drain: 1}, fsm.Revoke{Drain: 1}, fsm.Revoke{UnsafeNow: true},
+	}
+	for _, cmd := range newer {
+		if got := fsm.Level(cmd); got != 2 {
+			t.Errorf("%+v: Level = %d, want 2", cmd, got)
+		}
+		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil || !strings.Contains(err.Error(), "it needs feature level 2, and 1 is in force") {
+			t.Errorf("%+v: Encode at level 1: %v", cmd, err)
+		}
+		l := newLog(t)
+		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "needs feature level 2, and 1 is in force") {
+			t.Errorf("%+v: %s", cmd, why)
+		}
+	}
+	for _, cmd := range commandsOfLevel1() {
+		if got := fsm.Level(cmd); got != 1 {
+			t.Errorf("%+v: Level = %d, want 1", cmd, got)
+		}
+		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err != nil {
+			t.Errorf("%+v: %v", cmd, err)
+		}
+	}
+	if _, err := fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 2}}); err != nil {
+		t.Errorf("the raise itself: %v", err)
+	}
+}
+
 // FuzzDecode: whatever the bytes, Decode returns commands or an error, and any commands can be applied.
 func FuzzDecode(f *testing.F) {
 	for _, cmd := range everyCommand() {
-		entry, err := fsm.Encode(1, []fsm.Command{cmd})
+		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(entry)
 	}
-	whole, err := fsm.Encode(1, everyCommand())
+	whole, err := fsm.Encode(fsm.SupportedLevel, everyCommand())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(whole)
 	f.Add([]byte{})
 	f.Add([]byte{8, 2})
+	f.Add([]byte{8, 3})
 	start := snapshot(f, storyOfEveryCommand(f).state())
 	f.Fuzz(func(t *testing.T, entry []byte) {
 		cmds, err := fsm.Decode(entry)
@@ -265,7 +327,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		again, err := fsm.Encode(1, cmds)
+		again, err := fsm.Encode(fsm.SupportedLevel, cmds)
 		if err != nil {
 			t.Fatalf("cannot encode what was decoded: %v", err)
 		}

@@ -34,42 +34,51 @@ func goldenFile(t *testing.T, name string, make func() []byte) []byte {
 }
 
 func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
-	want := everyCommand()
-	file := goldenFile(t, "every-command.entry", func() []byte {
-		b, err := fsm.Encode(1, want)
+	for name, of := range map[string]struct {
+		level    uint32
+		commands []fsm.Command
+	}{
+		"every-command.entry":   {1, commandsOfLevel1()},
+		"every-command-2.entry": {2, commandsOfLevel2()},
+	} {
+		file := goldenFile(t, name, func() []byte {
+			b, err := fsm.Encode(of.level, of.commands)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		})
+		got, err := fsm.Decode(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		return b
-	})
-	got, err := fsm.Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "commands", got, want[:len(got)])
-	again, err := fsm.Encode(1, got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(file, again) {
-		t.Fatal("the same commands have other bytes than ever")
+		equal(t, name, got, of.commands)
+		again, err := fsm.Encode(of.level, got)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !bytes.Equal(file, again) {
+			t.Fatalf("%s: the same commands have other bytes than ever", name)
+		}
 	}
 }
 
 func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
-	for name, story := range map[string]func() *log{
-		"empty.snapshot":         func() *log { return newLog(t) },
-		"every-command.snapshot": func() *log { return storyOfEveryCommand(t) },
+	for name, story := range map[string]func() *fsm.State{
+		"empty.snapshot":           func() *fsm.State { return newLog(t).state() },
+		"every-command.snapshot":   func() *fsm.State { return storyOfLevel1(t).state() },
+		"every-command-2.snapshot": func() *fsm.State { return storyOfEveryCommand(t).state() },
+		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
-		file := goldenFile(t, name, func() []byte { return snapshot(t, story().state()) })
-		m := fsm.New(clusterID)
+		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })
+		m := fsm.New("")
 		if err := m.Restore(bytes.NewReader(file)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, snapshot(t, m.State())) {
 			t.Fatalf("%s: the same state has other bytes than ever", name)
 		}
-		if hash(t, m.State()) != hash(t, story().state()) {
+		if hash(t, m.State()) != hash(t, story()) {
 			t.Fatalf("%s: the same commands lead to another state than ever", name)
 		}
 	}

@@ -38,10 +38,17 @@ func newLog(tb tester) *log {
 	return l
 }
 
+// newLogOfLevel2 is one of a cluster whose feature level was raised.
+func newLogOfLevel2(tb tester) *log {
+	l := newLog(tb)
+	l.apply(fsm.RaiseFeatureLevel{Level: 2})
+	return l
+}
+
 // apply applies commands as one entry.
 func (l *log) apply(cmds ...fsm.Command) []fsm.Result {
 	l.tb.Helper()
-	entry, err := fsm.Encode(1, cmds)
+	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
 	if err != nil {
 		l.tb.Fatalf("Encode: %v", err)
 	}

@@ -29,6 +29,12 @@ type model struct {
 	retired     []string
 	permitRev   map[string]uint64
 	lowWater    map[string]time.Time
+
+	level      uint32
+	drains     map[string][]fsm.Drain   // oldest first
+	ends       map[string][]fsm.EditEnd // oldest first
+	sightings  []fsm.Sighting           // by group and acquirer
+	quarantine time.Duration
 }
 
 type deletion struct {
@@ -40,6 +46,7 @@ func newModel() *model {
 	return &model{
 		settings: fsm.DefaultSettings(), largest: fsm.DefaultSettings().MaxDuration,
 		permitRev: map[string]uint64{}, lowWater: map[string]time.Time{},
+		level: 1, drains: map[string][]fsm.Drain{}, ends: map[string][]fsm.EditEnd{},
 	}
 }
 
@@ -51,6 +58,9 @@ func (m *model) apply(cmd fsm.Command) fsm.Result {
 }
 
 func (m *model) do(cmd fsm.Command) fsm.Result {
+	if fsm.Level(cmd) > m.level {
+		return fsm.InvalidResult{}
+	}
 	switch c := cmd.(type) {
 	case fsm.Grant:
 		return m.grant(c)
@@ -62,12 +72,21 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 			return p.State == semaphore.Live && (p.Duration < c.Duration || p.Duration > c.Duration && c.Term == m.term)
 		}, func(p *semaphore.Permit) { p.Duration = c.Duration })
 	case fsm.Revoke:
+		if badDrain(c.Drain) || c.UnsafeNow && c.Drain != 0 {
+			return fsm.InvalidResult{}
+		}
+		if p := m.permit(c.Token); c.UnsafeNow && p != nil && p.State == semaphore.Live {
+			e := fsm.JournalEntry{Kind: fsm.FreedUnsafely, Author: c.Author, Reason: c.Reason, At: c.At}
+			return m.ended(m.end(p, semaphore.EndFreedUnsafely, false, 0, e))
+		}
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
-			return p.State == semaphore.Live && p.Stop == semaphore.NotStopping
+			return p.State == semaphore.Live && (p.Stop == semaphore.NotStopping || c.Drain < p.StopDrain)
 		}, func(p *semaphore.Permit) {
-			p.Stop, p.StopReason, p.StopRevision = semaphore.StopRevoked, c.Reason, m.revision
+			p.Stop, p.StopReason, p.StopRevision, p.StopDrain = semaphore.StopRevoked, c.Reason, m.revision, c.Drain
 			stopped := *p
-			m.note(fsm.JournalEntry{Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: c.Author, Reason: c.Reason, At: c.At})
+			m.note(fsm.JournalEntry{
+				Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain,
+			})
 		})
 	case fsm.Release:
 		return m.release(c)
@@ -103,15 +122,15 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.Resume:
 		return m.resume(c)
 	case fsm.SetCordon:
-		if c.ID == "" {
+		if c.ID == "" || badDrain(c.Drain) {
 			return fsm.InvalidResult{}
 		}
 		m.revision++
 		m.cordoned = m.revision
 		m.dropCordon(c.ID)
-		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision}
+		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision, Drain: c.Drain}
 		m.cordons = append(m.cordons, now)
-		m.note(fsm.JournalEntry{Kind: fsm.CordonedEvent, Cordon: &now, Author: c.Author, Reason: c.Reason, At: c.At})
+		m.note(fsm.JournalEntry{Kind: fsm.CordonedEvent, Cordon: &now, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain})
 		return m.changed()
 	case fsm.Uncordon:
 		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
@@ -148,7 +167,16 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		m.retired = append(m.retired, c.ID)
 		return m.changed()
 	case fsm.RaiseFeatureLevel:
-		return fsm.RevisionResult{}
+		if c.Level <= m.level {
+			return fsm.RevisionResult{}
+		}
+		m.level = c.Level
+		m.revision++
+		return m.changed()
+	case fsm.Sight:
+		return m.sight(c)
+	case fsm.EndDrain, fsm.Revert, fsm.NoteSilence, fsm.EndQuarantine:
+		return m.due(c)
 	}
 	panic("the model does not know this command")
 }
@@ -306,6 +334,10 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	if m.used(c.Semaphore)+uint64(c.Weight) > uint64(def.Definition.Permits) {
 		return deny(semaphore.NoFreePermit)
 	}
+	if m.quarantine > 0 {
+		r.Outcome = fsm.GrantQuarantined
+		return r
+	}
 	m.revision++
 	m.token++
 	p := semaphore.Permit{
@@ -341,7 +373,7 @@ func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change
 func (m *model) end(p *semaphore.Permit, how semaphore.End, notRun bool, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
 	def := m.definition(p.Semaphore)
-	loss := how == semaphore.EndExpired || how == semaphore.EndCleared
+	loss := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely
 	for i := len(m.claims) - 1; i >= 0; i-- {
 		c := &m.claims[i]
 		if c.Token != p.Token || c.State == semaphore.ClaimDone {
@@ -359,7 +391,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, notRun bool, cooling
 	}
 	after := *p
 	if cooling > 0 {
-		after.State, after.Duration, after.Ended = semaphore.Cooling, cooling, how
+		after.State, after.Duration, after.Ended, after.StopDrain = semaphore.Cooling, cooling, how, 0
 		for i := range m.permits {
 			if m.permits[i].Token == p.Token {
 				m.permits[i] = after
@@ -411,15 +443,19 @@ func (m *model) bound() {
 	})
 	m.deletions = newest(m.deletions, m.settings.RememberedDeletions)
 	for _, name := range modelNames {
-		left := m.definition(name) != nil ||
-			slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name }) ||
-			slices.ContainsFunc(m.claims, func(c semaphore.Claim) bool { return c.Semaphore == name }) ||
-			slices.ContainsFunc(m.journal, func(e fsm.JournalEntry) bool { return e.Semaphore == name })
-		if !left {
+		if !m.keeps(name) {
 			delete(m.permitRev, name)
 			delete(m.lowWater, name)
 		}
 	}
+}
+
+// keeps tells whether anything is kept of a name.
+func (m *model) keeps(name string) bool {
+	return m.definition(name) != nil || len(m.drains[name]) > 0 ||
+		slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name }) ||
+		slices.ContainsFunc(m.claims, func(c semaphore.Claim) bool { return c.Semaphore == name }) ||
+		slices.ContainsFunc(m.journal, func(e fsm.JournalEntry) bool { return e.Semaphore == name })
 }
 
 func newest[T any](list []T, most uint32) []T { return list[max(0, len(list)-int(most)):] }
@@ -455,7 +491,7 @@ func (m *model) expire(c fsm.Expire) fsm.Result {
 		return m.ended(m.end(p, semaphore.EndExpired, false, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
 	}
 	return m.onPermit(c.Token, func(*semaphore.Permit) bool { return true }, func(p *semaphore.Permit) {
-		p.State = semaphore.Held
+		p.State, p.StopDrain = semaphore.Held, 0
 		held := *p
 		m.permitRev[p.Semaphore] = m.revision
 		m.note(fsm.JournalEntry{Kind: fsm.HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
@@ -482,7 +518,13 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
 		return fsm.EditResult{Revision: r.Revision, Skipped: r.Skipped, Repeated: true}
 	}
+	if badDrain(c.Drain) {
+		return fsm.InvalidResult{}
+	}
 	for i, change := range c.Changes {
+		if !c.Until.IsZero() && (change.Kind != fsm.Replace || len(m.ends[change.Name]) == 16) {
+			return fsm.InvalidResult{}
+		}
 		for _, earlier := range c.Changes[:i] {
 			if earlier.Name == change.Name {
 				return fsm.InvalidResult{}
@@ -525,8 +567,9 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	for _, change := range do {
 		e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
 		now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason}
-		if old := m.definition(change.Name); old != nil {
-			e.Kind, e.Before = fsm.Replaced, old.Definition
+		old := m.definition(change.Name)
+		if old != nil {
+			e.Kind, e.Before, e.Drain, e.Until = fsm.Replaced, old.Definition, c.Drain, c.Until
 			now.CreatedRevision, now.Pause = old.CreatedRevision, old.Pause
 		}
 		m.definitions = slices.DeleteFunc(m.definitions, func(d fsm.StoredDefinition) bool { return d.Definition.Name == change.Name })
@@ -539,6 +582,9 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 			m.definitions = append(m.definitions, now)
 		}
 		m.note(e)
+		if e.Before != nil {
+			m.schedule(c, change, e.Before)
+		}
 	}
 	if c.RequestID != "" {
 		m.remember(fsm.Remembered{RequestID: c.RequestID, Skipped: skipped})
@@ -560,14 +606,14 @@ func (m *model) badNames(names []string) bool {
 }
 
 func (m *model) pause(c fsm.Pause) fsm.Result {
-	if m.badNames(c.Names) {
+	if m.badNames(c.Names) || badDrain(c.Drain) || c.Drain > 0 && !c.Stop {
 		return fsm.InvalidResult{}
 	}
 	m.revision++
 	for _, name := range c.Names {
-		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author}
+		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author, Drain: c.Drain}
 		m.definition(name).Pause = p
-		m.note(fsm.JournalEntry{Kind: fsm.PausedEvent, Semaphore: name, Pause: p, Author: c.Author, Reason: c.Reason, At: c.At})
+		m.note(fsm.JournalEntry{Kind: fsm.PausedEvent, Semaphore: name, Pause: p, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain})
 	}
 	return m.changed()
 }

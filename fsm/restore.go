@@ -272,17 +272,17 @@ func (in *restoring) closing(e *JournalEntry) {
 // told checks what only some kinds of entries tell.
 func (in *restoring) told(e *JournalEntry) {
 	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent
-	switch {
-	case e.Kind >= DrainedEvent:
+	if e.Kind >= DrainedEvent || !e.Until.IsZero() {
 		in.r.needs(2)
+	}
+	switch {
 	case e.Drain > 0 && !drains:
 		in.r.fail("journal entry %d.%d of kind %d has a drain", e.Revision, e.Ordinal, e.Kind)
+	case !e.Until.IsZero() && e.Kind != Replaced:
+		in.r.fail("journal entry %d.%d of kind %d has an end", e.Revision, e.Ordinal, e.Kind)
+	case (e.Silence != Heard) != (e.Kind == SilentEvent):
+		in.r.fail("journal entry %d.%d of kind %d has a silence, or lacks one", e.Revision, e.Ordinal, e.Kind)
 	}
-	if !e.Until.IsZero() {
-		in.r.needs(2)
-		in.require(e.Kind == Replaced, "journal entry %d.%d of kind %d has an end", e.Revision, e.Ordinal, e.Kind)
-	}
-	in.require((e.Silence != Heard) == (e.Kind == SilentEvent), "journal entry %d.%d of kind %d has a silence, or lacks one", e.Revision, e.Ordinal, e.Kind)
 }
 
 // closed reports whether an entry can have set, if it is of that kind, or else ended, what was set at revision.

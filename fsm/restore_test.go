@@ -36,7 +36,7 @@ func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
 		equal(t, "used", s.Used(p.Semaphore), story.state().Used(p.Semaphore))
 	}
 	// It goes on from there.
-	entry, err := fsm.Encode(1, []fsm.Command{fsm.RetireMember{ID: "gk8"}})
+	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.RetireMember{ID: "gk8"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +129,18 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 	gate := func(r []*logv1.Record) *logv1.StoredSemaphore {
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore() != nil }).GetSemaphore()
 	}
+	plainGate := func(r []*logv1.Record) *logv1.StoredSemaphore { // with nothing due
+		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore().GetName() == "orphans" }).GetSemaphore()
+	}
+	drains := func(r []*logv1.Record) *logv1.StoredSemaphore {
+		return find(r, func(r *logv1.Record) bool { return len(r.GetSemaphore().GetDrains()) > 1 }).GetSemaphore()
+	}
+	ends := func(r []*logv1.Record) *logv1.StoredSemaphore {
+		return find(r, func(r *logv1.Record) bool { return len(r.GetSemaphore().GetReverts()) > 1 }).GetSemaphore()
+	}
+	sighting := func(r []*logv1.Record) *logv1.Sighting {
+		return find(r, func(r *logv1.Record) bool { return r.GetSighting() != nil }).GetSighting()
+	}
 	edit := func(change func(r []*logv1.Record)) func([]*logv1.Record) []*logv1.Record {
 		return func(r []*logv1.Record) []*logv1.Record { change(r); return r }
 	}
@@ -152,7 +164,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 	}{
 		{"does not begin with a header", func(r []*logv1.Record) []*logv1.Record { return r[1:] }},
 		{"format is 2", edit(func(r []*logv1.Record) { header(r).Format = 2 })},
-		{"feature level is 2", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 2 })},
+		{"feature level is 3", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 3 })},
 		{"feature level is 0", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 0 })},
 		{"no settings", edit(func(r []*logv1.Record) { header(r).Settings = nil })},
 		{"its settings", edit(func(r []*logv1.Record) { header(r).Settings.MaxDuration = 1 })},
@@ -203,7 +215,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"cordon \"\"", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
 		})},
-		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 7 })},
+		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 8 })},
 		{"outcome does not fit", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
 		{"neither request id nor token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
 		{"deletion of", edit(func(r []*logv1.Record) {
@@ -237,8 +249,8 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		})},
 		{"permit revision", edit(func(r []*logv1.Record) { gate(r).PermitRevision = 1 << 40 })},
 		{"permits and no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
-		{"has nothing else to it", edit(func(r []*logv1.Record) { gate(r).Name = "aaa" })},
-		{"has nothing to say", edit(func(r []*logv1.Record) { gate(r).PermitRevision, gate(r).LowWater = 0, 0 })},
+		{"has nothing else to it", edit(func(r []*logv1.Record) { plainGate(r).Name = "zzz" })},
+		{"has nothing to say", edit(func(r []*logv1.Record) { plainGate(r).PermitRevision = 0 })},
 		{"request of revision", func(r []*logv1.Record) []*logv1.Record {
 			i := slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetRequest() != nil })
 			r[i], r[i+1] = r[i+1], r[i]
@@ -255,6 +267,46 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"retired member", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetRetiredMember() != nil }).GetRetiredMember().Id = ""
 		})},
+
+		{"holds what feature level 2 brought", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 1 })},
+		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = -1 })},
+		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = 1 << 60 })},
+		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = -1 })},
+		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = int64(fsm.MaxDrain) + 1 })},
+		{"has a drain of 0s", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = 0 })},
+		{"has a drain of 1m0s of revision", edit(func(r []*logv1.Record) { d := drains(r).Drains; d[0], d[1] = d[1], d[0] })},
+		{"a drain of semaphore import has revision", edit(func(r []*logv1.Record) { drains(r).Drains[0].Revision = 1 << 40 })},
+		{"drains, the bound is 16", edit(func(r []*logv1.Record) {
+			for range 15 {
+				drains(r).Drains = append(drains(r).Drains, &logv1.StoredDrain{Revision: 1, Duration: 1})
+			}
+		})},
+		{"an edit that ends, of semaphore import has revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Revision = 0 })},
+		{"has an edit that ends of revision", edit(func(r []*logv1.Record) { e := ends(r).Reverts; e[0], e[1] = e[1], e[0] })},
+		{"has an edit that ends of revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Until = 0 })},
+		{"an edit that ends of something else", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Before = nil })},
+		{"an edit that ends of something else", edit(func(r []*logv1.Record) { ends(r).Reverts[0].After.Name = "export" })},
+		{"edits that end, the bound is 16", edit(func(r []*logv1.Record) {
+			for range 16 {
+				ends(r).Reverts = append(ends(r).Reverts, ends(r).Reverts[0])
+			}
+		})},
+		{"edits that end and no definition", edit(func(r []*logv1.Record) {
+			plainGate(r).Reverts = ends(r).GetReverts()
+		})},
+		{"a pause has a drain and does not stop", edit(func(r []*logv1.Record) {
+			find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause().GetDrain() > 0 }).GetDefinition().Pause.Stop = false
+		})},
+		{"no holder that is to stop", edit(func(r []*logv1.Record) { live(r).Stop, live(r).StopDrain = 0, 1 })},
+		{"no holder that is to stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
+		{"has a drain", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Drain = 1 })},
+		{"has an end", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Until = 1 })},
+		{"has a silence, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.SilentEvent).Silence = 0 })},
+		{"has a silence, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Silence = 1 })},
+		{"unknown kind of silence", edit(func(r []*logv1.Record) { noted(r, fsm.SilentEvent).Silence = 5 })},
+		{"sighting of", edit(func(r []*logv1.Record) { sighting(r).Group = "z" })},
+		{"a sighting: group", edit(func(r []*logv1.Record) { sighting(r).Group = "" })},
+		{"a sighting: at", edit(func(r []*logv1.Record) { sighting(r).At = 0 })},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfEveryCommand(t).state())))

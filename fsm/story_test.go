@@ -11,9 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// everyCommand is each command once, with every field set. Golden files are made of it: what stands here is frozen, a new
-// command goes to the end.
-func everyCommand() []fsm.Command {
+// everyCommand is each command once, with every field set.
+func everyCommand() []fsm.Command { return append(commandsOfLevel1(), commandsOfLevel2()...) }
+
+// commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
+func commandsOfLevel1() []fsm.Command {
 	expected := uint64(3)
 	return []fsm.Command{
 		fsm.EditBatch{
@@ -60,10 +62,32 @@ func everyCommand() []fsm.Command {
 	}
 }
 
+// commandsOfLevel2 is each command that came up with feature level 2, and each that got a field. It is frozen too.
+func commandsOfLevel2() []fsm.Command {
+	return []fsm.Command{
+		fsm.RaiseFeatureLevel{Level: 2},
+		fsm.EditBatch{
+			Changes: []fsm.Change{{Kind: fsm.Replace, Name: "import", Definition: definition("import", permits(3)), ExpectedVersion: 2}},
+			Author:  "ann", Reason: "for the weekend", RequestID: "e3", At: at(20), Drain: time.Minute, Until: at(700),
+		},
+		fsm.SetCordon{ID: "rack", AcquirerPattern: "app8", Until: at(800), Author: "ann", Reason: "heat", At: at(21), Drain: 2 * time.Minute},
+		fsm.Pause{Names: []string{"import"}, Reason: "full", Until: at(900), Stop: true, Author: "bob", At: at(22), Drain: 3 * time.Minute},
+		fsm.Revoke{Token: 1, Author: "bob", Reason: "soon", At: at(23), Drain: 4 * time.Minute},
+		fsm.Revoke{Token: 2, Author: "bob", Reason: "now", At: at(24), UnsafeNow: true},
+		fsm.EndDrain{Change: 9, Term: 3, Names: []string{"export", "import"}, At: at(25)},
+		fsm.EndDrain{Change: 9, Term: 3, Cordon: "rack", At: at(26)},
+		fsm.EndDrain{Change: 9, Term: 3, Token: 1, At: at(27)},
+		fsm.Revert{Change: 9, Term: 3, Names: []string{"import"}, At: at(28)},
+		fsm.Sight{Term: 3, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "app1", At: at(29)}, {Group: "prod", Acquirer: "app2", At: at(29)}}},
+		fsm.NoteSilence{Semaphore: "import", Term: 3, Silence: fsm.NobodyAsked, Text: "nobody has asked for 25h", At: at(30)},
+		fsm.EndQuarantine{Term: 3, At: at(31)},
+	}
+}
+
 // A field that was added to a command and not to the codec comes back empty; one that was not added here goes unnoticed.
 func TestEveryCommand_HasEveryFieldSet_AndComesBackSo(t *testing.T) {
 	cmds := everyCommand()
-	entry, err := fsm.Encode(1, cmds)
+	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,12 +131,22 @@ func everything(s *fsm.State) []any {
 	for _, c := range s.Cordons() {
 		all = append(all, c)
 	}
-	for token := range s.LastToken() {
+	for name := range s.Names() {
+		all = append(all, name, s.Drains(name))
+		for _, end := range s.Ends(name) {
+			all = append(all, end)
+		}
+	}
+	for seen := range s.Sightings() {
+		all = append(all, seen)
+	}
+	all = append(all, s.SightingCount(), s.Quarantine())
+	for token := range min(s.LastToken(), 1000) {
 		if r := s.EndedPermit(token); r != nil {
 			all = append(all, r)
 		}
 	}
-	all = append(all, s.EditRequest("e1"), s.EditRequest("e2"))
+	all = append(all, s.EditRequest("e1"), s.EditRequest("e2"), s.EditRequest("e3"))
 	for e := range s.Journal("", 0) {
 		all = append(all, e)
 	}
@@ -155,10 +189,44 @@ func (u unset) report(t *testing.T) {
 	}
 }
 
-// storyOfEveryCommand leaves a state with every kind of record in it, each in every shape.
+// storyOfEveryCommand leaves a state with every kind of record in it, each in every shape. It is frozen: what a new level
+// brings goes into a story that begins with it.
 func storyOfEveryCommand(tb tester) *log {
+	l := storyOfLevel1(tb)
+	l.apply(commandsOfLevel2()...)
+	l.apply(fsm.Resume{Names: []string{"import"}}, fsm.Uncordon{ID: "rack"})
+	replace := func(name string, n uint32) fsm.Change {
+		d := l.state().Definition(name)
+		now := d.Definition.Clone()
+		now.Permits = n
+		return fsm.Change{Kind: fsm.Replace, Name: name, Definition: now, ExpectedVersion: d.Version}
+	}
+	l.apply(fsm.EditBatch{Changes: []fsm.Change{replace("import", 8), replace("fresh", 2)}, Until: at(600), Drain: time.Minute, Author: "ann"})
+	l.grant("import", "draining")
+	l.grant("import", "freed", requestID("f"), firing("freed", 200))
+	token := l.state().LastToken()
+	l.apply(fsm.EditBatch{Changes: []fsm.Change{replace("import", 9)}, Until: at(700), Author: "ann", Reason: "more"})
+	l.apply(fsm.Revert{Change: l.state().Revision(), Term: l.term, Names: []string{"import"}, At: at(700)})
+	l.apply(fsm.EditBatch{Changes: []fsm.Change{replace("import", 7)}, Until: at(800), Drain: time.Hour, Author: "ann"})
+	l.apply(fsm.Revoke{Token: token - 1, Drain: time.Minute, Author: "ann"}, fsm.Revoke{Token: token, UnsafeNow: true, Author: "ann", Reason: "it is dead"})
+	l.apply(fsm.SetCordon{ID: "rack", AcquirerPattern: "app8", Drain: time.Minute}, fsm.SetCordon{ID: "drained", AcquirerPattern: "app7", Drain: time.Minute})
+	l.apply(fsm.EndDrain{Change: l.state().Revision(), Term: l.term, Cordon: "drained"})
+	l.apply(
+		fsm.NoteSilence{Semaphore: "fresh", Term: l.term, Silence: fsm.HeldLong, Text: "held for 2h", At: at(40)},
+		fsm.NoteSilence{Semaphore: "fresh", Term: l.term, At: at(41)},
+		fsm.Pause{Names: []string{"fresh"}, Stop: true, Drain: 2 * time.Hour, Author: "bob"},
+	)
+	l.grant("export", "kept", requestID("k"))
+	d := l.state().Definition("export")
+	l.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "export", ExpectedVersion: d.Version}}, Drain: time.Minute})
+	l.apply(edits(create(definition("export"))))
+	return l
+}
+
+// storyOfLevel1 is such a story of a cluster that was never raised.
+func storyOfLevel1(tb tester) *log {
 	l := newLog(tb)
-	l.apply(everyCommand()...)
+	l.apply(commandsOfLevel1()...)
 	l.apply(fsm.SetCordon{ID: "dr", GroupPattern: "dr-.*", Until: at(500), Author: "ann", Reason: "power"}, fsm.SetCordon{ID: "host", AcquirerPattern: "app9"})
 	l.apply(fsm.Resume{Names: []string{"export", "import"}})
 	for _, holder := range []string{"live", "held", "done", "spent", "cooling", "gone"} {

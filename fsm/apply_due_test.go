@@ -1,0 +1,358 @@
+package fsm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// replaceNow replaces a definition as it is, with a change.
+func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm.Change {
+	l.tb.Helper()
+	d := l.state().Definition(name)
+	now := d.Definition.Clone()
+	for _, c := range change {
+		c(now)
+	}
+	return replace(now, d.Version)
+}
+
+// edit makes one batch and returns its revision.
+func (l *log) edit(b fsm.EditBatch) uint64 {
+	l.tb.Helper()
+	r := one[fsm.EditResult](l, b)
+	if r.Conflict != nil || r.Revision == 0 {
+		l.tb.Fatalf("edit: %+v", r)
+	}
+	return r.Revision
+}
+
+func group(pattern string) func(*semaphore.Definition) {
+	return func(d *semaphore.Definition) { d.GroupPattern = pattern }
+}
+
+func draining(d time.Duration, changes ...fsm.Change) fsm.EditBatch {
+	b := edits(changes...)
+	b.Drain = d
+	return b
+}
+
+func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
+	b := edits(changes...)
+	b.Until = t
+	return b
+}
+
+// admits tells what a refresh of a permit would get if the group matched no longer.
+func (l *log) admits(token uint64) semaphore.Outcome {
+	p := l.state().Permit(token)
+	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity})
+	f.Admission = semaphore.Admission{Acquirer: true}
+	return semaphore.Admit(p, &f).Outcome
+}
+
+func TestDrain_OfAnEdit_CoversWhatWasGrantedBefore(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s", permits(5))
+	l.define("empty")
+	before := l.grant("s", "a")
+	change := l.edit(draining(time.Minute, l.replaceNow("s", group("east")), l.replaceNow("empty", group("east"))))
+	after := l.grant("s", "b")
+	equal(t, "drains", l.state().Drains("s"), []fsm.Drain{{Revision: change, Duration: time.Minute}})
+	equal(t, "drains of a name without permits", l.state().Drains("empty"), []fsm.Drain(nil))
+	equal(t, "granted before", l.admits(before.Token), semaphore.Refreshed)
+	equal(t, "granted after", l.admits(after.Token), semaphore.Denied)
+	for e := range l.state().JournalBackward("s", 0) {
+		equal(t, "journaled drain", e.Drain, time.Minute)
+		break
+	}
+
+	// Another edit leaves the drain as it is; a newer drain covers more.
+	l.edit(edits(l.replaceNow("s", permits(6))))
+	equal(t, "after another edit", l.admits(before.Token), semaphore.Refreshed)
+	second := l.edit(draining(time.Hour, l.replaceNow("s", group("west"))))
+	equal(t, "granted between", l.admits(after.Token), semaphore.Refreshed)
+
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term - 1, Names: []string{"s"}})
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second + 1, Term: l.term, Names: []string{"s", "empty", "none"}})
+	r := one[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term, Names: []string{"s", "empty", "s"}, At: at(9)})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: second + 1})
+	equal(t, "events", l.events, []fsm.Event{{
+		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
+	}})
+	equal(t, "granted between, after its drain", l.admits(after.Token), semaphore.Denied)
+	equal(t, "the older drain goes on", l.admits(before.Token), semaphore.Refreshed)
+	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
+	equal(t, "all over", l.admits(before.Token), semaphore.Denied)
+}
+
+// The name is kept until its drain is over, and then goes without a trace.
+func TestDrain_OfADelete_OutlivesTheDefinition(t *testing.T) {
+	l := newLogOfLevel2(t)
+	settings := fsm.DefaultSettings()
+	settings.JournalPerSemaphore = 0
+	l.apply(fsm.Configure{Settings: settings})
+	d := l.define("s")
+	p := l.grant("s", "a")
+	change := l.edit(draining(time.Minute, remove("s", d.Version)))
+	equal(t, "deleted", l.admits(p.Token), semaphore.Refreshed)
+	l.apply(fsm.Release{Token: p.Token})
+	equal(t, "names", collect(l.state().Names()), []string{"s"})
+	equal(t, "restored", restored(t, l.state()).State().Drains("s"), l.state().Drains("s"))
+	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
+	equal(t, "names", collect(l.state().Names()), []string(nil))
+}
+
+func TestDrains_OfOneName_AreBounded_TheOldestGives(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s")
+	l.grant("s", "a")
+	var changes []uint64
+	for i := range 20 {
+		changes = append(changes, l.edit(draining(time.Minute, l.replaceNow("s", permits(uint32(2+i))))))
+	}
+	var got []uint64
+	for _, d := range l.state().Drains("s") {
+		got = append(got, d.Revision)
+	}
+	equal(t, "drains", got, changes[4:])
+}
+
+func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s")
+	p := l.grant("s", "a")
+	for _, d := range []time.Duration{-1, fsm.MaxDrain + 1} {
+		for _, cmd := range []fsm.Command{
+			draining(d, l.replaceNow("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
+		} {
+			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not within 0 and 24h0m0s") {
+				t.Errorf("%T: %s", cmd, why)
+			}
+		}
+	}
+	for why, cmd := range map[string]fsm.Command{
+		"only a pause that stops holders has a drain": fsm.Pause{Names: []string{"s"}, Drain: 1},
+		"what is freed at once has no drain":          fsm.Revoke{Token: p.Token, Drain: 1, UnsafeNow: true},
+	} {
+		if got := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(got, why) {
+			t.Errorf("%s: %s", why, got)
+		}
+	}
+}
+
+func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
+	l := newLogOfLevel2(t)
+	def := l.define("s", permits(5))
+	p := l.grant("s", "a")
+	pause := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
+	equal(t, "pause", l.state().Definition("s").Pause.Drain, time.Minute)
+	one[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}, At: at(9)})
+	now := l.state().Definition("s")
+	equal(t, "pause", *now.Pause, semaphore.Pause{Stop: true, Revision: pause})
+	equal(t, "version", now.Version, def.Version)
+	equal(t, "event", l.events[0].Before.Pause.Drain, time.Minute)
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
+
+	// Pausing again is a change of its own: the timer of the first finds nothing.
+	again := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
+	equal(t, "second pause", l.state().Definition("s").Pause.Revision, again)
+
+	cordon := one[fsm.RevisionResult](l, fsm.SetCordon{ID: "k", GroupPattern: "g", Drain: time.Minute, Until: at(70)}).Revision
+	one[fsm.RevisionResult](l, fsm.SetCordon{ID: "l", GroupPattern: "h", Drain: time.Minute})
+	old := l.state().Cordons()
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "l"})
+	r := one[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "k", At: at(9)})
+	over := &fsm.Cordon{ID: "k", GroupPattern: "g", Until: at(70), Revision: cordon}
+	equal(t, "cordon", l.state().Cordons()[0], over)
+	equal(t, "the cordon that readers had", old[0].Drain, time.Minute)
+	equal(t, "events", l.events, []fsm.Event{{Revision: r.Revision, Kind: fsm.DrainedEvent, Cordon: over, Change: cordon, At: at(9)}})
+	// Whoever matched callers against the old set must look again.
+	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
+
+	revoke := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision
+	permitRevision := l.state().PermitRevision("s")
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: revoke + 1, Term: l.term, Token: p.Token})
+	one[fsm.RevisionResult](l, fsm.EndDrain{Change: revoke, Term: l.term, Token: p.Token})
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.DrainedEvent})
+	stopping := l.state().Permit(p.Token)
+	equal(t, "permit", []any{stopping.Stop, stopping.StopRevision, stopping.StopDrain}, []any{semaphore.StopRevoked, revoke, time.Duration(0)})
+	equal(t, "permit revision", l.state().PermitRevision("s"), permitRevision)
+}
+
+func TestRevoke_Again_OnlyShortensTheDrain(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s")
+	p := l.grant("s", "a")
+	first := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Hour, Reason: "soon"})
+	for _, d := range []time.Duration{time.Hour, 2 * time.Hour} {
+		r := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: d})
+		equal(t, "permit", r.Permit, first.Permit)
+	}
+	second := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute, Reason: "sooner"})
+	equal(t, "permit", []any{second.Permit.StopDrain, second.Permit.StopReason, second.Permit.StopRevision}, []any{time.Minute, "sooner", second.Revision})
+	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: first.Revision, Term: l.term, Token: p.Token})
+	third := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now"})
+	equal(t, "drain", third.Permit.StopDrain, time.Duration(0))
+	unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now!"})
+}
+
+func TestRevoke_UnsafeNow_FreesAtOnce(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s", hold)
+	l.define("free", freeOnLoss)
+	for _, stopping := range []bool{false, true} {
+		p := l.grant("s", "a", requestID(fmt.Sprint("r", stopping)), firing(fmt.Sprint(stopping), 100))
+		if stopping {
+			l.apply(fsm.Revoke{Token: p.Token, Drain: time.Hour})
+		}
+		r := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true, Author: "ann", Reason: "it is dead", At: at(9)})
+		equal(t, "applied", r.Applied, true)
+		equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FreedUnsafely})
+		equal(t, "author and reason", []string{l.events[0].Author, l.events[0].Reason}, []string{"ann", "it is dead"})
+		equal(t, "used", l.state().Used("s"), uint64(0))
+		equal(t, "ended", l.state().EndedPermit(p.Token).Outcome, semaphore.EndFreedUnsafely)
+		equal(t, "claim", l.state().Claim("s", *p.Firing).State, semaphore.ClaimSpent)
+		for e := range l.state().JournalBackward("s", 0) {
+			equal(t, "journal", []any{e.Kind, e.Author, e.Reason, e.Permit.Token}, []any{fsm.FreedUnsafely, "ann", "it is dead", p.Token})
+			break
+		}
+		equal(t, "restored", restored(t, l.state()).State().EndedPermit(p.Token), l.state().EndedPermit(p.Token))
+		equal(t, "a retry", unchanged[fsm.GrantResult](l, l.request("s", "a", requestID(fmt.Sprint("r", stopping)))).Outcome, fsm.GrantRequestEnded)
+	}
+	p := l.grant("free", "a", firing("f", 100))
+	l.apply(fsm.Revoke{Token: p.Token, UnsafeNow: true})
+	if c := l.state().Claim("free", *p.Firing); c != nil {
+		t.Errorf("a firing that is free on loss is %+v", c)
+	}
+	// Held for an operator is not live: that is cleared.
+	p = l.grant("s", "a")
+	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
+	equal(t, "held", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true}).Applied, false)
+	equal(t, "gone", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99, UnsafeNow: true}), fsm.PermitResult{})
+}
+
+func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s")
+	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
+		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only what replaces can end") {
+			t.Error(why)
+		}
+	}
+	for i := range fsm.MaxEditEnds {
+		l.edit(until(at(100), l.replaceNow("s", permits(uint32(i+2)))))
+	}
+	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "too many edits that end, 16") {
+		t.Error(why)
+	}
+	l.edit(edits(l.replaceNow("s", permits(99)))) // for good
+	equal(t, "ends", len(l.state().Ends("s")), 16)
+	l.edit(edits(remove("s", l.state().Definition("s").Version)))
+	equal(t, "ends of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))
+}
+
+func TestRevert(t *testing.T) {
+	l := newLogOfLevel2(t)
+	created := l.define("s", permits(1), group("prod"))
+	l.apply(fsm.Pause{Names: []string{"s"}})
+	change := l.edit(until(at(100), l.replaceNow("s", permits(5), group("prod|test"))))
+	equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd{{
+		Revision: change, Until: at(100), Before: definition("s", permits(1), group("prod")), After: definition("s", permits(5), group("prod|test")),
+	}})
+	since := l.edit(edits(l.replaceNow("s", permits(3))))
+	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term + 1, Names: []string{"s"}})
+	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: since, Term: l.term, Names: []string{"s", "none"}})
+
+	before := l.state().Definition("s")
+	r := one[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s", "none", "s"}, At: at(100)})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: since + 1})
+	reason := fmt.Sprintf("the edit of revision %d has ended; old values are back: group_pattern; set since and left alone: permits", change)
+	now := l.state().Definition("s")
+	equal(t, "definition", now, &fsm.StoredDefinition{
+		Definition: definition("s", permits(3), group("prod")), Version: r.Revision, CreatedRevision: created.Version, UpdatedBy: "gatekeeper", UpdatedAt: at(100),
+		Reason: reason, Pause: before.Pause,
+	})
+	equal(t, "events", l.events, []fsm.Event{{
+		Revision: r.Revision, Kind: fsm.RevertedEvent, Semaphore: "s", Definition: now, Before: before, Change: change, Author: "gatekeeper", Reason: reason, At: at(100),
+	}})
+	for e := range l.state().JournalBackward("s", 0) {
+		equal(t, "journal", *e, fsm.JournalEntry{
+			Revision: r.Revision, Kind: fsm.RevertedEvent, Semaphore: "s", Author: "gatekeeper", Reason: reason, At: at(100),
+			Before: before.Definition, After: now.Definition,
+		})
+		break
+	}
+	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
+}
+
+// That an edit has ended is told also when nothing comes back.
+func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
+	for name, tc := range map[string]struct {
+		since  func(*log)
+		reason string
+	}{
+		"set since":         {func(l *log) { l.edit(edits(l.replaceNow("s", permits(7)))) }, "has ended; set since and left alone: permits"},
+		"taken back before": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; there is nothing to take back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLogOfLevel2(t)
+			l.define("s", permits(1))
+			change := l.edit(until(at(100), l.replaceNow("s", permits(5))))
+			tc.since(l)
+			before := l.state().Definition("s")
+			r := one[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
+			equal(t, "definition", l.state().Definition("s"), before)
+			equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.RevertedEvent})
+			equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd(nil))
+			for e := range l.state().JournalBackward("s", 0) {
+				if e.Revision != r.Revision || !strings.HasSuffix(e.Reason, tc.reason) {
+					t.Errorf("the journal says %q", e.Reason)
+				}
+				break
+			}
+		})
+	}
+}
+
+func TestRevert_OldValueNoLongerValid_IsLeftAlone(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s", func(d *semaphore.Definition) { d.Duration = time.Hour })
+	change := l.edit(until(at(100), l.replaceNow("s", permits(5), func(d *semaphore.Definition) { d.Duration = time.Minute })))
+	settings := fsm.DefaultSettings()
+	settings.MaxDuration = 10 * time.Minute
+	l.apply(fsm.Configure{Settings: settings})
+	before := l.state().Definition("s")
+	one[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
+	equal(t, "definition", l.state().Definition("s"), before)
+	for e := range l.state().JournalBackward("s", 0) {
+		if !strings.Contains(e.Reason, `its fields are left alone, for with their old values the definition is not valid now: duration "1h": must be`) {
+			t.Errorf("the journal says %q", e.Reason)
+		}
+		break
+	}
+}
+
+// Two edits that end may overlap. Whichever ends first, what comes back in the end is what stood before both.
+func TestRevert_OverlappingEdits_LeaveWhatStoodBeforeBoth(t *testing.T) {
+	for name, order := range map[string][]int{"the first ends first": {0, 1}, "the second ends first": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLogOfLevel2(t)
+			l.define("s", permits(1))
+			changes := []uint64{
+				l.edit(until(at(100), l.replaceNow("s", permits(5), group("east")))),
+				l.edit(until(at(200), l.replaceNow("s", permits(9)))),
+			}
+			for _, i := range order {
+				one[fsm.RevisionResult](l, fsm.Revert{Change: changes[i], Term: l.term, Names: []string{"s"}})
+			}
+			equal(t, "definition", l.state().Definition("s").Definition, definition("s", permits(1)))
+			equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package fsm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+func seen(group, acquirer string, second int) fsm.Sighting {
+	return fsm.Sighting{Group: group, Acquirer: acquirer, At: at(second)}
+}
+
+func TestSight_NewestCounts_AndTakesNoRevision(t *testing.T) {
+	l := newLogOfLevel2(t)
+	revision := l.state().Revision()
+	r := one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 5), seen("g", "a", 3), seen("f", "z", 4), seen("g", "b", 4)}})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true})
+	equal(t, "sightings", collect(l.state().Sightings()), []fsm.Sighting{seen("f", "z", 4), seen("g", "a", 3), seen("g", "b", 5)})
+	equal(t, "count", l.state().SightingCount(), 3)
+	equal(t, "revision", l.state().Revision(), revision)
+	equal(t, "events", l.events, []fsm.Event(nil))
+	before := l.state()
+	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 5), seen("g", "a", 1)}})
+	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term - 1, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
+	one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
+	if s, ok := l.state().Sighting("g", "b"); !ok || s != seen("g", "b", 9) {
+		t.Errorf("%+v, %v", s, ok)
+	}
+	if s, _ := before.Sighting("g", "b"); s != seen("g", "b", 5) {
+		t.Errorf("an older state sees %+v", s)
+	}
+	if s, ok := l.state().Sighting("g", "c"); ok {
+		t.Errorf("nobody is seen: %+v", s)
+	}
+}
+
+func TestSight_Nonsense_IsInvalid(t *testing.T) {
+	l := newLogOfLevel2(t)
+	for why, bad := range map[string]fsm.Sighting{
+		"group":            seen("", "a", 1),
+		"acquirer":         seen("g", strings.Repeat("a", 257), 1),
+		"control":          seen("g", "a\n", 1),
+		"at: must be give": {Group: "g", Acquirer: "a"},
+	} {
+		c := fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a", 1), bad}}
+		if got := unchanged[fsm.InvalidResult](l, c).Why; !strings.Contains(got, "sighting 1") || !strings.Contains(got, strings.TrimSuffix(why, ": must be give")) {
+			t.Errorf("%s: %s", why, got)
+		}
+	}
+}
+
+func TestSight_IsBounded_TheLongestUnseenGoFirst(t *testing.T) {
+	l := newLogOfLevel2(t)
+	c := fsm.Sight{Term: l.term}
+	for i := range fsm.MaxSightings {
+		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
+	}
+	l.apply(c)
+	// Of those seen at the same time the first by name goes first; one that was never seen since the oldest comes and goes.
+	l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a000000", 300), seen("g", "new1", 200), seen("g", "new2", 200), seen("g", "late", 1)}})
+	equal(t, "count", l.state().SightingCount(), fsm.MaxSightings)
+	for acquirer, want := range map[string]bool{"a000000": true, "a000007": false, "a000014": false, "a000021": true, "a000001": true, "new1": true, "new2": true, "late": false} {
+		if _, ok := l.state().Sighting("g", acquirer); ok != want {
+			t.Errorf("%s is known: %v, want %v", acquirer, ok, want)
+		}
+	}
+	equal(t, "restored", collect(restored(t, l.state()).State().Sightings()), collect(l.state().Sightings()))
+}
+
+func TestNoteSilence(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("s")
+	unchanged[fsm.RevisionResult](l, fsm.NoteSilence{Semaphore: "none", Term: l.term, Silence: fsm.NobodyAsked})
+	unchanged[fsm.RevisionResult](l, fsm.NoteSilence{Semaphore: "s", Term: l.term + 1, Silence: fsm.NobodyAsked})
+	definition := l.state().Definition("s")
+	for _, tc := range []struct {
+		silence fsm.Silence
+		kind    fsm.EventKind
+	}{{fsm.AskedButDenied, fsm.SilentEvent}, {fsm.Heard, fsm.HeardEvent}} {
+		r := one[fsm.RevisionResult](l, fsm.NoteSilence{Semaphore: "s", Term: l.term, Silence: tc.silence, Text: "why", At: at(9)})
+		equal(t, "events", l.events, []fsm.Event{{
+			Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Silence: tc.silence, Author: "gatekeeper", Reason: "why", At: at(9),
+		}})
+		for e := range l.state().JournalBackward("s", 0) {
+			equal(t, "journal", *e, fsm.JournalEntry{
+				Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Silence: tc.silence, Author: "gatekeeper", Reason: "why", At: at(9),
+			})
+			break
+		}
+		equal(t, "definition", l.state().Definition("s"), definition)
+	}
+}

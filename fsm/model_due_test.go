@@ -1,0 +1,154 @@
+package fsm_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// What feature level 2 adds to the model.
+
+func badDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
+
+// due does what a timer of the leader proposes.
+func (m *model) due(cmd fsm.Command) fsm.Result {
+	before := m.revision
+	switch c := cmd.(type) {
+	case fsm.EndDrain:
+		if c.Term == m.term {
+			m.endDrain(c)
+		}
+	case fsm.Revert:
+		for _, name := range c.Names {
+			i := slices.IndexFunc(m.ends[name], func(e fsm.EditEnd) bool { return e.Revision == c.Change })
+			if c.Term == m.term && i >= 0 {
+				m.revision = before + 1
+				m.revert(name, i, c.At)
+			}
+		}
+	case fsm.NoteSilence:
+		if c.Term == m.term && m.definition(c.Semaphore) != nil {
+			m.revision++
+			kind := fsm.SilentEvent
+			if c.Silence == fsm.Heard {
+				kind = fsm.HeardEvent
+			}
+			m.note(fsm.JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: "gatekeeper", Reason: c.Text, At: c.At, Silence: c.Silence})
+		}
+	case fsm.EndQuarantine:
+		if c.Term == m.term && m.quarantine > 0 {
+			m.revision++
+			m.quarantine = 0
+			m.note(fsm.JournalEntry{Kind: fsm.QuarantineEnded, Author: "gatekeeper", At: c.At})
+		}
+	}
+	if m.revision == before {
+		return fsm.RevisionResult{}
+	}
+	return m.changed()
+}
+
+func (m *model) endDrain(c fsm.EndDrain) {
+	over := m.revision + 1
+	for _, name := range c.Names {
+		n := len(m.drains[name])
+		m.drains[name] = slices.DeleteFunc(slices.Clone(m.drains[name]), func(d fsm.Drain) bool { return d.Revision == c.Change })
+		if len(m.drains[name]) < n {
+			m.revision = over
+		}
+		if d := m.definition(name); d != nil && d.Pause != nil && d.Pause.Revision == c.Change && d.Pause.Drain > 0 {
+			p := *d.Pause
+			p.Drain = 0
+			d.Pause, m.revision = &p, over
+		}
+	}
+	for i := range m.cordons {
+		if o := &m.cordons[i]; o.ID == c.Cordon && o.Revision == c.Change && o.Drain > 0 {
+			o.Drain, m.revision, m.cordoned = 0, over, over
+		}
+	}
+	for i := range m.permits {
+		if p := &m.permits[i]; p.Token == c.Token && p.StopRevision == c.Change && p.StopDrain > 0 {
+			p.StopDrain, m.revision = 0, over
+		}
+	}
+}
+
+func (m *model) revert(name string, i int, at time.Time) {
+	d, end := m.definition(name), m.ends[name][i]
+	m.ends[name] = slices.Delete(slices.Clone(m.ends[name]), i, i+1)
+	e := fsm.JournalEntry{Kind: fsm.RevertedEvent, Semaphore: name, Before: d.Definition, After: d.Definition, Author: "gatekeeper", At: at}
+	restored, kept := semaphore.Revert(d.Definition, end.Before, end.After)
+	back := semaphore.Changed(d.Definition, restored)
+	e.Reason = fmt.Sprintf("the edit of revision %d has ended", end.Revision)
+	if err := restored.Validate(m.settings.MaxDuration); err != nil && len(back) > 0 {
+		e.Reason += "; its fields are left alone, for with their old values the definition is not valid now: " + err.Error()
+		m.note(e)
+		return
+	}
+	if len(back) > 0 {
+		e.Reason += "; old values are back: " + strings.Join(back, ", ")
+	}
+	if len(kept) > 0 {
+		e.Reason += "; set since and left alone: " + strings.Join(kept, ", ")
+	}
+	if len(back)+len(kept) == 0 {
+		e.Reason += "; there is nothing to take back"
+	}
+	if len(back) > 0 {
+		d.Definition, d.Version, d.UpdatedBy, d.UpdatedAt, d.Reason = restored, m.revision, "gatekeeper", at, e.Reason
+		e.After = restored
+	}
+	for j := i; j < len(m.ends[name]); j++ {
+		later := &m.ends[name][j]
+		later.Before, _ = semaphore.Revert(later.Before, end.Before, end.After)
+		later.After, _ = semaphore.Revert(later.After, end.Before, end.After)
+	}
+	m.note(e)
+}
+
+// schedule is what an edit of a name that was there leaves to be done.
+func (m *model) schedule(c fsm.EditBatch, change fsm.Change, before *semaphore.Definition) {
+	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == change.Name && p.State == semaphore.Live })
+	if c.Drain > 0 && live {
+		m.drains[change.Name] = newest(append(slices.Clone(m.drains[change.Name]), fsm.Drain{Revision: m.revision, Duration: c.Drain}), 16)
+	}
+	if change.Kind == fsm.Delete {
+		delete(m.ends, change.Name)
+	} else if !c.Until.IsZero() {
+		end := fsm.EditEnd{Revision: m.revision, Until: c.Until, Before: before, After: change.Definition}
+		m.ends[change.Name] = append(slices.Clone(m.ends[change.Name]), end)
+	}
+}
+
+func (m *model) sight(c fsm.Sight) fsm.Result {
+	if c.Term != m.term {
+		return fsm.RevisionResult{}
+	}
+	for _, s := range c.Sightings {
+		if s.Group == "" || s.Acquirer == "" || s.At.IsZero() {
+			return fsm.InvalidResult{}
+		}
+	}
+	r := fsm.RevisionResult{}
+	for _, s := range c.Sightings {
+		i := slices.IndexFunc(m.sightings, func(o fsm.Sighting) bool { return o.Group == s.Group && o.Acquirer == s.Acquirer })
+		if i >= 0 && !m.sightings[i].At.Before(s.At) {
+			continue
+		}
+		r.Applied = true
+		if i >= 0 {
+			m.sightings = slices.Delete(m.sightings, i, i+1)
+		}
+		m.sightings = append(m.sightings, s)
+	}
+	slices.SortFunc(m.sightings, func(a, b fsm.Sighting) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Acquirer, b.Acquirer))
+	})
+	return r
+}

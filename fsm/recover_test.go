@@ -1,0 +1,216 @@
+package fsm_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func recovery(change ...func(*fsm.Recovery)) fsm.Recovery {
+	r := fsm.Recovery{ClusterID: "5eed.2", At: at(5000), Author: "ann", Reason: "the building burned", Retired: []string{"gk1", "gk9"}}
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+func keep(r *fsm.Recovery) { r.KeepPermits = true }
+
+func grantAfter(d time.Duration) func(*fsm.Recovery) {
+	return func(r *fsm.Recovery) { r.UnsafeGrantAfter = &d }
+}
+
+// recovered recovers s, and checks that s stays as it is and that the result can be restored.
+func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
+	tb.Helper()
+	before := snapshot(tb, s)
+	now, err := s.Recovered(r)
+	if err != nil {
+		tb.Fatalf("Recovered: %v", err)
+	}
+	if !bytes.Equal(before, snapshot(tb, s)) {
+		tb.Fatal("the old state was changed")
+	}
+	if !bytes.Equal(snapshot(tb, now), snapshot(tb, restored(tb, now).State())) {
+		tb.Fatal("restored differently")
+	}
+	return now
+}
+
+// lossy has permits of every kind: live, to be held when lost, held, and cooling, with and without firings.
+func lossy(t *testing.T) *log {
+	l := newLog(t)
+	l.define("free", permits(9), freeOnLoss)
+	l.define("spent", permits(9))
+	l.define("hold", permits(9), hold)
+	l.grant("free", "a", requestID("ra"), firing("f", 100))
+	l.grant("spent", "b", requestID("rb"), firing("f", 100))
+	l.grant("hold", "c", firing("f", 100))
+	l.grant("hold", "d")
+	l.grant("free", "e", firing("g", 100))
+	l.grant("spent", "f")
+	l.apply(fsm.Expire{Token: 4, Term: l.term}, fsm.Expire{Token: 5, Term: l.term, Cooling: time.Minute}, fsm.Release{Token: 6, Cooling: time.Minute})
+	return l
+}
+
+func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.T) {
+	l := lossy(t)
+	largest := 3 * time.Hour
+	settings := fsm.DefaultSettings()
+	settings.MaxDuration = largest
+	l.apply(fsm.Configure{Settings: settings}, fsm.Configure{Settings: fsm.DefaultSettings()})
+	old := l.state()
+	s := recovered(t, old, recovery())
+
+	equal(t, "cluster id", s.ClusterID(), "5eed.2")
+	equal(t, "feature level", s.FeatureLevel(), uint32(2))
+	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{old.Index(), old.Term()})
+	equal(t, "quarantine", s.Quarantine(), largest+semaphore.Grace(largest))
+	floor := uint64(at(5000).Unix()) << 20
+	equal(t, "last token", s.LastToken(), floor+1)
+	if s.Revision() <= floor {
+		t.Errorf("revision %d, want above %d", s.Revision(), floor)
+	}
+	if !s.Retired("gk1") || !s.Retired("gk9") || s.Retired("gk2") {
+		t.Error("the old servers are not retired")
+	}
+
+	var left []uint64
+	for p := range s.Permits(0) {
+		left = append(left, p.Token)
+		equal(t, "state", p.State, semaphore.Held)
+	}
+	equal(t, "what an operator has to look at", left, []uint64{3, 4})
+	for token, want := range map[uint64]semaphore.End{1: semaphore.EndExpired, 2: semaphore.EndExpired, 5: semaphore.EndExpired, 6: semaphore.EndReleased} {
+		if r := s.EndedPermit(token); r == nil || r.Outcome != want {
+			t.Errorf("permit %d ended as %+v, want %v", token, r, want)
+		}
+	}
+	if r := s.Request("free", identity("a"), "ra"); r == nil || r.Outcome != semaphore.EndExpired {
+		t.Errorf("a retry of a lost permit's request would be told %+v", r)
+	}
+	if c := s.Claim("free", *fire("f", 100)); c != nil {
+		t.Errorf("a firing that is free on loss is %+v", c)
+	}
+	if c := s.Claim("free", *fire("g", 100)); c != nil {
+		t.Errorf("a firing that was to be free after cooling is %+v", c)
+	}
+	if c := s.Claim("spent", *fire("f", 100)); c == nil || c.State != semaphore.ClaimSpent {
+		t.Errorf("a firing that is spent on loss is %+v", c)
+	}
+	if c := s.Claim("hold", *fire("f", 100)); c == nil || c.State != semaphore.ClaimHeld {
+		t.Errorf("the firing of a permit that is held is %+v", c)
+	}
+
+	var told []*fsm.JournalEntry
+	for e := range s.Journal("", old.Revision()+1) {
+		told = append(told, e)
+	}
+	if len(told) != 1 {
+		t.Fatalf("%d journal entries, want one", len(told))
+	}
+	equal(t, "journal", *told[0], fsm.JournalEntry{
+		Revision: floor + 1, Kind: fsm.RecoveredEvent, Author: "ann", At: at(5000),
+		Reason: `recovered from cluster "5eed.1": 2 live permits are lost, 1 are held for an operator, 2 had cooled; nothing is granted for 3h1m48s; the building burned`,
+	})
+
+	// The new cluster goes on from there: nothing is granted until its leader ends the quarantine.
+	now := &log{tb: t, m: restored(t, s), index: s.Index(), term: s.Term() + 1}
+	now.m.Subscribe(func(a fsm.Applied) { now.events = a.Events })
+	equal(t, "a grant", unchanged[fsm.GrantResult](now, now.request("spent", "z")).Outcome, fsm.GrantQuarantined)
+	equal(t, "a retry", unchanged[fsm.GrantResult](now, now.request("free", "a", requestID("ra"))).Outcome, fsm.GrantRequestEnded)
+	equal(t, "another leader's timer", unchanged[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term - 1}).Applied, false)
+	one[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term, At: at(9000)})
+	equal(t, "events", kinds(now.events), []fsm.EventKind{fsm.QuarantineEnded})
+	equal(t, "quarantine", now.state().Quarantine(), time.Duration(0))
+	if p := now.grant("spent", "z"); p.Token != floor+2 {
+		t.Errorf("token %d, want %d", p.Token, floor+2)
+	}
+	equal(t, "again", unchanged[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term}).Applied, false)
+}
+
+func TestRecovered_KeepingPermits_GrantsAtOnce(t *testing.T) {
+	l := lossy(t)
+	s := recovered(t, l.state(), recovery(keep))
+	equal(t, "quarantine", s.Quarantine(), time.Duration(0))
+	var want, got []*semaphore.Permit
+	for p := range l.state().Permits(0) {
+		want = append(want, p)
+	}
+	for p := range s.Permits(0) {
+		got = append(got, p)
+	}
+	equal(t, "permits", got, want)
+	for e := range s.Journal("", l.state().Revision()+1) {
+		equal(t, "reason", e.Reason, `recovered from cluster "5eed.1": 6 permits are carried over; the building burned`)
+	}
+	// Permits that an earlier recovery lost may still be believed in.
+	lost := recovered(t, l.state(), recovery())
+	again := recovered(t, lost, recovery(keep, func(r *fsm.Recovery) { r.ClusterID = "5eed.3" }))
+	equal(t, "quarantine of the recovery before", again.Quarantine(), lost.Quarantine())
+}
+
+func TestRecovered_UnsafeGrantAfter_SaysSo(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Minute} {
+		s := recovered(t, lossy(t).state(), recovery(grantAfter(after)))
+		equal(t, "quarantine", s.Quarantine(), after)
+		for e := range s.JournalBackward("", 0) {
+			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
+				t.Errorf("the journal says %q", e.Reason)
+			}
+			break
+		}
+	}
+}
+
+func TestRecovered_WhatAnOperatorSet_Stays(t *testing.T) {
+	old := storyOfEveryCommand(t).state()
+	s := recovered(t, old, recovery())
+	for name := range old.Names() {
+		equal(t, "definition of "+name, s.Definition(name), old.Definition(name))
+		equal(t, "drains of "+name, s.Drains(name), old.Drains(name))
+		equal(t, "ends of "+name, s.Ends(name), old.Ends(name))
+	}
+	equal(t, "cordons", s.Cordons(), old.Cordons())
+	equal(t, "settings", s.Settings(), old.Settings())
+	equal(t, "sightings", collect(s.Sightings()), collect(old.Sightings()))
+	for p := range old.Permits(0) {
+		if now := s.Permit(p.Token); p.State == semaphore.Held && now == nil {
+			t.Errorf("permit %d is no longer held", p.Token)
+		}
+	}
+}
+
+// A clock that is behind takes nothing back.
+func TestRecovered_NumbersAreAboveBoth(t *testing.T) {
+	first := recovered(t, lossy(t).state(), recovery())
+	second := recovered(t, first, recovery(func(r *fsm.Recovery) { r.ClusterID, r.At = "5eed.3", at(0) }))
+	if second.LastToken() <= first.LastToken() || second.Revision() <= first.Revision() {
+		t.Errorf("token %d after %d, revision %d after %d", second.LastToken(), first.LastToken(), second.Revision(), first.Revision())
+	}
+}
+
+func TestRecovered_Refuses(t *testing.T) {
+	s := lossy(t).state()
+	for why, change := range map[string]func(*fsm.Recovery){
+		"needs an id of its own, not \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
+		"needs an id of its own, not \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },
+		"the clock says":                         func(r *fsm.Recovery) { r.At = time.Time{} },
+		"the clock says 2300":                    func(r *fsm.Recovery) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"has no id":                              func(r *fsm.Recovery) { r.Retired = []string{""} },
+		"need no time after which to grant": func(r *fsm.Recovery) {
+			keep(r)
+			grantAfter(time.Minute)(r)
+		},
+		"granting after -1s":     grantAfter(-time.Second),
+		"granting after 1h0m37s": grantAfter(time.Hour + 37*time.Second),
+	} {
+		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // adminServer serves the admin port. Nobody may hold a connection for ever; a profile extends the time for its own answer.
 func (s *Server) adminServer(measures *metrics.Metrics) *http.Server {
 	return &http.Server{
-		Handler:           metrics.Handler(measures, s.Err, s.node.Ready),
+		Handler:           metrics.Handler(measures, s.Err, s.member().Ready),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      30 * time.Second,

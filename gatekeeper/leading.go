@@ -2,6 +2,7 @@ package gatekeeper
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,8 @@ type leading struct {
 	level   func() uint32
 	propose func(fsm.Command, func(batcher.Outcome))
 	chores  sync.WaitGroup
+	// declared: the definitions were declared once, or cannot be.
+	declared atomic.Bool
 }
 
 var _ consensus.Leading = (*leading)(nil)
@@ -39,6 +42,9 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	l.chores.Go(func() {
 		defer cancel()
 		l.declare(ctx)
+		if ctx.Err() == nil {
+			l.declared.Store(true)
+		}
 	})
 	l.chores.Go(func() {
 		defer cancel()
@@ -76,6 +82,29 @@ func (l *leading) raise(done <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients would be told
+// that there is no such semaphore. A follower waits for nobody: the leader may have been started with other definitions.
+func (l *leading) ready(leads bool) error {
+	if len(l.definitions) > 0 && leads && !l.declared.Load() {
+		return errors.New("leading, and declaring the definitions that it was started with")
+	}
+	return nil
+}
+
+// member is the node with a readiness that waits for the first declaration.
+type member struct {
+	*consensus.Node
+	leading *leading
+}
+
+// Ready returns nil when this server is of use.
+func (m member) Ready() error {
+	if err := m.Node.Ready(); err != nil {
+		return err
+	}
+	return m.leading.ready(m.leading.keeper.Leads())
 }
 
 func (l *leading) Demote(term uint64) {

@@ -144,17 +144,18 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 		Logger:     s.log,
 	})
 	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
-	s.node.Lead(&leading{
+	s.leading = &leading{
 		keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions,
 		level: s.node.Level, propose: s.batcher.Go,
-	})
+	}
+	s.node.Lead(s.leading)
 }
 
 func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:        s.cfg.ID,
 		Keeper:    api.FromKeeper(s.keeper),
-		Consensus: s.node,
+		Consensus: s.member(),
 		Machine:   s.machine,
 		Hub:       hub,
 		TLS:       certs.Files(s.cfg.TLS),

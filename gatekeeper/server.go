@@ -27,6 +27,7 @@ type Server struct {
 	node      *consensus.Node
 	batcher   *batcher.Batcher
 	keeper    *keeper.Keeper
+	leading   *leading
 	api       *api.API
 	grpc      *grpc.Server
 	admin     *http.Server // nil: none
@@ -44,14 +45,16 @@ type Server struct {
 	done chan struct{}
 }
 
-// Ready waits until this server leads or follows a leader. It fails when ctx ends, and with ErrClosed or the fault when the
+func (s *Server) member() member { return member{s.node, s.leading} }
+
+// Ready waits until this server leads, and has declared its Definitions, or follows a leader. It fails when ctx ends, and with ErrClosed or the fault when the
 // server does.
 func (s *Server) Ready(ctx context.Context) error {
 	const poll = 10 * time.Millisecond
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
-		err := s.node.Ready()
+		err := s.member().Ready()
 		if err == nil && s.Err() == nil {
 			return nil
 		}

@@ -72,6 +72,10 @@ func TestServer_Definitions_AreDeclaredAndNeverOverwriteOrRevive(t *testing.T) {
 	cfg.Definitions = []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(1)}, {Name: "b"}}
 	s := open(t, cfg)
 	c := callerOf(t, s)
+	ready(t, s)
+	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "b"}); err != nil {
+		t.Errorf("it is ready before it has declared: %v", err)
+	}
 	created := waitFor(t, s, c, "a", 1)
 	if created.GetUpdatedBy() != "gatekeeperd" || created.GetReason() != "definitions file" {
 		t.Errorf("declared by %q because %q", created.GetUpdatedBy(), created.GetReason())

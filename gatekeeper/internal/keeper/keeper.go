@@ -168,6 +168,12 @@ func (k *Keeper) leading() (*epoch, error) {
 	return nil, k.notLeader()
 }
 
+// Leads tells whether this server leads, as far as it knows.
+func (k *Keeper) Leads() bool {
+	_, err := k.leading()
+	return err == nil
+}
+
 func (k *Keeper) notLeader() error {
 	return &consensus.NotLeaderError{Leader: k.cfg.Leadership.Leader()}
 }

@@ -178,7 +178,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 		if err != nil {
 			return o.notBegun(err)
 		}
-		r := &running{runOptions: o, file: file, permit: run.Permit(), spec: child.Spec{Path: path, Args: args, Rubbish: file.dir, Signals: o.signals}}
+		r := &running{runOptions: o, file: file, permit: run.Permit(), spec: child.Spec{Path: path, Args: args, Rubbish: file.dir}}
 		return r.under(run, interrupted)
 	}, append(o.options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // what matters is told here, and cron mails the rest
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"runtime"
 	"syscall"
 	"time"
@@ -28,8 +27,6 @@ type Spec struct {
 	Rubbish string
 	// MayGoOn is asked after the whole job was stopped at its terminal and continued: false leaves the command stopped, for Kill.
 	MayGoOn func() bool
-	// Signals is told again of SIGTSTP after such a stop; it is the channel that the caller forwards from.
-	Signals chan os.Signal
 }
 
 // Process is a command that was started, with its group. Its methods may be called from any goroutine until End has returned.
@@ -180,10 +177,8 @@ func (p *Process) stopped(sig syscall.Signal) {
 		return
 	}
 	p.terminal.takeBack(p.pid)
-	signal.Reset(syscall.SIGTSTP)
-	suspend()
-	if p.spec.Signals != nil {
-		signal.Notify(p.spec.Signals, syscall.SIGTSTP)
+	if hasShell(p.terminal.own) {
+		suspend()
 	}
 	if p.spec.MayGoOn == nil || p.spec.MayGoOn() {
 		p.terminal.lend(p.pid)

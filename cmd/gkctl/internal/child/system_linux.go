@@ -1,7 +1,9 @@
 package child
 
 import (
+	"bytes"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -44,12 +46,18 @@ func hasExited(pid int) bool {
 	return err == nil && (info.Code == exited || info.Code == killed || info.Code == dumped)
 }
 
-// suspend stops this process and the rest of its pipeline, as Ctrl-Z would have, and returns when it is continued; at once when there is
-// no shell that could continue it. The caller's thread is locked.
-func suspend() {
-	_ = syscall.Kill(0, syscall.SIGTSTP) // the group is our own
-	// The signal above stops the process at some moment soon, this one before the call returns.
-	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGTSTP)
+// parentOf is the parent of a process; 0 when it is not known.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(stat, []byte(") ")) // after the name, which may hold anything else
+	if fields := bytes.Fields(rest); len(fields) > 1 {
+		n, _ := strconv.Atoi(string(fields[1])) // 0 is the answer to nonsense too
+		return n
+	}
+	return 0
 }
 
 // systemSignals are those that this system has beside the common ones: SIGPWR and the real-time signals.

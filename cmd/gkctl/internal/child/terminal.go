@@ -83,3 +83,31 @@ func (t *terminal) close() {
 		_ = unix.Close(t.fd) // nothing was written
 	}
 }
+
+// suspend stops this process and the rest of its pipeline, and returns when it is continued. Not by SIGTSTP, which Go's runtime goes on
+// catching once it was asked to.
+func suspend() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	_ = syscall.Kill(0, syscall.SIGSTOP) // the group is our own
+	<-continued                          // the stop comes some moment after the call
+}
+
+// hasShell says whether somebody can continue this process's group, own, once it was stopped: a parent of one of it, in another group of the
+// same session. Without one the kernel ignores a terminal's stops (POSIX: an orphaned group), and so must we, as under `ssh -t`.
+func hasShell(own int) bool {
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	for pid := os.Getppid(); pid > 1; pid = parentOf(pid) {
+		if at, err := unix.Getsid(pid); err != nil || at != session {
+			return false
+		}
+		if group, err := unix.Getpgid(pid); err != nil || group != own {
+			return err == nil
+		}
+	}
+	return false
+}

@@ -21,7 +21,6 @@ type (
 		Guard     []string
 		Rubbish   string
 		MayGoOn   func() bool
-		Signals   chan os.Signal
 	}
 	Process struct{}
 	State   struct {

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
@@ -77,6 +79,33 @@ func parseMetrics(r io.Reader) (map[string]float64, error) {
 		sums[name] += value
 	}
 	return sums, scanner.Err()
+}
+
+// quiet is how long nothing may be written for the leader to count as settled: callers are noted once a second.
+const quiet = 2 * time.Second
+
+// settled waits until the leader has written for a while nothing more of what it notes in the background.
+func settled(ctx context.Context, leader *servers.Server) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader goes on writing to its log although nobody asks it to"))
+	defer cancel()
+	tick := time.NewTicker(quiet / 20)
+	defer tick.Stop()
+	var last counters
+	for since := time.Now(); time.Since(since) < quiet; {
+		now, err := scrape(ctx, leader)
+		if err != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		if now.entries != last.entries {
+			last, since = now, time.Now()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // unwritten runs do and fails when the leader wrote anything to its log meanwhile.

@@ -7,7 +7,7 @@
 //
 // Only ratios and differences taken in one run mean anything; absolute figures drift from run to run and machine to machine.
 //
-// It also holds the servers to two promises by their own counters: denials and refreshes write no log entry, and acquires that come
+// It also holds the servers to two promises by their own counters: denials and refreshes of known callers write no log entry, and acquires that come
 // together share entries; and the client to two: no permit is lost, and one stream is enough. A failed call or a broken promise
 // fails the run. A target in time that was missed is shown and does not, for it depends on the machine and on what else it does.
 package main

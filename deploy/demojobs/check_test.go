@@ -297,6 +297,15 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 		t.Errorf("%q, want %q", r.Suspend.Jobs[0].Writes, want)
 	}
 
+	e.claims[due("free", 5)] = claim{token: 2, winner: "a", state: spent}
+	e.history = newHistory([]*life{cut(s.a, 5, false), cut(s.b, 3, false), cut(s.a, 5, true)})
+	if broken := newReport(e, f).Broken; !strings.Contains(strings.Join(broken, "\n"), "was not freed") {
+		t.Errorf("broken: %q, want one about a firing that was not freed", broken)
+	}
+
+	s, f = tell()
+	e = s.evidence()
+	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	e.writes = e.writes[:2]
 	wantBroken(t, newReport(e, f).Broken, "was not refused")
 }
@@ -306,7 +315,7 @@ func cut(l *life, token uint64, about bool) *life {
 	part := *l
 	part.records = slices.DeleteFunc(slices.Clone(l.records), func(r app.Record) bool { return (r.Token == token) != about })
 	if about {
-		part.app, part.killed = "c", 0
+		part.app, part.killed = "c", 0 // the third application
 	}
 	return &part
 }

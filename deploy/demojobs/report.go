@@ -173,15 +173,20 @@ func (r *report) killed(e *evidence, k killedApp) (broken []string) {
 			if run.began == 0 || run.returned > 0 {
 				continue // it was not cut short
 			}
-			kinds[free]++
-			if again := e.last(run.firing) != run; again != free {
-				broken = append(broken, fmt.Sprintf("%s was cut short by the death of %s; by %s it should have been run again: %t; it was: %t",
-					e.name(run.firing), k.app, e.job(run.job).kind(), free, again))
+			again := e.last(run.firing) != run
+			_, claimed := e.claims[run.firing]
+			switch {
+			case again && !free:
+				broken = append(broken, fmt.Sprintf("%s was spent by the death of %s, and was run again", e.name(run.firing), k.app))
+			case !again && free && claimed:
+				broken = append(broken, fmt.Sprintf("%s was not freed by the death of %s", e.name(run.firing), k.app))
+			case again == free:
+				kinds[free]++
 			}
 		}
 	}
 	if kinds[true] == 0 || kinds[false] == 0 {
-		broken = append(broken, fmt.Sprintf("the killed application had cut short %d free firings and %d others: this shows too little", kinds[true], kinds[false]))
+		broken = append(broken, fmt.Sprintf("of the killed application's firings %d were run again and %d spent: this shows too little", kinds[true], kinds[false]))
 	}
 	return broken
 }
@@ -243,6 +248,8 @@ func (e *evidence) fate(r *run, at time.Duration) fate {
 		f.Firing = "run to its end"
 	case r.began == 0:
 		f.Firing = "claimed, not begun"
+	case e.claims[r.firing].token == 0:
+		f.Firing = "free again, and all others had passed it"
 	}
 	if next := e.next(r); next != nil {
 		f.Next, f.After = next.String(), seconds(next.granted-at)

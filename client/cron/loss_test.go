@@ -1,0 +1,111 @@
+package cron_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestAdd_PermitLost_JobIsToldInTimeAndALaterActivationIsAsAlways(t *testing.T) {
+	const name = "export"
+	group := func(t *testing.T, srv *gktest.Server, pattern string) {
+		t.Helper()
+		srv.Edit(t, name, func(d *gatekeeperv1.Definition) { d.GroupPattern = &pattern })
+	}
+	for how, c := range map[string]struct {
+		happen  func(t *testing.T, srv *gktest.Server, token uint64)
+		recover func(t *testing.T, srv *gktest.Server)
+		cause   error
+	}{
+		"revoked": {
+			func(t *testing.T, srv *gktest.Server, token uint64) { srv.Revoke(t, token, "a test") },
+			func(*testing.T, *gktest.Server) {}, client.ErrRevoked,
+		},
+		"moved": {
+			func(t *testing.T, srv *gktest.Server, _ uint64) { group(t, srv, "elsewhere") },
+			func(t *testing.T, srv *gktest.Server) { group(t, srv, ".*") }, client.ErrMoved,
+		},
+		"no-server-answers": {
+			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Partition(t) },
+			func(t *testing.T, srv *gktest.Server) { srv.Heal(t) }, client.ErrExpiring,
+		},
+		"server-gone": {
+			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Stop(t) },
+			func(t *testing.T, srv *gktest.Server) { srv.Restart(t) }, client.ErrExpiring,
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := gktest.Start(t, name)
+				permits, causes, reports := make(chan *client.Permit, 100), make(chan error, 1), make(chan client.Report, 100)
+				runs := 0
+				runner := client.NewRunner(srv.Dial(t, "app1").Semaphore(name), func(ctx context.Context) error {
+					p := client.PermitOf(ctx)
+					permits <- p
+					if runs++; runs > 1 {
+						return nil
+					}
+					<-ctx.Done()
+					if !p.Held() {
+						t.Error("told after the permit had ended")
+					}
+					causes <- context.Cause(ctx)
+					return ctx.Err()
+				}, client.WithHooks(client.Hooks{Finished: func(r client.Report) { reports <- r }}))
+				table := cron.New()
+				if _, err := gkcron.Add(t.Context(), table, "* * * * *", runner); err != nil {
+					t.Fatal(err)
+				}
+				start(t, table)
+
+				first := <-permits
+				c.happen(t, srv, first.Token())
+				report := <-reports
+				if cause := <-causes; !errors.Is(cause, c.cause) || !errors.Is(report.Stopped, c.cause) {
+					t.Errorf("cause %v, report %v; want %v", cause, report.Stopped, c.cause)
+				}
+				c.recover(t, srv)
+				second := <-permits
+				if later := <-reports; second.Token() <= first.Token() || later.Err != nil || !later.Due.After(report.Due) {
+					t.Errorf("token %d after %d, %+v", second.Token(), first.Token(), later)
+				}
+			})
+		})
+	}
+}
+
+// A cron.Job of robfig/cron's own kind cannot be told; that it goes on without its permit is.
+func TestJobWrapper_PlainJobOutlivesItsPermit_IsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t, "plain")
+		c := srv.Dial(t, "app1")
+		gone, began, end := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		wrap := gkcron.JobWrapper(t.Context(), c.Semaphore("plain"), nil, client.WithHooks(client.Hooks{Overrun: func(o client.Overrun) {
+			if o.Gone {
+				close(gone)
+			}
+		}}))
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			wrap(cron.FuncJob(func() { close(began); <-end })).Run()
+		}()
+		<-began
+		srv.Partition(t, c)
+		<-gone
+		if _, err := srv.Dial(t, "app2").Semaphore("plain").Acquire(t.Context()); err != nil {
+			t.Error(err)
+		}
+		close(end)
+		<-over
+		srv.Heal(t, c)
+	})
+}

@@ -1,0 +1,194 @@
+package gocron_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// loss is a way in which a permit ends while a job runs, and what makes the next run possible.
+type loss struct {
+	happen  func(t *testing.T, srv *gktest.Server, token uint64)
+	recover func(t *testing.T, srv *gktest.Server)
+	cause   error
+}
+
+func losses(name string) map[string]loss {
+	group := func(pattern string) func(*testing.T, *gktest.Server) {
+		return func(t *testing.T, srv *gktest.Server) {
+			t.Helper()
+			srv.Edit(t, name, func(d *gatekeeperv1.Definition) { d.GroupPattern = &pattern })
+		}
+	}
+	nothing := func(*testing.T, *gktest.Server) {}
+	return map[string]loss{
+		"revoked": {
+			func(t *testing.T, srv *gktest.Server, token uint64) { srv.Revoke(t, token, "a test") }, nothing, client.ErrRevoked,
+		},
+		"moved": {
+			func(t *testing.T, srv *gktest.Server, _ uint64) { group("elsewhere")(t, srv) }, group(".*"), client.ErrMoved,
+		},
+		"no-server-answers": {
+			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Partition(t) },
+			func(t *testing.T, srv *gktest.Server) { srv.Heal(t) }, client.ErrExpiring,
+		},
+		"server-gone": {
+			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Stop(t) },
+			func(t *testing.T, srv *gktest.Server) { srv.Restart(t) }, client.ErrExpiring,
+		},
+	}
+}
+
+// schedule starts a scheduler with one job, every minute, and returns what skips it.
+func schedule(t *testing.T, name string, task gocron.Task, opts ...gocron.SchedulerOption) (s gocron.Scheduler, skipped <-chan error) {
+	t.Helper()
+	s, err := gocron.NewScheduler(append(opts, gocron.WithLocation(time.UTC))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error, 100)
+	_, err = s.NewJob(gocron.CronJob("* * * * *", false), task, gocron.WithName(name),
+		gocron.WithEventListeners(gocron.AfterLockError(func(_ uuid.UUID, _ string, err error) { errs <- err })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, errs
+}
+
+func TestLocker_PermitLost_TaskIsToldInTimeAndALaterRunIsAsAlways(t *testing.T) {
+	const name = "export"
+	for how, l := range losses(name) {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := gktest.Start(t, name)
+				reports := make(chan client.Report, 100)
+				locker := gkgocron.NewLocker(srv.Dial(t, "app1"), gkgocron.WithJobOptions(client.WithHooks(client.Hooks{
+					Finished: func(r client.Report) { reports <- r },
+				})))
+				permits, causes := make(chan *client.Permit, 100), make(chan error, 1)
+				runs := 0
+				s, _ := schedule(t, name, locker.Task(func(ctx context.Context) error {
+					p := client.PermitOf(ctx)
+					permits <- p
+					if runs++; runs > 1 {
+						return nil
+					}
+					<-ctx.Done()
+					if !p.Held() {
+						t.Error("told after the permit had ended")
+					}
+					causes <- context.Cause(ctx)
+					return ctx.Err()
+				}), gocron.WithDistributedLocker(locker))
+				locker.Follow(s)
+				s.Start()
+				defer func() { _ = s.Shutdown() }()
+
+				first := <-permits
+				l.happen(t, srv, first.Token())
+				report := <-reports
+				if cause := <-causes; !errors.Is(cause, l.cause) || !errors.Is(report.Stopped, l.cause) {
+					t.Errorf("cause %v, report %v; want %v", cause, report.Stopped, l.cause)
+				}
+				l.recover(t, srv)
+				second := <-permits
+				if later := <-reports; second.Token() <= first.Token() || later.Err != nil || !later.Due.After(report.Due) {
+					t.Errorf("token %d after %d, %+v", second.Token(), first.Token(), later)
+				}
+			})
+		})
+	}
+}
+
+// A task of gocron's own kind cannot be told; that it goes on without its permit is.
+func TestLocker_PlainTaskOutlivesItsPermit_IsReportedAndAnotherRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const name = "plain"
+		srv := gktest.Start(t, name)
+		overruns := make(chan client.Overrun, 100)
+		app1 := srv.Dial(t, "app1")
+		locker := gkgocron.NewLocker(app1, gkgocron.WithJobOptions(client.WithHooks(client.Hooks{
+			Overrun: func(o client.Overrun) { overruns <- o },
+		})))
+		runs, end := make(chan struct{}, 100), make(chan struct{})
+		s, skipped := schedule(t, name, gocron.NewTask(func() {
+			runs <- struct{}{}
+			<-end
+		}), gocron.WithDistributedLocker(locker))
+		locker.Follow(s)
+		s.Start()
+		defer func() { _ = s.Shutdown() }()
+
+		<-runs
+		srv.Partition(t, app1)
+		for o := range overruns {
+			if o.Gone {
+				break
+			}
+		}
+		p, err := srv.Dial(t, "app2").Semaphore(name).TryAcquireFor(t.Context(), 10*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It is not started a second time here while it runs.
+		if err := <-skipped; !errors.Is(err, gkgocron.ErrRunning) {
+			t.Errorf("skipped with %v", err)
+		}
+		if err := p.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		srv.Heal(t, app1)
+		close(end)
+		<-runs
+	})
+}
+
+func TestElector_Lost_LeadsNoMoreInTimeAndAgainLater(t *testing.T) {
+	const name = "leader"
+	for how, l := range losses(name) {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := gktest.Start(t, name)
+				e := gkgocron.NewElector(srv.Dial(t, "app1").Semaphore(name), client.WithPause(time.Second))
+				permits, causes := make(chan *client.Permit, 100), make(chan error, 100)
+				s, _ := schedule(t, name, e.Task(func(ctx context.Context) error {
+					permits <- client.PermitOf(ctx)
+					<-ctx.Done()
+					cause := context.Cause(ctx)
+					if err := e.IsLeader(ctx); !errors.Is(cause, context.Canceled) && !errors.Is(err, gkgocron.ErrNotLeader) {
+						t.Errorf("leads when its tasks are told to end: %v", err)
+					}
+					causes <- cause
+					return ctx.Err()
+				}), gocron.WithDistributedElector(e))
+				s.Start()
+				defer func() {
+					_ = s.Shutdown()
+					if err := e.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+
+				first := <-permits
+				l.happen(t, srv, first.Token())
+				if cause := <-causes; !errors.Is(cause, l.cause) {
+					t.Errorf("cause %v, want %v", cause, l.cause)
+				}
+				l.recover(t, srv)
+				if second := <-permits; second.Token() <= first.Token() {
+					t.Errorf("token %d after %d", second.Token(), first.Token())
+				}
+			})
+		})
+	}
+}

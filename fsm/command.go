@@ -76,7 +76,8 @@ type Clear struct {
 }
 
 // Revoke marks a live permit as to be stopped; its result is a PermitResult. It frees nothing, unless UnsafeNow is set: that
-// ends a live permit at once although its holder may still believe in it.
+// ends a live permit at once although its holder may still believe in it, and lets nothing cool. Revoking again does something
+// only when it shortens the drain.
 type Revoke struct {
 	Token          uint64
 	Author, Reason string
@@ -100,9 +101,10 @@ type EditBatch struct {
 	RequestID      string
 	At             time.Time
 	// Drain is for how long permits that are live now may go on although their holders are shut out by this change, until
-	// EndDrain. Feature level 2.
+	// EndDrain; at most MaxDrain. Feature level 2.
 	Drain time.Duration
-	// Until is when the leader's Revert gives the replaced fields their old values back; zero: never. Only for batches of Replace. Feature level 2.
+	// Until is when the leader's Revert gives the replaced fields their old values back; zero: never. Only for batches of Replace,
+	// and while fewer than MaxEditEnds edits of each name wait for their end. Feature level 2.
 	Until time.Time
 }
 

@@ -29,9 +29,10 @@ const (
 	Abandoned     // also given back by a cancel
 	DurationChanged
 	Configured
-	// DrainedEvent: the drain of the change Change is over.
+	// DrainedEvent: the drain of the change Change is over: of an edit or a pause of Semaphore, with Definition and Before, equal but for
+	// the pause; or of Cordon; or of Permit. Not in the journal.
 	DrainedEvent
-	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced.
+	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced, and the same when nothing came back.
 	RevertedEvent
 	SilentEvent // see Event.Silence
 	HeardEvent
@@ -98,7 +99,8 @@ type Drain struct {
 	Duration time.Duration
 }
 
-// EditEnd is an edit whose fields get their old values back. It is immutable.
+// EditEnd is an edit whose fields get their old values back. Before and After are the definition then, but without what an edit
+// before it had set for a time and that has ended since. It is immutable.
 type EditEnd struct {
 	Revision      uint64 // the change
 	Until         time.Time

@@ -29,7 +29,7 @@ func openTerminal() *terminal {
 	return &terminal{fd: fd, own: unix.Getpgrp()}
 }
 
-// begin lends the foreground to a command that has just started. One that was faster than this, and was stopped, is continued.
+// begin lends the foreground to a command that has just started. One that was faster than this is stopped, which watch sees, and continued.
 func (t *terminal) begin(pid int) {
 	if t == nil {
 		return
@@ -41,9 +41,7 @@ func (t *terminal) begin(pid int) {
 	if out, err := os.Stdout.Stat(); err == nil && out.Mode()&os.ModeNamedPipe != 0 {
 		return
 	}
-	if t.lend(pid) {
-		_ = syscall.Kill(-pid, syscall.SIGCONT) // it is our child, and not reaped
-	}
+	t.lend(pid)
 }
 
 // lend gives the foreground to the command, when it is ours or already the command's.

@@ -70,7 +70,7 @@ func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
 		}
 		p, err := c.Semaphore("export").TryAcquire(t.Context())
 		d, ok := errors.AsType[*Denied](err)
-		if p != nil || !ok || d.Reason != NoFreePermit || d.Error() != "app2 holds it" || len(d.Holders) != 1 || d.Retry {
+		if p != nil || !ok || d.Reason != NoFreePermit || d.Message != "app2 holds it" || len(d.Holders) != 1 || d.Retry {
 			t.Errorf("%v %#v", p, err)
 		}
 	})

@@ -74,9 +74,58 @@ func (d *Denied) firingIsOver() bool {
 	return d.Reason == FiringDone || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
 }
 
+// Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot that nobody
+// holds any more.
 func (d *Denied) Error() string {
-	if d.Message == "" {
-		return fmt.Sprintf("%s: denied: %s", d.Semaphore, d.Reason)
+	text := d.Message
+	if text == "" {
+		text = fmt.Sprintf("%s: denied: %s", d.Semaphore, d.Reason)
 	}
-	return d.Message
+	if d.Reason != NoFreePermit && d.Reason != HeldForOperator || len(d.Holders) == 0 {
+		return text
+	}
+	named := d.Holders[:min(len(d.Holders), namedHolders)]
+	who := make([]string, len(named), len(named)+1)
+	for i, p := range named {
+		who[i] = slot(p, time.Now())
+	}
+	if more := d.HolderCount - len(named); more > 0 {
+		who = append(who, fmt.Sprintf("and %d more", more))
+	}
+	return text + " Holders: " + strings.Join(who, "; ") + "."
+}
+
+// namedHolders is how many holders Denied.Error names.
+const namedHolders = 3
+
+// slot says who takes a slot, and how it stands with it.
+func slot(p *gatekeeperv1.Permit, now time.Time) string {
+	var state string
+	switch p.GetState() {
+	case gatekeeperv1.PermitState_PERMIT_STATE_HELD:
+		state = fmt.Sprintf("expired, held for an operator until `gkctl clear %d`", p.GetToken())
+	case gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
+		state = "gone, the slot cools"
+	case gatekeeperv1.PermitState_PERMIT_STATE_LIVE, gatekeeperv1.PermitState_PERMIT_STATE_UNSPECIFIED:
+		state = "holds it"
+		if p.GetGrantedAt() != nil {
+			state = "for " + seconds(now.Sub(p.GetGrantedAt().AsTime()))
+		}
+		if p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
+			state += ", told to stop"
+		}
+	}
+	return fmt.Sprintf("%s in %s (%s)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), state)
+}
+
+// seconds is a time in whole seconds, as people write it: 1h5m, not 1h5m0s.
+func seconds(d time.Duration) string {
+	text := max(d, 0).Round(time.Second).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
 }

@@ -23,7 +23,7 @@ func ExampleDenied() {
 	ask := func(c *client.Client, semaphore string, opts ...client.AcquireOption) {
 		_, err := c.Semaphore(semaphore).TryAcquire(ctx, opts...)
 		if denied, ok := errors.AsType[*client.Denied](err); ok {
-			fmt.Printf("%s\n  %s\n", denied.Reason, denied)
+			fmt.Printf("%s\n  %s\n", denied.Reason, denied.Message)
 		}
 	}
 	prod := client.WithGroup("prod")

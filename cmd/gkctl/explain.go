@@ -79,7 +79,9 @@ func (o *explainOptions) run(ctx context.Context) error {
 			}
 			fmt.Fprintf(o.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
 		}
-		fmt.Fprintln(o.out, r.GetSummary())
+		if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
+			fmt.Fprintln(o.out, r.GetSummary())
+		}
 		return nil
 	})
 }

@@ -493,3 +493,21 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 		w.promote(2)
 	})
 }
+
+func TestTryAcquire_FiringClaimedByALivePermit_SaysWhenThatEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits, d.OnExpiry = 2, semaphore.OnExpiryHold })
+		firing := &semaphore.Firing{Name: "nightly", Due: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
+		first, second := ask("a", "1"), ask("b", "2")
+		first.Firing, second.Firing = firing, firing
+		p := w.granted(first)
+		w.sleep(20 * time.Second)
+		if d := w.denied(second, semaphore.FiringClaimed); d.RetryAfter < 40*time.Second || d.RetryAfter > 41*time.Second {
+			t.Errorf("of a claim by a permit that ends in 40 s: asks to come back in %v", d.RetryAfter)
+		}
+		w.sleep(time.Minute)
+		if d := w.denied(second, semaphore.FiringClaimed); w.live(p.Token) || d.RetryAfter >= 0 {
+			t.Errorf("of a claim that waits for an operator: asks to come back in %v", d.RetryAfter)
+		}
+	})
+}

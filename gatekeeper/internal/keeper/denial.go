@@ -24,8 +24,11 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 		}
 		n.Holders = append(n.Holders, p)
 	}
-	if timeHelps(d.Reason) {
+	switch {
+	case timeHelps(d.Reason):
 		n.RetryAfter = k.soonest(n.Holders)
+	case d.Reason == semaphore.FiringClaimed:
+		n.RetryAfter = k.unclaimed(state, d.Claim)
 	}
 	return n
 }
@@ -38,6 +41,19 @@ func timeHelps(r semaphore.Reason) bool {
 	default:
 		return false
 	}
+}
+
+// unclaimed is when the permit of a claim ends unless it is refreshed: the loss of its holder may free the firing, and in any case
+// says what became of it. Negative when nothing but a person ends it, and when it has ended.
+func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
+	if c == nil || c.State != semaphore.ClaimHeld {
+		return -1
+	}
+	p := state.Permit(c.Token)
+	if p == nil {
+		return -1
+	}
+	return k.soonest([]*semaphore.Permit{p})
 }
 
 // soonest is when the first of these permits ends unless it is refreshed; negative when none of them does.

@@ -161,15 +161,20 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how says what is known of a method. Clear and the changes of the cluster are not repeatable: the repeat of one that was carried
+// how says what is known of a method. Clear, Uncordon and the changes of the cluster are not repeatable: the repeat of one that was carried
 // out is refused, which would sound as if it had not been.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
 	case gatekeeperv1.PermitService_Release_FullMethodName,
-		gatekeeperv1.PermitService_Revoke_FullMethodName,
-		gatekeeperv1.PermitService_Cancel_FullMethodName:
+		gatekeeperv1.PermitService_Cancel_FullMethodName,
+		gatekeeperv1.OperatorService_Pause_FullMethodName, // a repeat replaces the pause by the same one
+		gatekeeperv1.OperatorService_Resume_FullMethodName,
+		gatekeeperv1.OperatorService_Cordon_FullMethodName:
 		how.repeatable = true
+	case gatekeeperv1.PermitService_Revoke_FullMethodName:
+		r, ok := args.(*gatekeeperv1.RevokeRequest)
+		how.repeatable = !ok || !r.GetUnsafeNow() // the repeat of an unsafe one finds no permit
 	case gatekeeperv1.PermitService_Refresh_FullMethodName,
 		gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.PermitService_ListHolders_FullMethodName,
@@ -177,9 +182,15 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.OperatorService_Preview_FullMethodName,
+		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
+		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
+		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
+		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName:
 		how.harmless = true
 	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
+		gatekeeperv1.OperatorService_Undo_FullMethodName,
 		gatekeeperv1.ClusterService_AddMember_FullMethodName, // waits until the new member has caught up
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName:

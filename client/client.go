@@ -75,6 +75,12 @@ func (c *Client) Definitions() gatekeeperv1.DefinitionServiceClient {
 	return gatekeeperv1.NewDefinitionServiceClient(caller{c})
 }
 
+// Operator is the API's OperatorService: moves, pauses, cordons, previews, the journal and undo. A cordon is not ended twice: what
+// becomes of an Uncordon whose answer is lost is not known.
+func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
+	return gatekeeperv1.NewOperatorServiceClient(caller{c})
+}
+
 // Cluster is the API's ClusterService. GetStatus is answered by whichever member is reached; see Members.
 func (c *Client) Cluster() gatekeeperv1.ClusterServiceClient {
 	return gatekeeperv1.NewClusterServiceClient(caller{c})

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -35,6 +38,29 @@ func ExampleClient_Definitions() {
 	// Output: 2 moved: <nil>
 }
 
+// A task is paused for a while: it resumes by itself.
+func ExampleClient_Operator() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	paused, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
+		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-*"}},
+		Author:   "ops@desk", Reason: "the disks are being replaced",
+		End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(2 * time.Hour)},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("paused:", paused.GetNames())
+
+	undone, err := c.Operator().Undo(ctx, &gatekeeperv1.UndoRequest{Change: paused.GetRevision(), Author: "ops@desk", RequestId: client.NewRequestID()})
+	fmt.Println(undone.GetNotes(), err)
+	// Output:
+	// paused: [nightly-export]
+	// [The pause is ended.] <nil>
+}
+
 func ExampleClient_AllHolders() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -57,7 +83,11 @@ func ExampleClient_Watch() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 
-	from := &gatekeeperv1.WatchRequest{FromRevision: 1, Names: []string{"nightly-*"}}
+	read, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: "nightly-export"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	from := &gatekeeperv1.WatchRequest{FromRevision: read.GetRecord().GetVersion(), Names: []string{"nightly-*"}}
 	for told, err := range c.Watch(ctx, from) {
 		if err != nil {
 			log.Fatal(err)

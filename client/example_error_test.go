@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -161,9 +161,9 @@ func ExampleStatusError() {
 
 // A release that did not get through is tried again before the same acquisition may be repeated.
 func ExamplePermit_Release_serverAway() {
-	endpoint, stop := clustertest.Open("nightly-export")
+	srv := gktest.NewServer("nightly-export")
 	ctx := context.Background()
-	c, err := client.Dial(ctx, []string{endpoint}, silent())
+	c, err := client.Dial(ctx, []string{srv.Endpoint()}, silent())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func ExamplePermit_Release_serverAway() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stop()
+	srv.Close()
 
 	brief, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()

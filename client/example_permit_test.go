@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -229,11 +229,11 @@ func ExamplePermit_Progress() {
 
 // In a test the clock is moved by hand: how a job of one's own takes a loss is seen without waiting for one.
 func ExampleWithClock() {
-	endpoint, end := clustertest.Open("nightly-export")
-	defer end()
+	srv := gktest.NewServer("nightly-export")
+	defer srv.Close()
 	ctx, watch := context.Background(), &hands{}
 	var clock client.Clock = watch
-	c, err := client.Dial(ctx, []string{endpoint}, client.WithClock(clock))
+	c, err := client.Dial(ctx, []string{srv.Endpoint()}, client.WithClock(clock))
 	if err != nil {
 		panic(err)
 	}

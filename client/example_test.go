@@ -15,15 +15,15 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/fence"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // connect returns clients of a server of its own, one an acquirer, and what ends them all. Programs call Dial.
 func connect(acquirers ...string) (clients []*client.Client, end func()) {
-	endpoint, stop := clustertest.Open()
+	srv := gktest.NewServer()
 	for _, name := range acquirers {
-		c, err := client.Dial(context.Background(), []string{endpoint}, client.WithAcquirer(name), client.WithLogger(slog.New(slog.DiscardHandler)))
+		c, err := client.Dial(context.Background(), []string{srv.Endpoint()}, client.WithAcquirer(name), client.WithLogger(slog.New(slog.DiscardHandler)))
 		if err != nil {
 			panic(err)
 		}
@@ -36,7 +36,7 @@ func connect(acquirers ...string) (clients []*client.Client, end func()) {
 		for _, c := range clients {
 			_ = c.Close()
 		}
-		stop()
+		srv.Close()
 	}
 }
 

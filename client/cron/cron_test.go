@@ -11,7 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,14 +39,14 @@ var everySecond = cron.WithSeconds()
 
 // Two processes: the second one's clock is late by more than the job takes.
 func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
-	dial := clustertest.Start(t, "tick")
+	srv := gktest.Start(t, "tick")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	over := make(chan time.Time, 100)    // due times of the first process's runs that are over
 	refused := make(chan time.Time, 100) // what the second one was denied
-	first := client.NewRunner(dial("app1").Semaphore("tick"), func(context.Context) error { return nil },
+	first := client.NewRunner(srv.Dial(t, "app1").Semaphore("tick"), func(context.Context) error { return nil },
 		client.WithHooks(client.Hooks{Finished: func(r client.Report) { over <- r.Due }}))
-	second := client.NewRunner(dial("app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
+	second := client.NewRunner(srv.Dial(t, "app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
 		client.WithHooks(client.Hooks{Denied: func(d *client.Denied) {
 			if d.Reason != client.FiringDone {
 				t.Errorf("denied: %v", d)
@@ -91,8 +91,8 @@ func TestAdd_BadSpec_IsRefused(t *testing.T) {
 }
 
 func TestAdd_PermitRevoked_EndsTheJobWithTheCause(t *testing.T) {
-	dial := clustertest.Start(t, "long")
-	c := dial("app1")
+	srv := gktest.Start(t, "long")
+	c := srv.Dial(t, "app1")
 	tokens, causes := make(chan uint64, 1), make(chan error, 1)
 	table := cron.New(everySecond)
 	_, err := gkcron.Add(t.Context(), table, "* * * * * *", client.NewRunner(c.Semaphore("long"), func(ctx context.Context) error {
@@ -109,19 +109,19 @@ func TestAdd_PermitRevoked_EndsTheJobWithTheCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, table)
-	clustertest.Revoke(t, c, receive(t, tokens, "the job"))
+	srv.Revoke(t, receive(t, tokens, "the job"), "a test")
 	if cause := receive(t, causes, "the end of the job"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause %v", cause)
 	}
 }
 
 func TestJobWrapper_OnAChain_RunsUnderAPermitAndOnceAFiring(t *testing.T) {
-	dial := clustertest.Start(t, "chained")
+	srv := gktest.Start(t, "chained")
 	due := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ran := 0
 	var job cron.Job
 	for _, name := range []string{"app1", "app2"} {
-		wrap := gkcron.JobWrapper(t.Context(), dial(name).Semaphore("chained"), func() time.Time { return due })
+		wrap := gkcron.JobWrapper(t.Context(), srv.Dial(t, name).Semaphore("chained"), func() time.Time { return due })
 		job = cron.NewChain(cron.Recover(cron.DiscardLogger), wrap).Then(gkcron.Func(func(ctx context.Context) error {
 			if ran++; client.PermitOf(ctx) == nil {
 				t.Error("no permit")
@@ -134,7 +134,7 @@ func TestJobWrapper_OnAChain_RunsUnderAPermitAndOnceAFiring(t *testing.T) {
 		t.Errorf("ran %d times", ran)
 	}
 	plain := 0
-	wrap := gkcron.JobWrapper(t.Context(), dial("app3").Semaphore("chained"), nil)
+	wrap := gkcron.JobWrapper(t.Context(), srv.Dial(t, "app3").Semaphore("chained"), nil)
 	job = cron.NewChain(wrap).Then(cron.FuncJob(func() { plain++ }))
 	job.Run()
 	job.Run()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
 // report is a job of a type of its own that can be stopped.
@@ -24,10 +24,10 @@ func (r report) RunContext(ctx context.Context) error {
 }
 
 func ExampleContextJob() {
-	endpoint, end := clustertest.Open("report")
-	defer end()
+	srv := gktest.NewServer("report")
+	defer srv.Close()
 	ctx := context.Background()
-	c, err := client.Dial(ctx, []string{endpoint})
+	c, err := client.Dial(ctx, []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}

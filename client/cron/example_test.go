@@ -9,15 +9,15 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
 func ExampleAdd() {
-	endpoint, end := clustertest.Open("nightly-export")
-	defer end()
+	srv := gktest.NewServer("nightly-export")
+	defer srv.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	c, err := client.Dial(ctx, []string{endpoint})
+	c, err := client.Dial(ctx, []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func ExampleAdd() {
 }
 
 func ExampleJobWrapper() {
-	endpoint, end := clustertest.Open("nightly-export")
-	defer end()
+	srv := gktest.NewServer("nightly-export")
+	defer srv.Close()
 	ctx := context.Background()
-	c, err := client.Dial(ctx, []string{endpoint})
+	c, err := client.Dial(ctx, []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
 )
 
 func ExampleNewLocker() {
-	endpoint, end := clustertest.Open("nightly-export")
-	defer end()
-	c, err := client.Dial(context.Background(), []string{endpoint})
+	srv := gktest.NewServer("nightly-export")
+	defer srv.Close()
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,9 +58,9 @@ func ExampleNewLocker() {
 
 // Why a job did not run is told to its listener.
 func ExampleLocker_Lock() {
-	endpoint, end := clustertest.Open("nightly-export")
-	defer end()
-	c, err := client.Dial(context.Background(), []string{endpoint})
+	srv := gktest.NewServer("nightly-export")
+	defer srv.Close()
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,10 +131,10 @@ func ExampleLocker_Task_notLocked() {
 }
 
 func ExampleElector_IsLeader() {
-	endpoint, end := clustertest.Open("leader")
-	defer end()
+	srv := gktest.NewServer("leader")
+	defer srv.Close()
 	ctx := context.Background()
-	c, err := client.Dial(ctx, []string{endpoint})
+	c, err := client.Dial(ctx, []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}

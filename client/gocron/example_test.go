@@ -9,14 +9,14 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
 )
 
 func ExampleLocker() {
-	endpoint, end := clustertest.Open("nightly-export")
-	defer end()
-	c, err := client.Dial(context.Background(), []string{endpoint})
+	srv := gktest.NewServer("nightly-export")
+	defer srv.Close()
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,9 +43,9 @@ func ExampleLocker() {
 }
 
 func ExampleElector() {
-	endpoint, end := clustertest.Open("leader")
-	defer end()
-	c, err := client.Dial(context.Background(), []string{endpoint})
+	srv := gktest.NewServer("leader")
+	defer srv.Close()
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,9 +108,9 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // gocron issue 841: the first scheduler has run the job, and unlocked, when the second one's clock strikes.
 func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
-	dial := clustertest.Start(t, "tick", "every")
-	fast := newNode(t, dial("app1"), noon.Add(-5*time.Second))
-	slow := newNode(t, dial("app2"), noon.Add(-5*time.Second))
+	srv := gktest.Start(t, "tick", "every")
+	fast := newNode(t, srv.Dial(t, "app1"), noon.Add(-5*time.Second))
+	slow := newNode(t, srv.Dial(t, "app2"), noon.Add(-5*time.Second))
 	for _, n := range []*node{fast, slow} {
 		n.job("tick", gocron.CronJob("* * * * *", false))
 		n.start()
@@ -132,9 +132,9 @@ func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
 
 // A DurationJob counts from the start of each scheduler: its due times agree on nothing but the interval in which they lie.
 func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
-	dial := clustertest.Start(t, "every")
-	a := newNode(t, dial("app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...
-	b := newNode(t, dial("app2"), noon.Add(-2*time.Minute)) // due at 12:03, 12:08, ...
+	srv := gktest.Start(t, "every")
+	a := newNode(t, srv.Dial(t, "app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...
+	b := newNode(t, srv.Dial(t, "app2"), noon.Add(-2*time.Minute)) // due at 12:03, 12:08, ...
 	for _, n := range []*node{a, b} {
 		n.job("every", gocron.DurationJob(5*time.Minute))
 		n.start()
@@ -150,8 +150,8 @@ func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
 }
 
 func TestLocker_PermitRevoked_EndsTheTaskWithTheCauseAndTheNextIsFree(t *testing.T) {
-	dial := clustertest.Start(t, "long")
-	c := dial("app1")
+	srv := gktest.Start(t, "long")
+	c := srv.Dial(t, "app1")
 	n := newNode(t, c, noon.Add(-time.Second))
 	tokens, causes := make(chan uint64, 1), make(chan error, 1)
 	n.add("long", gocron.CronJob("* * * * *", false), n.locker.Task(func(ctx context.Context) error {
@@ -169,18 +169,18 @@ func TestLocker_PermitRevoked_EndsTheTaskWithTheCauseAndTheNextIsFree(t *testing
 	if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrRunning) {
 		t.Errorf("%v", err)
 	}
-	clustertest.Revoke(t, c, token)
+	srv.Revoke(t, token, "a test")
 	if cause := receive(t, causes, "the end of the task"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause %v", cause)
 	}
-	if _, err := dial("app2").Semaphore("long").TryAcquireFor(t.Context(), patience); err != nil {
+	if _, err := srv.Dial(t, "app2").Semaphore("long").TryAcquireFor(t.Context(), patience); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
-	dial := clustertest.Start(t, "plain")
-	c := dial("app1")
+	srv := gktest.Start(t, "plain")
+	c := srv.Dial(t, "app1")
 	n := newNode(t, c, noon.Add(-time.Second))
 	errs := make(chan error, 1)
 	n.add("plain", gocron.CronJob("* * * * *", false), gocron.NewTask(func() {
@@ -196,13 +196,13 @@ func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
 }
 
 func TestLocker_RunNow_IsRefusedUnlessUnscheduledRunsMay(t *testing.T) {
-	dial := clustertest.Start(t, "manual")
+	srv := gktest.Start(t, "manual")
 	for _, may := range []bool{false, true} {
 		var opts []gkgocron.Option
 		if may {
 			opts = append(opts, gkgocron.WithUnscheduled())
 		}
-		n := newNode(t, dial("app1"), noon, opts...)
+		n := newNode(t, srv.Dial(t, "app1"), noon, opts...)
 		j := n.job("manual", gocron.CronJob("30 * * * *", false))
 		n.start()
 		if err := j.RunNow(); err != nil {
@@ -217,8 +217,8 @@ func TestLocker_RunNow_IsRefusedUnlessUnscheduledRunsMay(t *testing.T) {
 }
 
 func TestLocker_CannotTellTheDueTime_RunsNothing(t *testing.T) {
-	dial := clustertest.Start(t, "twice")
-	n := newNode(t, dial("app1"), noon.Add(-time.Second))
+	srv := gktest.Start(t, "twice")
+	n := newNode(t, srv.Dial(t, "app1"), noon.Add(-time.Second))
 	for range 2 {
 		n.job("twice", gocron.CronJob("* * * * *", false))
 	}
@@ -227,14 +227,14 @@ func TestLocker_CannotTellTheDueTime_RunsNothing(t *testing.T) {
 	if err := receive(t, n.skipped, "the skip"); err == nil {
 		t.Error("two jobs of one name ran")
 	}
-	if _, err := gkgocron.NewLocker(dial("app1")).Lock(t.Context(), "twice"); !errors.Is(err, gkgocron.ErrNotFollowing) {
+	if _, err := gkgocron.NewLocker(srv.Dial(t, "app1")).Lock(t.Context(), "twice"); !errors.Is(err, gkgocron.ErrNotFollowing) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestTask_WithoutItsLocker_DoesNotRun(t *testing.T) {
-	dial := clustertest.Start(t)
-	locker := gkgocron.NewLocker(dial("app1"))
+	srv := gktest.Start(t)
+	locker := gkgocron.NewLocker(srv.Dial(t, "app1"))
 	s, err := gocron.NewScheduler()
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ func TestTask_WithoutItsLocker_DoesNotRun(t *testing.T) {
 }
 
 func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
-	dial := clustertest.Start(t, "leader")
+	srv := gktest.Start(t, "leader")
 	type leader struct {
 		name  string
 		token uint64
@@ -264,7 +264,7 @@ func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
 	causes := make(chan error, 10)
 	electors := make(map[string]*gkgocron.Elector)
 	for _, name := range []string{"app1", "app2"} {
-		e := gkgocron.NewElector(dial(name).Semaphore("leader"), client.WithPause(time.Millisecond))
+		e := gkgocron.NewElector(srv.Dial(t, name).Semaphore("leader"), client.WithPause(time.Millisecond))
 		electors[name] = e
 		s, err := gocron.NewScheduler(gocron.WithDistributedElector(e))
 		if err != nil {
@@ -298,7 +298,7 @@ func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
 	if err := electors[first.name].IsLeader(t.Context()); err != nil {
 		t.Error(err)
 	}
-	clustertest.Revoke(t, dial("ops"), first.token)
+	srv.Revoke(t, first.token, "a test")
 	if cause := receive(t, causes, "the end of the term"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause %v", cause)
 	}

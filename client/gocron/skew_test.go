@@ -10,8 +10,8 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
 )
 
 // skewed is a node with its job, and by how much its clock is wrong.
@@ -81,14 +81,14 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 		"one-time": {at("2026-03-01 12:00:00"), gocron.OneTimeJob(gocron.OneTimeJobStartDateTimes(at("2026-03-01 12:00:10"), at("2026-03-01 12:00:11"))), nil, []string{
 			"2026-03-01 11:00:10", "2026-03-01 11:00:11"}},
 	}
-	dial := clustertest.Start(t, slices.Collect(maps.Keys(cases))...)
+	srv := gktest.Start(t, slices.Collect(maps.Keys(cases))...)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var nodes []*skewed
 			for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
 				n := &skewed{skew: skew, dues: make(chan time.Time, 10)}
 				finished := client.WithHooks(client.Hooks{Finished: func(r client.Report) { n.dues <- r.Due }})
-				n.node = newNode(t, dial("app"+skew.String()), c.from.Add(skew), gkgocron.WithJobOptions(finished))
+				n.node = newNode(t, srv.Dial(t, "app"+skew.String()), c.from.Add(skew), gkgocron.WithJobOptions(finished))
 				n.job = n.node.job(name, c.d, c.opts...)
 				n.start()
 				nodes = append(nodes, n)

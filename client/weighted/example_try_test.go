@@ -6,14 +6,14 @@ import (
 	"log"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	"github.com/gatekeeperd/gatekeeper/client/weighted"
 )
 
 func ExampleWeighted_TryAcquire() {
-	endpoint, end := clustertest.Open("scanner")
-	defer end()
-	c, err := client.Dial(context.Background(), []string{endpoint})
+	srv := gktest.NewServer("scanner")
+	defer srv.Close()
+	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,25 +9,23 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/internal/clustertest"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	"github.com/gatekeeperd/gatekeeper/client/weighted"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pool returns a client of a server with a semaphore "pool" of 4 permits.
-func pool(t *testing.T) *client.Client {
+// pool returns a server with a semaphore "pool" of 4 permits, and a client of it.
+func pool(t *testing.T) (*gktest.Server, *client.Client) {
 	t.Helper()
-	c := clustertest.Start(t)("app1")
-	if _, err := c.Declare(t.Context(), &gatekeeperv1.Definition{Name: "pool", Permits: new(uint32(4))}); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	srv := gktest.Start(t)
+	srv.Define(t, &gatekeeperv1.Definition{Name: "pool", Permits: new(uint32(4))})
+	return srv, srv.Dial(t, "app1")
 }
 
 func TestWeighted_AcquireAndRelease_CountAsTheOriginalDoes(t *testing.T) {
-	c := pool(t)
+	_, c := pool(t)
 	w, other := weighted.New(c.Semaphore("pool")), weighted.New(c.Semaphore("pool"))
 	if err := w.Acquire(t.Context(), 3); err != nil {
 		t.Fatal(err)
@@ -65,7 +63,7 @@ func TestWeighted_AcquireAndRelease_CountAsTheOriginalDoes(t *testing.T) {
 }
 
 func TestWeighted_PermitRevoked_EndsTheContext(t *testing.T) {
-	c := pool(t)
+	srv, c := pool(t)
 	w := weighted.New(c.Semaphore("pool"))
 	if !w.TryAcquire(1) || !w.TryAcquire(2) {
 		t.Fatal("denied")
@@ -78,7 +76,7 @@ func TestWeighted_PermitRevoked_EndsTheContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clustertest.Revoke(t, c, p.GetToken())
+		srv.Revoke(t, p.GetToken(), "a test")
 	}
 	<-w.Context().Done()
 	if err := context.Cause(w.Context()); !errors.Is(err, client.ErrRevoked) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 )
 
@@ -20,7 +21,8 @@ type DenialPolicy int
 
 // RunLate owes the job its run: Wait waits its turn when all permits are taken, and skips the run on any other denial; RunLate
 // asks again on every denial that can pass, as when the semaphore is paused, or when another holder has claimed the firing
-// and may yet lose it. It gives up when the firing is done or spent, and with the job's context or the WithWaitLimit.
+// and may yet lose it: then every 3 s, and as soon as that holder's permit can have ended. It gives up when the firing is done or
+// spent, and with the job's context or the WithWaitLimit.
 const RunLate DenialPolicy = 2
 
 // OutagePolicy says what becomes of a job when no server answers.
@@ -38,6 +40,9 @@ const (
 
 	// maxRetry bounds the pause before a denied run is tried again.
 	maxRetry = 15 * time.Second
+	// maxClaimedRetry is maxRetry for a run whose firing another has claimed. That ends sooner than what a person must change, and
+	// schedulers hold their timetable up until the run has heard of it.
+	maxClaimedRetry = 3 * time.Second
 )
 
 // JobOption is an option of Wrap and NewRunner.
@@ -172,7 +177,16 @@ func (r *Runner) Loop(ctx context.Context) error {
 // retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.
 func retryWait(err error, n int) time.Duration {
 	wait := backoff(min(n, 6)) << max(min(n-6, 4), 0)
-	if d, ok := errors.AsType[*Denied](err); ok && d.Retry {
+	d, denied := errors.AsType[*Denied](err)
+	switch {
+	case denied && d.Reason == FiringClaimed:
+		// The hint is when the claim ends at the latest unless its holder refreshes. It may be done at any time before.
+		if d.Retry {
+			ends := max(d.RetryAfter, minBackoff)
+			wait = min(wait, ends+rand.N(ends/20))
+		}
+		return min(wait, maxClaimedRetry)
+	case denied && d.Retry:
 		wait = max(wait, d.RetryAfter)
 	}
 	return min(wait, maxRetry)

@@ -210,14 +210,14 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 			case 1:
 				return denial(gatekeeperv1.Reason_REASON_PAUSED, 0), nil
 			case 2:
-				return denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, 8*time.Second), nil
+				return denial(gatekeeperv1.Reason_REASON_CORDONED, 8*time.Second), nil
 			}
 			return granted(q.GetSemaphore(), 7, time.Minute), nil
 		}
 		if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
-		s.wantTold("waiting PAUSED", "waiting FIRING_CLAIMED", "granted", "finished")
+		s.wantTold("waiting PAUSED", "waiting CORDONED", "granted", "finished")
 		if took := time.Since(start); took < 8*time.Second || took > 9*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -229,6 +229,41 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 		}
 		s.wantTold("denied FIRING_DONE")
 	})
+}
+
+// Who waits for a firing that another has claimed may hold a scheduler's timetable up.
+func TestRunner_RunLate_ComesBackWhenTheClaimsPermitEndsAndBeforeThatEveryFewSeconds(t *testing.T) {
+	for name, c := range map[string]struct{ left, late time.Duration }{
+		"the claim's permit ends soon":        {1300 * time.Millisecond, 200 * time.Millisecond},
+		"the claim's permit ends much later":  {time.Minute, time.Second},
+		"the server does not say how long":    {0, maxClaimedRetry},
+		"the holder is done long before that": {time.Hour, maxClaimedRetry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				free := time.Now().Add(c.left)
+				if c.left == 0 || c.left == time.Hour {
+					free = time.Now().Add(10 * time.Minute)
+				}
+				s.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+					if !time.Now().Before(free) {
+						return granted(q.GetSemaphore(), 7, time.Minute), nil
+					}
+					return denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, min(c.left, time.Until(free))), nil
+				}
+				if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				if late := time.Since(free); late > c.late {
+					t.Errorf("it ran %s after the firing was free", late)
+				}
+				if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked > 10*60*2/3 {
+					t.Errorf("asked %d times", asked)
+				}
+			})
+		})
+	}
 }
 
 // A spent firing stays claimed for ever: who asks on never comes back, and with it a scheduler's timetable of the job.

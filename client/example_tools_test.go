@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -33,6 +36,29 @@ func ExampleClient_Definitions() {
 	_, err := c.Definitions().BatchEdit(ctx, batch)
 	fmt.Println(len(batch.Edits), "moved:", err)
 	// Output: 2 moved: <nil>
+}
+
+// A task is paused for a while: it resumes by itself.
+func ExampleClient_Operator() {
+	clients, end := connect("ops")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+
+	paused, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
+		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-*"}},
+		Author:   "ops@desk", Reason: "the disks are being replaced",
+		End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(2 * time.Hour)},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("paused:", paused.GetNames())
+
+	undone, err := c.Operator().Undo(ctx, &gatekeeperv1.UndoRequest{Change: paused.GetRevision(), Author: "ops@desk", RequestId: client.NewRequestID()})
+	fmt.Println(undone.GetNotes(), err)
+	// Output:
+	// paused: [nightly-export]
+	// [The pause is ended.] <nil>
 }
 
 func ExampleClient_AllHolders() {

@@ -79,7 +79,18 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 			return "No firing is asked for."
 		}
 		return "Firing " + req.Firing.text() + " is not claimed."
-	case stepFree, stepFull:
+	case stepFree:
+		return compareRoom(req, f)
+	case stepFull: // decides always
 	}
 	return noRoom(req, f) + "."
+}
+
+// compareRoom says what was compared when there was no room. Why the request is denied is said by the next step.
+func compareRoom(req *Request, f *Facts) string {
+	s := "Weight " + count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + " is taken: weight " + count(uint64(req.Weight))
+	if f.Used+uint64(req.Weight) > uint64(f.Definition.Permits) {
+		return s + " does not fit."
+	}
+	return s + " would fit, but others wait ahead."
 }

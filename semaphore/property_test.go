@@ -92,6 +92,9 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		if s.Number != i+1 || s.Passed != passes || s.Name == "" || !strings.HasSuffix(s.Text, ".") {
 			t.Errorf("Explain step %d = %+v, want passed %v", i+1, s, passes)
 		}
+		if i > 0 && s.Text == steps[i-1].Text {
+			t.Errorf("Explain steps %d and %d both say %q", i, i+1, s.Text)
+		}
 	}
 	last := steps[len(steps)-1]
 	if last.Number != decisive || last.Text != d.Sentence(req, f) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
 // Options say what to start. Binary and Dir are required.
@@ -33,7 +35,7 @@ type Cluster struct {
 	Servers []*Server
 }
 
-// Start starts the servers and waits until every one is ready and the definitions are loaded. When it fails nothing is left running, and the error ends with
+// Start starts the servers and waits until every one is ready, the newest feature level is in force and the definitions are loaded. When it fails nothing is left running, and the error ends with
 // the log of the server at fault.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
@@ -97,18 +99,16 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 			return nil, fmt.Errorf("%w\n%s", err, s.LogTail())
 		}
 	}
-	if opts.Definitions != "" {
-		if err := c.loaded(ctx); err != nil {
-			c.Kill()
-			return nil, err
-		}
+	if err := c.settled(ctx, opts.Definitions != ""); err != nil {
+		c.Kill()
+		return nil, err
 	}
 	return c, nil
 }
 
-// loaded waits until the leader has declared the definitions that it was started with, which it does after it has become ready.
-// They come in one step.
-func (c *Cluster) loaded(ctx context.Context) error {
+// settled waits for what a new leader does by itself after it has become ready: it puts the newest feature level in force, and
+// declares the definitions that it was started with, in one step.
+func (c *Cluster) settled(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)
 	if err != nil {
 		return err
@@ -117,13 +117,13 @@ func (c *Cluster) loaded(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		status, err := leader.Status(ctx)
-		if err == nil && status.Definitions > 0 {
+		if err == nil && status.FeatureLevel >= fsm.SupportedLevel && (!definitions || status.Definitions > 0) {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the definitions were not loaded: %w\n%s", errors.Join(ctx.Err(), err), leader.LogTail())
+			return fmt.Errorf("the newest feature level is not in force, or the definitions were not loaded: %w\n%s", errors.Join(ctx.Err(), err), leader.LogTail())
 		}
 	}
 }

@@ -1,0 +1,31 @@
+package gktest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+func TestPause_GrantsNothingUntilResume(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		srv.Pause(t, "job", "disk is full", false)
+		if d, ok := errors.AsType[*client.Denied](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.Paused {
+			t.Errorf("%v", d)
+		}
+		srv.Resume(t, "job")
+		acquire(t, c, "job")
+	})
+}
+
+func TestPause_WithStop_TellsTheHolder(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		p := acquire(t, srv.Dial(t, "app1"), "job")
+		srv.Advance(t, 2*time.Second)
+		srv.Pause(t, "job", "disk is full", true)
+		srv.Advance(t, 0)
+		wantCause(t, p.Context(), client.ErrPaused)
+	})
+}

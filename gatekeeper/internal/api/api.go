@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -26,6 +27,8 @@ type Config struct {
 	Hub       Hub
 	// TLS is off when zero. Hops to the leader use the same files.
 	TLS certs.Files
+	// Dial makes the connections of hops. Optional, TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Version and Started are what GetStatus tells; optional.
 	Version string
 	Started time.Time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ type forwarder struct {
 	consensus Consensus
 	metrics   Metrics
 	tls       certs.Files
+	dial      []grpc.DialOption // more than what every hop has
 	methods   map[string]*method
 
 	mu     sync.Mutex // guards hop and closed
@@ -58,7 +60,11 @@ type hop struct {
 }
 
 func newForwarder(cfg *Config, methods map[string]*method) *forwarder {
-	return &forwarder{id: cfg.ID, consensus: cfg.Consensus, metrics: cfg.Metrics, tls: cfg.TLS, methods: methods}
+	f := &forwarder{id: cfg.ID, consensus: cfg.Consensus, metrics: cfg.Metrics, tls: cfg.TLS, methods: methods}
+	if cfg.Dial != nil {
+		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
+	}
+	return f
 }
 
 // unary answers here or passes the call on.
@@ -188,7 +194,7 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 		return nil, &unreachableError{leader, err}
 	}
 	// passthrough: the name is resolved anew at each dial.
-	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress,
+	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress, append(slices.Clip(f.dial),
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDisableRetry(), // the caller retries; a hop that did might repeat what was done
 		grpc.WithDisableServiceConfig(),
@@ -198,7 +204,7 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: hopMaxBackoff},
 			MinConnectTimeout: hopDial,
 		}),
-	)
+	)...)
 	if err != nil {
 		return nil, &unreachableError{leader, err}
 	}

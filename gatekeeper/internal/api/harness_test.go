@@ -210,6 +210,10 @@ func (k *fakeKeeper) Match(pattern, name string) bool {
 	return err == nil && p.Match(name)
 }
 
+func (k *fakeKeeper) Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool {
+	return groupPattern != "" && k.Match(groupPattern, id.Group) || acquirerPattern != "" && k.Match(acquirerPattern, id.Acquirer)
+}
+
 func (k *fakeKeeper) DrainLeft(*fsm.State, *semaphore.Permit) (time.Duration, bool) { return 0, false }
 
 func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {

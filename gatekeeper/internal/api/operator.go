@@ -201,7 +201,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if len(u.Conflicts) > 0 {
 		return nil, &undoConflictError{change: m.GetChange(), conflicts: u.Conflicts}
 	}
-	effects, _ := plan.Preview(state, s.cfg.Keeper.Match, plan.Change{Edits: u.Edits, Drain: drain})
+	effects, _ := plan.Preview(state, s.cfg.Keeper, plan.Change{Edits: u.Edits, Drain: drain})
 	out := &gatekeeperv1.UndoResponse{Effects: toEffects(effects), Notes: u.Notes}
 	if m.GetDryRun() {
 		return out, nil

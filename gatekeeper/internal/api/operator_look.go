@@ -20,7 +20,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	if err != nil {
 		return nil, err
 	}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper.Match, *c)
+	effects, warnings := plan.Preview(state, s.cfg.Keeper, *c)
 	return &gatekeeperv1.PreviewResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}, nil
 }
 
@@ -83,12 +83,12 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 	if err := c.absent(state); err != nil {
 		return nil, err
 	}
-	moves := plan.Move(state, s.cfg.Keeper.Match, m.GetFrom(), m.GetTo(), c.match, c.named)
+	moves := plan.Move(state, s.cfg.Keeper, m.GetFrom(), m.GetTo(), c.match, c.named)
 	if len(moves.Edits) > maxEdits {
 		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
 			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
 	}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper.Match, plan.Change{Edits: moves.Edits})
+	effects, warnings := plan.Preview(state, s.cfg.Keeper, plan.Change{Edits: moves.Edits})
 	out := &gatekeeperv1.PlanMoveResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}
 	for i := range moves.Edits {
 		out.Edits = append(out.Edits, toEdit(&moves.Edits[i]))

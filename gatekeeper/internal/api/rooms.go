@@ -32,7 +32,7 @@ type Keeper interface {
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (revision uint64, err error)
-	Match(pattern, name string) bool
+	plan.Patterns
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	Read(ctx context.Context) (*fsm.State, error)

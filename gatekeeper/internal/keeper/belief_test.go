@@ -13,13 +13,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // TestBelief_UnderFaults_NeverExceedsPermits runs clients that believe by the client's rule, on clocks of slightly other
 // rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in the log
-// after all, and whose definition changes its duration. At no instant may more weight be believed than there are permits.
+// after all, whose definition changes its duration, and whose operators pause, cordon, revoke, delete and make edits that end, with and
+// without drains. At no instant may more weight be believed than there are permits.
 //
 // GATEKEEPER_SEED repeats one run: workload, faults and virtual times, though not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
@@ -43,11 +45,12 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 				total.granted += b.granted
 				total.refreshed += b.refreshed
 				total.replayed += b.replayed
+				total.drained += b.drained
 			})
 		})
 	}
-	t.Logf("%d grants, %d refreshes, %d replays believed", total.granted, total.refreshed, total.replayed)
-	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && total.replayed == 0 {
+	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed", total.granted, total.refreshed, total.drained, total.replayed)
+	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0) {
 		t.Fatal("the storm did not reach what it is for")
 	}
 }
@@ -71,6 +74,8 @@ type beliefs struct {
 	mu                           sync.Mutex
 	all                          []belief
 	granted, refreshed, replayed int
+	// drained are refreshes of holders that were to stop.
+	drained int
 }
 
 func (b *beliefs) add(x belief) {
@@ -111,6 +116,7 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 // storm runs clients and faults for some minutes of virtual time.
 func (w *world) storm(seed uint64) *beliefs {
 	rng := rand.New(rand.NewPCG(seed, 0))
+	w.raise()
 	w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
 	b := &beliefs{}
 	ctx, stop := context.WithCancel(context.Background())
@@ -122,7 +128,7 @@ func (w *world) storm(seed uint64) *beliefs {
 		}
 		clients.Go(func() { c.run(ctx) })
 	}
-	for range 60 {
+	for range 150 {
 		time.Sleep(time.Duration(rng.Int64N(int64(8 * time.Second))))
 		w.fault(rng)
 	}
@@ -136,7 +142,7 @@ func (w *world) storm(seed uint64) *beliefs {
 // fault is one thing that goes wrong.
 func (w *world) fault(rng *rand.Rand) {
 	pause := func() { time.Sleep(time.Duration(rng.Int64N(int64(12 * time.Second)))) }
-	switch rng.IntN(6) {
+	switch rng.IntN(9) {
 	case 0: // entries are slow
 		w.tape.hold()
 		pause()
@@ -165,8 +171,49 @@ func (w *world) fault(rng *rand.Rand) {
 	case 5:
 		d := time.Duration(1+rng.IntN(4)) * 5 * time.Second
 		_ = w.replace("job", func(def *semaphore.Definition) { def.Duration = d })
+	default:
+		w.operate(rng)
 	}
 	synctest.Wait()
+}
+
+// operate is one thing that an operator does: it shuts some or all clients out for a while, with or without a drain.
+func (w *world) operate(rng *rand.Rand) {
+	ctx := context.Background()
+	drain := []time.Duration{0, 3 * time.Second, 40 * time.Second}[rng.IntN(3)]
+	end := Ending{Lasts: time.Duration(1 + rng.Int64N(int64(25*time.Second)))}
+	host := "host" + strconv.Itoa(rng.IntN(6))
+	edit := func(c fsm.Change, end Ending) {
+		c.Name = "job"
+		if sd := w.machine.State().Definition("job"); sd != nil {
+			c.ExpectedVersion = sd.Version
+		}
+		_, _ = w.Edit(ctx, fsm.EditBatch{Changes: []fsm.Change{c}, Drain: drain}, end)
+	}
+	switch rng.IntN(7) {
+	case 0:
+		_, _ = w.Pause(ctx, fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain}, end)
+	case 1:
+		_, _ = w.Pause(ctx, fsm.Pause{Names: []string{"job"}}, end)
+	case 2:
+		_, _ = w.Resume(ctx, fsm.Resume{Names: []string{"job"}})
+	case 3:
+		_, _ = w.Cordon(ctx, fsm.SetCordon{ID: "c" + strconv.Itoa(rng.IntN(2)), AcquirerPattern: host, Drain: drain}, end)
+	case 4: // the old pattern comes back by itself
+		d := w.machine.State().Definition("job").Definition.Clone()
+		d.AcquirerPattern = "host[" + strconv.Itoa(rng.IntN(6)) + "-9]"
+		edit(fsm.Change{Kind: fsm.Replace, Definition: d}, end)
+	case 5:
+		for p := range w.machine.State().Holders("job") {
+			_, _ = w.Revoke(ctx, fsm.Revoke{Token: p.Token, Drain: drain})
+			break
+		}
+	case 6: // a definition of the same name counts the permits of the one before
+		d := w.machine.State().Definition("job").Definition
+		edit(fsm.Change{Kind: fsm.Delete}, Ending{})
+		time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
+		edit(fsm.Change{Kind: fsm.Create, Definition: d}, Ending{})
+	}
 }
 
 // client believes by the rules of safety.md: from the send of the attempt whose answer it uses, plus waited, for the
@@ -263,6 +310,9 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		case err != nil || r[0].Status == StatusRetry:
 		case r[0].Status == StatusRefreshed:
 			c.b.count(&c.b.refreshed)
+			if r[0].Stop != semaphore.NotStopping {
+				c.b.count(&c.b.drained)
+			}
 			counts = r[0].Duration
 			x.until = later(x.until, c.deadline(send, 0, counts))
 		case r[0].Status == StatusLost:

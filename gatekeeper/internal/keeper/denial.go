@@ -11,7 +11,7 @@ import (
 func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Facts, d semaphore.Decision) *Denial {
 	n := &Denial{
 		Decision:       d,
-		Message:        d.Sentence(&call.Request, facts),
+		Message:        k.sentence(state, &call.Request, facts, d),
 		HolderCount:    state.HolderCount(call.Semaphore),
 		QueueLength:    k.queue.Len(call.Semaphore),
 		RetryAfter:     -1,
@@ -31,6 +31,17 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 		n.RetryAfter = k.unclaimed(state, d.Claim)
 	}
 	return n
+}
+
+// sentence says the decision for a person. Of a cordon it says which one: whoever reads it has to know whom to ask.
+func (k *Keeper) sentence(state *fsm.State, req *semaphore.Request, facts *semaphore.Facts, d semaphore.Decision) string {
+	s := d.Sentence(req, facts)
+	if d.Reason == semaphore.Cordoned {
+		if which := k.patterns.whyCordoned(state, req.Identity); which != "" {
+			s += " " + which
+		}
+	}
+	return s
 }
 
 // timeHelps tells whether the same request can be granted later though nobody edits anything.

@@ -208,12 +208,12 @@ func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	if d.Outcome == semaphore.Refreshed {
 		left = k.drainLeft(state, p, d.Stop)
 	}
-	k.notices.stopping(p, d.Stop, k.stopReason(state, p, d.Stop), left)
+	k.notices.stopping(p, d.Stop, k.whyStop(state, p, d.Stop), left)
 }
 
 // overheld is told by the lessor of a permit that was held for longer than max_hold.
 func (k *Keeper) overheld(p *semaphore.Permit) {
-	k.notices.stopping(p, semaphore.StopHeldTooLong, "", 0)
+	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }
 
 // tell pokes the calls of queues that have moved, so that they report their place.

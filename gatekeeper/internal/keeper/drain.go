@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -35,18 +36,20 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit, cause semaphor
 	return left
 }
 
-// stopReason is what the person who caused a stop gave as its reason; empty when nobody did.
-func (k *Keeper) stopReason(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
-	sd := state.Definition(p.Semaphore)
-	switch {
+// whyStop is what the holder of a permit is told that must stop: the reason of the person who caused it, if one was given.
+func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
+	reason := ""
+	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
 		for _, c := range k.patterns.catching(state, p.Identity) {
-			return c.Reason
+			reason = cmp.Or(reason, c.Reason)
 		}
 	case cause == semaphore.StopPaused && sd != nil && sd.Pause != nil:
-		return sd.Pause.Reason
+		reason = sd.Pause.Reason
 	case cause == semaphore.StopNoLongerAdmitted && sd != nil:
-		return sd.Reason
+		reason = sd.Reason
+	case cause == p.Stop:
+		reason = p.StopReason
 	}
-	return p.StopReason
+	return cmp.Or(reason, "the permit must stop: "+cause.String())
 }

@@ -53,5 +53,9 @@ func (k *Keeper) Explain(
 	facts := k.facts(state, req)
 	facts.WaitsAhead = k.queue.Ahead(req.Semaphore, nil)
 	d = semaphore.Decide(req, &facts)
-	return semaphore.Explain(req, &facts), d, d.Sentence(req, &facts), state.Revision(), nil
+	steps, summary = semaphore.Explain(req, &facts), k.sentence(state, req, &facts, d)
+	if d.Reason == semaphore.Cordoned {
+		steps[len(steps)-1].Text = summary // the step that decided
+	}
+	return steps, d, summary, state.Revision(), nil
 }

@@ -235,9 +235,6 @@ func (n *notices) lost(p *semaphore.Permit) {
 
 // stopping tells the followers of a permit that its holder is to stop; with a drain its refreshes go on being granted for
 // that long.
-func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, reason string, drainLeft time.Duration) {
-	if reason == "" {
-		reason = "the permit must stop: " + cause.String()
-	}
-	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: reason, DrainLeft: drainLeft})
+func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, why string, drainLeft time.Duration) {
+	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: why, DrainLeft: drainLeft})
 }

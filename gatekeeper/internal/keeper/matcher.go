@@ -1,9 +1,13 @@
 package keeper
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -34,15 +38,15 @@ type cordonSet struct {
 // compiledCordon is a cordon; a pattern that it does not have is nil.
 type compiledCordon struct {
 	group, acquirer *semaphore.Pattern
-	// broken: a pattern of it cannot be compiled by this server, so that it catches everybody. Whom it was meant for is not
-	// known, and a cordon stands where running does harm.
-	broken bool
+	// broken says why a pattern of it cannot be compiled by this server, so that it catches everybody: whom it was meant for is
+	// not known, and a cordon stands where running does harm.
+	broken error
 	// before is the revision before which a permit must have been granted to go on; 0 without a drain.
 	before uint64
 }
 
 func (c *compiledCordon) catches(id semaphore.Identity) bool {
-	return c.broken || c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer)
+	return c.broken != nil || c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer)
 }
 
 func newMatcher() *matcher { return &matcher{compiled: make(map[string]compiledPattern)} }
@@ -115,21 +119,43 @@ func (m *matcher) catching(state *fsm.State, id semaphore.Identity) (cordons []*
 func (m *matcher) compileCordons(state *fsm.State) *cordonSet {
 	set := &cordonSet{revision: state.CordonRevision()}
 	for _, c := range state.Cordons() {
-		var compiled compiledCordon
-		if c.Drain > 0 {
-			compiled.before = c.Revision
-		}
-		if c.GroupPattern != "" {
-			p := m.compile("group_pattern", c.GroupPattern)
-			compiled.group, compiled.broken = p.pattern, p.err != nil
-		}
-		if c.AcquirerPattern != "" {
-			p := m.compile("acquirer_pattern", c.AcquirerPattern)
-			compiled.acquirer, compiled.broken = p.pattern, compiled.broken || p.err != nil
-		}
-		set.cordons = append(set.cordons, compiled)
+		set.cordons = append(set.cordons, m.compileCordon(c))
 	}
 	return set
+}
+
+func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
+	if c.Drain > 0 {
+		compiled.before = c.Revision
+	}
+	if c.GroupPattern != "" {
+		p := m.compile("group_pattern", c.GroupPattern)
+		compiled.group, compiled.broken = p.pattern, p.err
+	}
+	if c.AcquirerPattern != "" {
+		p := m.compile("acquirer_pattern", c.AcquirerPattern)
+		compiled.acquirer, compiled.broken = p.pattern, cmp.Or(compiled.broken, p.err)
+	}
+	return compiled
+}
+
+// whyCordoned says for a person which cordons catch a caller, and until when; empty when none does.
+func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
+	var said []string
+	for _, c := range m.catching(state, id) {
+		s := fmt.Sprintf("Cordon %q catches it", c.ID)
+		if broken := m.compileCordon(c).broken; broken != nil {
+			s = fmt.Sprintf("Cordon %q catches everybody, because this server cannot use its pattern (%v)", c.ID, broken)
+		}
+		if !c.Until.IsZero() {
+			s += " until " + c.Until.UTC().Format(time.RFC3339)
+		}
+		if by := strings.Join(slices.DeleteFunc([]string{c.Reason, c.Author}, func(s string) bool { return s == "" }), ", by "); by != "" {
+			s += ": " + by
+		}
+		said = append(said, s+".")
+	}
+	return strings.Join(said, " ")
 }
 
 // Disabled says why a stored definition admits nobody here: one of its patterns cannot be compiled by this server. Else

@@ -144,6 +144,12 @@ func (k *Keeper) Match(pattern, name string) bool {
 	return k.patterns.matches("pattern", pattern, name)
 }
 
+// Catches tells whether a cordon of these patterns catches a caller, as a cordon in force does.
+func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool {
+	c := k.patterns.compileCordon(&fsm.Cordon{GroupPattern: groupPattern, AcquirerPattern: acquirerPattern})
+	return c.catches(id)
+}
+
 // DrainLeft is for how long the refreshes of a permit will go on being granted although its holder is to stop; false when its
 // holder is not to stop, or has no time left.
 func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {

@@ -58,24 +58,19 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 	r := TokenResult{Token: token, Status: StatusRetry}
 	switch {
 	case after.Status == lessor.Refused:
-		r.Status, r.Stop, r.Message = StatusStopping, after.Decision.Stop, stopMessage(after)
+		r.Status, r.Stop = StatusStopping, after.Decision.Stop
+		r.Message = k.whyStop(k.cfg.Machine.State(), after.Permit, r.Stop)
 	case after.Status == lessor.Ended:
 		r.Status, r.Message = StatusLost, "there is no live permit with this token: it was released, has expired, or was never granted"
 	case after.Status == lessor.Renewed && before.Status == lessor.Renewed:
 		r.Status, r.Duration = StatusRefreshed, before.Answer
 		if after.Decision.Stop != semaphore.NotStopping {
-			r.Stop, r.Message = after.Decision.Stop, stopMessage(after)
-			r.DrainLeft = k.drainLeft(k.cfg.Machine.State(), after.Permit, r.Stop)
+			state := k.cfg.Machine.State()
+			r.Stop = after.Decision.Stop
+			r.Message, r.DrainLeft = k.whyStop(state, after.Permit, r.Stop), k.drainLeft(state, after.Permit, r.Stop)
 		}
 	}
 	return r
-}
-
-func stopMessage(v *lessor.Verdict) string {
-	if v.Permit.Stop != semaphore.NotStopping && v.Permit.StopReason != "" {
-		return v.Permit.StopReason
-	}
-	return "the permit must stop: " + v.Decision.Stop.String()
 }
 
 // shorten commits the shorter durations that were claimed; nobody waits for it.

@@ -47,7 +47,7 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 		if d := k.admit(state, p, k.lessor.Overheld(p)); d.Outcome == semaphore.Denied {
 			told := *p
 			told.Stop = d.Stop
-			v.Permit, v.Message = &told, whyStop(p, d.Stop)
+			v.Permit, v.Message = &told, k.whyStop(state, p, d.Stop)
 		}
 	}
 	return v, nil
@@ -70,12 +70,4 @@ func gone(state *fsm.State, sem string, token uint64) string {
 
 func elsewhere(has, asked string, token uint64) string {
 	return fmt.Sprintf("token %d is of semaphore %q, not of %q", token, has, asked)
-}
-
-// whyStop is what the holder of a permit is told that must stop.
-func whyStop(p *semaphore.Permit, cause semaphore.StopCause) string {
-	if p.Stop != semaphore.NotStopping && p.StopReason != "" {
-		return p.StopReason
-	}
-	return "the permit must stop: " + cause.String()
 }

@@ -39,7 +39,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		machine := fsm.New("test")
 		w := &world{t: t, machine: machine, tape: &tape{machine: machine}, lead: &leadership{}}
-		w.batcher = batcher.New(w.tape, func() uint32 { return 1 })
+		w.batcher = batcher.New(w.tape, func() uint32 { return machine.State().FeatureLevel() })
 		w.Keeper = New(Config{
 			Machine: machine, Leadership: w.lead, Proposer: w.batcher,
 			Metrics: silent{}, Logger: slog.New(slog.DiscardHandler), Gather: time.Nanosecond,
@@ -52,6 +52,24 @@ func inWorld(t *testing.T, test func(w *world)) {
 		}()
 		test(w)
 	})
+}
+
+// inNewWorld is inWorld at the newest feature level.
+func inNewWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	inWorld(t, func(w *world) {
+		w.raise()
+		test(w)
+	})
+}
+
+// raise lets commands of every feature level be proposed, as the leader does when every member supports them.
+func (w *world) raise() {
+	w.t.Helper()
+	if o := w.batcher.Do(context.Background(), fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel}); o.Err != nil {
+		w.t.Fatal(o.Err)
+	}
+	synctest.Wait()
 }
 
 func (w *world) promote(term uint64) {

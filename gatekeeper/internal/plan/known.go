@@ -12,8 +12,8 @@ import (
 // known is who was seen asking, and whom pairs of patterns let in. Many definitions share a pair, and a move of hundreds of
 // them asks about two.
 type known struct {
-	state *fsm.State
-	match Match
+	state    *fsm.State
+	patterns Patterns
 
 	all    []fsm.Sighting // by group and acquirer
 	groups []string
@@ -47,9 +47,9 @@ func (k *known) admitted(d *semaphore.Definition) []int {
 	group, inside := "", false
 	for i, s := range k.all {
 		if i == 0 || s.Group != group {
-			group, inside = s.Group, k.match(d.GroupPattern, s.Group)
+			group, inside = s.Group, k.patterns.Match(d.GroupPattern, s.Group)
 		}
-		if inside && k.match(d.AcquirerPattern, s.Acquirer) {
+		if inside && k.patterns.Match(d.AcquirerPattern, s.Acquirer) {
 			found = append(found, i)
 		}
 	}
@@ -84,7 +84,7 @@ func (k *known) without(a, b []int) (callers []fsm.Sighting, count int) {
 // nobody says that no known caller is let in, and which of the two patterns keeps them out.
 func (w *world) nobody(d *semaphore.Definition) string {
 	for _, group := range w.known.groups {
-		if w.match(d.GroupPattern, group) {
+		if w.patterns.Match(d.GroupPattern, group) {
 			return fmt.Sprintf("Nobody who was seen asking is let in: group %q matches, but none of its acquirers matches the acquirer pattern %q.",
 				group, d.AcquirerPattern)
 		}
@@ -97,14 +97,14 @@ func (w *world) nobody(d *semaphore.Definition) string {
 }
 
 // cordonWarnings says how many known callers a cordon catches, and warns when it catches none.
-func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(group, acquirer string) bool) []string {
+func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity) bool) []string {
 	w.known.load()
 	if len(w.known.all) == 0 {
 		return []string{"Nobody has been seen asking yet, so that it is not known whom this cordon catches."}
 	}
 	n := 0
 	for _, s := range w.known.all {
-		if caught(s.Group, s.Acquirer) {
+		if caught(semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}) {
 			n++
 		}
 	}

@@ -30,7 +30,7 @@ type NotMoved struct {
 
 // Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let in as
 // before. Definitions that do not admit from are passed over without a word unless named tells that somebody named them.
-func Move(state *fsm.State, match Match, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
+func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {
 		d := sd.Definition
@@ -40,7 +40,7 @@ func Move(state *fsm.State, match Match, from, to string, chosen func(*semaphore
 		leave := func(problem bool, format string, args ...any) {
 			m.NotMoved = append(m.NotMoved, NotMoved{Semaphore: d.Name, Why: fmt.Sprintf(format, args...), Problem: problem})
 		}
-		switch admitsFrom, admitsTo := match(d.GroupPattern, from), match(d.GroupPattern, to); {
+		switch admitsFrom, admitsTo := patterns.Match(d.GroupPattern, from), patterns.Match(d.GroupPattern, to); {
 		case admitsTo && (admitsFrom || named(d.Name)):
 			leave(false, "its group pattern %q admits %q already", d.GroupPattern, to)
 			continue

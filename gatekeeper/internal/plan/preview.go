@@ -10,8 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Match tells whether a pattern matches the whole of a name. A pattern that does not compile matches nothing.
-type Match func(pattern, name string) bool
+// Patterns matches names as the leader does.
+type Patterns interface {
+	// Match tells whether a pattern matches the whole of a name. One that cannot be compiled matches nothing.
+	Match(pattern, name string) bool
+	// Catches tells whether a cordon of these patterns catches a caller. Either may be empty, and then catches nobody; one that
+	// cannot be compiled catches everybody.
+	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
+}
 
 // Change is what is to be judged; one of Edits, Pause and Cordon is set.
 type Change struct {
@@ -54,8 +60,8 @@ const MaxCallers = 100
 
 // Preview says what a change would do: to each semaphore for which anything would change, in the order of their names, and
 // for a person to the whole.
-func Preview(state *fsm.State, match Match, c Change) (effects []Effect, warnings []string) {
-	now := newWorld(state, match)
+func Preview(state *fsm.State, patterns Patterns, c Change) (effects []Effect, warnings []string) {
+	now := newWorld(state, patterns)
 	switch {
 	case c.Pause != nil:
 		return now.previewPause(c.Pause)
@@ -108,12 +114,10 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 
 // previewCordon looks at every permit, because a cordon stands in front of all semaphores.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
-	caught := func(group, acquirer string) bool {
-		return catches(w.match, c.GroupPattern, c.AcquirerPattern, group, acquirer)
-	}
+	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	bySemaphore := make(map[string]*Effect)
 	for p := range w.state.Permits(0) {
-		if p.State != semaphore.Live || bySemaphore[p.Semaphore] != nil || !caught(p.Identity.Group, p.Identity.Acquirer) {
+		if p.State != semaphore.Live || bySemaphore[p.Semaphore] != nil || !caught(p.Identity) {
 			continue
 		}
 		e := &Effect{Semaphore: p.Semaphore}
@@ -121,7 +125,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 			e.Before, e.After = sd.Definition, sd.Definition
 		}
 		then := w.rule(p.Semaphore)
-		then.cordoned = func(id semaphore.Identity) bool { return w.cordoned(id) || caught(id.Group, id.Acquirer) }
+		then.cordoned = func(id semaphore.Identity) bool { return w.cordoned(id) || caught(id) }
 		w.stop(e, w.rule(p.Semaphore), then, c.Drain)
 		bySemaphore[p.Semaphore] = e
 	}
@@ -139,10 +143,10 @@ func (w *world) stop(e *Effect, now, then rule, drain time.Duration) {
 		if p.State != semaphore.Live {
 			continue
 		}
-		if now.stops(w.match, p) {
+		if now.stops(w.patterns, p) {
 			continue
 		}
-		if !then.stops(w.match, p) {
+		if !then.stops(w.patterns, p) {
 			e.Unaffected++
 			continue
 		}

@@ -7,13 +7,13 @@ import (
 
 // world is a state with what was found out about it for one plan.
 type world struct {
-	state *fsm.State
-	match Match
-	known known
+	state    *fsm.State
+	patterns Patterns
+	known    known
 }
 
-func newWorld(state *fsm.State, match Match) *world {
-	return &world{state: state, match: match, known: known{state: state, match: match}}
+func newWorld(state *fsm.State, patterns Patterns) *world {
+	return &world{state: state, patterns: patterns, known: known{state: state, patterns: patterns}}
 }
 
 // rule is what decides about the holders of one semaphore: as it is, or as a change would make it.
@@ -33,7 +33,7 @@ func (w *world) rule(name string) rule {
 }
 
 // stops tells whether the holder of a live permit is told to stop. What a drain still allows it does not matter here.
-func (r rule) stops(match Match, p *semaphore.Permit) bool {
+func (r rule) stops(patterns Patterns, p *semaphore.Permit) bool {
 	facts := semaphore.Facts{Definition: r.definition, Pause: r.pause}
 	if r.pause != nil && r.pause.Drain > 0 {
 		ended := *r.pause
@@ -42,8 +42,8 @@ func (r rule) stops(match Match, p *semaphore.Permit) bool {
 	}
 	if r.definition != nil {
 		facts.Admission = semaphore.Admission{
-			Group:    match(r.definition.GroupPattern, p.Identity.Group),
-			Acquirer: match(r.definition.AcquirerPattern, p.Identity.Acquirer),
+			Group:    patterns.Match(r.definition.GroupPattern, p.Identity.Group),
+			Acquirer: patterns.Match(r.definition.AcquirerPattern, p.Identity.Acquirer),
 			Cordoned: r.cordoned(p.Identity),
 		}
 	}
@@ -54,14 +54,9 @@ func (r rule) stops(match Match, p *semaphore.Permit) bool {
 // cordoned tells whether a cordon in force catches a caller.
 func (w *world) cordoned(id semaphore.Identity) bool {
 	for _, c := range w.state.Cordons() {
-		if catches(w.match, c.GroupPattern, c.AcquirerPattern, id.Group, id.Acquirer) {
+		if w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) {
 			return true
 		}
 	}
 	return false
-}
-
-// catches tells whether a cordon of these patterns catches a caller: either may be empty, and then catches nobody.
-func catches(match Match, groupPattern, acquirerPattern, group, acquirer string) bool {
-	return groupPattern != "" && match(groupPattern, group) || acquirerPattern != "" && match(acquirerPattern, acquirer)
 }

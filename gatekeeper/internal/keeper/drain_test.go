@@ -1,0 +1,418 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// shutOut is one way to shut the holder of "job" out, whose host is "a" of the group "prod".
+type shutOut struct {
+	name   string
+	cause  semaphore.StopCause
+	denial semaphore.Reason // for the holder that asks again
+	do     func(w *world, token uint64, drain time.Duration) error
+	// next may have the slot when it is free; the zero Identity: nobody.
+	next semaphore.Identity
+}
+
+const why = "the site goes dark"
+
+var (
+	elsewhere1 = semaphore.Identity{Group: "dr", Acquirer: "a"}
+	neighbour  = semaphore.Identity{Group: "prod", Acquirer: "b"}
+)
+
+func shutOuts() []shutOut {
+	edit := func(w *world, drain time.Duration, set func(*semaphore.Definition)) error {
+		sd := w.machine.State().Definition("job")
+		d := sd.Definition.Clone()
+		set(d)
+		_, err := w.Edit(context.Background(), fsm.EditBatch{
+			Changes: []fsm.Change{{Kind: fsm.Replace, Name: "job", Definition: d, ExpectedVersion: sd.Version}}, Drain: drain, Reason: why,
+		}, Ending{})
+		return err
+	}
+	return []shutOut{
+		{"group pattern", semaphore.StopNoLongerAdmitted, semaphore.GroupMismatch, func(w *world, _ uint64, drain time.Duration) error {
+			return edit(w, drain, func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+		}, elsewhere1},
+		{"acquirer pattern", semaphore.StopNoLongerAdmitted, semaphore.AcquirerMismatch, func(w *world, _ uint64, drain time.Duration) error {
+			return edit(w, drain, func(d *semaphore.Definition) { d.AcquirerPattern = "b" })
+		}, neighbour},
+		{"delete", semaphore.StopNoLongerAdmitted, semaphore.NoSuchSemaphore, func(w *world, _ uint64, drain time.Duration) error {
+			sd := w.machine.State().Definition("job")
+			_, err := w.Edit(context.Background(), fsm.EditBatch{
+				Changes: []fsm.Change{{Kind: fsm.Delete, Name: "job", ExpectedVersion: sd.Version}}, Drain: drain, Reason: why,
+			}, Ending{})
+			return err
+		}, semaphore.Identity{}},
+		{"pause", semaphore.StopPaused, semaphore.Paused, func(w *world, _ uint64, drain time.Duration) error {
+			_, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain, Reason: why}, Ending{})
+			return err
+		}, semaphore.Identity{}},
+		{"cordoned group", semaphore.StopCordoned, semaphore.Cordoned, func(w *world, _ uint64, drain time.Duration) error {
+			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: drain, Reason: why}, Ending{})
+			return err
+		}, elsewhere1},
+		{"cordoned host", semaphore.StopCordoned, semaphore.Cordoned, func(w *world, _ uint64, drain time.Duration) error {
+			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain, Reason: why}, Ending{})
+			return err
+		}, neighbour},
+		{"revoke", semaphore.StopRevoked, semaphore.Stopping, func(w *world, token uint64, drain time.Duration) error {
+			_, err := w.Revoke(context.Background(), fsm.Revoke{Token: token, Drain: drain, Reason: why})
+			return err
+		}, neighbour},
+	}
+}
+
+// inEachWay runs a test once for each way to shut a holder out.
+func inEachWay(t *testing.T, test func(w *world, way shutOut)) {
+	t.Helper()
+	for _, way := range shutOuts() {
+		t.Run(way.name, func(t *testing.T) {
+			inNewWorld(t, func(w *world) {
+				w.define("job", nil)
+				test(w, way)
+			})
+		})
+	}
+}
+
+func (w *world) shut(way *shutOut, token uint64, drain time.Duration) {
+	w.t.Helper()
+	if err := way.do(w, token, drain); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// follow keeps a permit alive on a stream of its own.
+func (w *world) follow(token uint64) *Listener {
+	w.t.Helper()
+	l := w.Listen()
+	r, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: token}})
+	if err != nil || r[0].Status != StatusRefreshed {
+		w.t.Fatal(r, err)
+	}
+	return l
+}
+
+// told is the one thing that a stream has been told since the last time.
+func (w *world) told(l *Listener) TokenResult {
+	w.t.Helper()
+	select {
+	case n := <-l.Notices():
+		if len(n) != 1 {
+			w.t.Fatalf("told %+v, want one thing", n)
+		}
+		return n[0]
+	default:
+		w.t.Fatal("the holder has not been told")
+		return TokenResult{}
+	}
+}
+
+// as is a call for "job" by that identity.
+func as(id semaphore.Identity, requestID string) *AcquireCall {
+	call := ask(id.Acquirer, requestID)
+	call.Identity = id
+	return call
+}
+
+// wantTaken: nobody else gets the slot.
+func (w *world) wantTaken() {
+	w.t.Helper()
+	if used := w.machine.State().Used("job"); used != 1 {
+		w.t.Fatalf("%d slots are taken, want 1", used)
+	}
+	for _, id := range []semaphore.Identity{elsewhere1, neighbour} {
+		if a := w.try(as(id, "")); a.Outcome != semaphore.Denied {
+			w.t.Fatalf("%v was granted while another may believe in its permit", id)
+		}
+	}
+}
+
+// wantFree: the slot is free, for who may have it.
+func (w *world) wantFree(way *shutOut) {
+	w.t.Helper()
+	if used := w.machine.State().Used("job"); used != 0 {
+		w.t.Fatalf("%d slots are taken, want none", used)
+	}
+	if way.next.Acquirer != "" {
+		w.granted(as(way.next, ""))
+	}
+}
+
+func TestDrain_None_HolderIsToldAndRefusedAtOnce_AndKeepsItsSlotToItsDeadline(t *testing.T) {
+	inEachWay(t, func(w *world, way shutOut) {
+		p := w.granted(ask("a", "1"))
+		l := w.follow(p.Token)
+		defer l.Close()
+		w.sleep(30 * time.Second)
+		w.shut(&way, p.Token, 0)
+		if n := w.told(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 || n.Message != why && way.name != "delete" {
+			t.Fatalf("told %+v", n)
+		}
+		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != way.cause || r.Message != why && way.name != "delete" {
+			t.Fatalf("refused with %+v", r)
+		}
+		w.sleep(30*time.Second + semaphore.Grace(time.Minute) - time.Millisecond)
+		w.wantTaken()
+		w.sleep(2 * time.Millisecond)
+		w.wantFree(&way)
+	})
+}
+
+func TestDrain_RefreshesPassUntilItIsOver_AndTheSlotIsTakenToTheDeadlineAfterIt(t *testing.T) {
+	inEachWay(t, func(w *world, way shutOut) {
+		const drain = 3 * time.Minute // three times the permit's duration
+		p := w.granted(ask("a", "1"))
+		l := w.follow(p.Token)
+		defer l.Close()
+		w.sleep(30 * time.Second)
+		w.shut(&way, p.Token, drain)
+		if n := w.told(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != drain {
+			t.Fatalf("told %+v", n)
+		}
+		if left, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); !draining || left != drain {
+			t.Fatalf("DrainLeft is %v, %v", left, draining)
+		}
+		for passed := 20 * time.Second; passed < drain; passed += 20 * time.Second {
+			w.sleep(20 * time.Second)
+			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft != drain-passed || r.Duration != time.Minute {
+				t.Fatalf("%v after the change the refresh is %+v", passed, r)
+			}
+			w.wantTaken()
+			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
+				t.Fatalf("a draining holder that asks again is told %+v", d.Decision)
+			}
+		}
+		w.sleep(20 * time.Second)
+		if n := w.told(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 {
+			t.Fatalf("at the end of the drain told %+v", n)
+		}
+		w.wantStatus(p.Token, StatusStopping)
+		if _, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); draining {
+			t.Fatal("it is still said to be draining")
+		}
+		// The last refresh was 20 s before the end of the drain.
+		w.sleep(40*time.Second + semaphore.Grace(time.Minute) - time.Millisecond)
+		w.wantTaken()
+		w.sleep(2 * time.Millisecond)
+		w.wantFree(&way)
+	})
+}
+
+func TestDrain_HolderReleases_NextIsGrantedAtOnce(t *testing.T) {
+	inEachWay(t, func(w *world, way shutOut) {
+		p := w.granted(ask("a", "1"))
+		w.shut(&way, p.Token, time.Hour)
+		w.sleep(time.Second)
+		w.wantTaken()
+		w.release(p.Token)
+		w.wantFree(&way)
+	})
+}
+
+func TestDrain_FailOver_RunsAgainInFull(t *testing.T) {
+	inEachWay(t, func(w *world, way shutOut) {
+		const drain = 3 * time.Minute
+		p := w.granted(ask("a", "1"))
+		w.shut(&way, p.Token, drain)
+		for range 2 { // two fail-overs, each shortly before the end
+			for range 8 {
+				w.sleep(20 * time.Second)
+				w.wantStatus(p.Token, StatusRefreshed)
+			}
+			w.demote()
+			w.sleep(15 * time.Second)
+			w.promote(w.term + 1)
+			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft < drain-time.Second {
+				t.Fatalf("after the fail-over the refresh is %+v", r)
+			}
+			w.wantTaken()
+		}
+		for range 8 {
+			w.sleep(20 * time.Second)
+			w.wantStatus(p.Token, StatusRefreshed)
+		}
+		w.sleep(20 * time.Second)
+		w.wantStatus(p.Token, StatusStopping)
+	})
+}
+
+func TestDrain_EndOfAnOlderTerm_EndsNothing(t *testing.T) {
+	inEachWay(t, func(w *world, way shutOut) {
+		p := w.granted(ask("a", "1"))
+		w.shut(&way, p.Token, 30*time.Second)
+		w.sleep(2 * time.Second) // who has asked is noted
+		w.tape.hold()
+		w.sleep(29 * time.Second)
+		ends := w.tape.lose()
+		if len(ends) == 0 {
+			t.Fatal("the end of the drain was not proposed")
+		}
+		w.demote()
+		w.promote(w.term + 1)
+		w.tape.applyLater(ends) // appended by the next leader
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft < 29*time.Second {
+			t.Fatalf("the refresh is %+v", r)
+		}
+		w.sleep(31 * time.Second)
+		w.wantStatus(p.Token, StatusStopping)
+	})
+}
+
+func TestDrain_GrantedAfterTheChange_HasNone(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		old := w.granted(ask("a", "1"))
+		drain := shutOuts()[0]
+		w.shut(&drain, old.Token, time.Hour)
+		w.granted(as(elsewhere1, ""))
+		// Back again: "prod" is let in, and its new permit was not there when the drain began.
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = ".*", 3 })
+		late := w.granted(ask("b", "2"))
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+		w.wantStatus(old.Token, StatusRefreshed)
+		w.wantStatus(late.Token, StatusStopping)
+	})
+}
+
+func TestDrain_OfTwoChanges_LastsToTheEndOfTheLongerOne(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		group, acquirer := shutOuts()[0], shutOuts()[1]
+		w.shut(&group, p.Token, time.Minute)
+		w.sleep(10 * time.Second)
+		w.shut(&acquirer, p.Token, 2*time.Minute)
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 2*time.Minute {
+			t.Fatalf("got %+v", r)
+		}
+		w.sleep(55 * time.Second) // the first is over
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 65*time.Second {
+			t.Fatalf("got %+v", r)
+		}
+		w.sleep(55 * time.Second)
+		w.wantStatus(p.Token, StatusRefreshed)
+		w.sleep(11 * time.Second)
+		w.wantStatus(p.Token, StatusStopping)
+	})
+}
+
+func TestDrain_TogetherWithACauseWithoutOne_StopsAtOnce(t *testing.T) {
+	ways := shutOuts()
+	for _, other := range ways {
+		if other.name == "delete" || other.cause == semaphore.StopNoLongerAdmitted {
+			continue // a second edit leaves the drain of the first alone
+		}
+		for _, first := range ways {
+			if first.name == other.name || first.cause == other.cause || first.name == "delete" && other.name == "pause" {
+				continue
+			}
+			t.Run(first.name+", then "+other.name, func(t *testing.T) {
+				inNewWorld(t, func(w *world) {
+					w.define("job", nil)
+					p := w.granted(ask("a", "1"))
+					l := w.follow(p.Token)
+					defer l.Close()
+					w.shut(&first, p.Token, time.Hour)
+					if n := w.told(l); n.DrainLeft != time.Hour {
+						t.Fatalf("told %+v", n)
+					}
+					w.shut(&other, p.Token, 0)
+					if n := w.told(l); n.DrainLeft != 0 {
+						t.Fatalf("told %+v", n)
+					}
+					w.wantStatus(p.Token, StatusStopping)
+					w.sleep(59 * time.Second)
+					w.wantTaken()
+				})
+			})
+		}
+	}
+}
+
+func TestDrain_TwoCordonsCatchTheHolder_TheShorterOneCounts(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		for id, drain := range map[string]time.Duration{"long": time.Hour, "short": time.Minute} {
+			if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: id, GroupPattern: "prod", Drain: drain}, Ending{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute {
+			t.Fatalf("got %+v", r)
+		}
+		w.sleep(30 * time.Second)
+		w.wantStatus(p.Token, StatusRefreshed)
+		w.sleep(31 * time.Second)
+		w.wantStatus(p.Token, StatusStopping)
+	})
+}
+
+func TestDrain_HeldTooLong_StopsAtOnce(t *testing.T) {
+	inEachWay(t, func(w *world, way shutOut) {
+		if way.name == "delete" {
+			return // without a definition there is no max_hold
+		}
+		w.define("job", func(d *semaphore.Definition) { d.MaxHold = 50 * time.Second })
+		p := w.granted(ask("a", "1"))
+		l := w.follow(p.Token)
+		defer l.Close()
+		w.shut(&way, p.Token, time.Hour)
+		w.told(l)
+		w.sleep(40 * time.Second)
+		w.wantStatus(p.Token, StatusRefreshed)
+		w.sleep(11 * time.Second)
+		if n := w.told(l); n.Stop != semaphore.StopHeldTooLong || n.DrainLeft != 0 {
+			t.Fatalf("told %+v", n)
+		}
+		w.wantStatus(p.Token, StatusStopping)
+	})
+}
+
+func TestRevoke_UnsafeNow_FreesTheSlotAndTellsTheHolder(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.LossDelay = time.Hour })
+		p := w.granted(ask("a", "1"))
+		l := w.follow(p.Token)
+		defer l.Close()
+		next := w.wait1(ask("b", "2"))
+		if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, UnsafeNow: true}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := w.told(l); n.Status != StatusLost {
+			t.Fatalf("told %+v", n)
+		}
+		if a := <-next.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("the waiter is %+v", a)
+		}
+		w.wantStatus(p.Token, StatusLost)
+	})
+}
+
+func TestDrain_LevelNotInForce_IsRefusedAndChangesNothing(t *testing.T) {
+	for _, way := range shutOuts() {
+		t.Run(way.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", nil)
+				p := w.granted(ask("a", "1"))
+				revision := w.machine.State().Revision()
+				wantErr(t, way.do(w, p.Token, time.Minute), ErrFeatureLevel)
+				if now := w.machine.State().Revision(); now != revision {
+					t.Fatalf("revision %d, was %d", now, revision)
+				}
+				w.wantStatus(p.Token, StatusRefreshed)
+			})
+		})
+	}
+}

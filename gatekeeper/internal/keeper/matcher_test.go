@@ -1,0 +1,98 @@
+package keeper
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// cordonUnchecked sets a cordon as a leader of a later version might have: the state machine takes any pattern.
+func (w *world) cordonUnchecked(c fsm.SetCordon) {
+	w.t.Helper()
+	if o := w.batcher.Do(context.Background(), c); o.Err != nil {
+		w.t.Fatal(o.Err)
+	}
+	synctest.Wait()
+}
+
+func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
+	for name, c := range map[string]fsm.SetCordon{
+		"group":    {ID: "newer", GroupPattern: `(?newer)dr`, AcquirerPattern: "nobody"},
+		"acquirer": {ID: "newer", GroupPattern: "nowhere", AcquirerPattern: `(?newer)dr`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inNewWorld(t, func(w *world) {
+				w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+				p := w.granted(ask("a", "1"))
+				l := w.follow(p.Token)
+				defer l.Close()
+				w.cordonUnchecked(c)
+				if n := w.told(l); n.Stop != semaphore.StopCordoned {
+					t.Fatalf("told %+v", n)
+				}
+				w.wantStatus(p.Token, StatusStopping)
+				d := w.denied(ask("b", "2"), semaphore.Cordoned)
+				if !strings.Contains(d.Message, `Cordon "newer" catches everybody, because this server cannot use its pattern`) {
+					t.Errorf("the denial says %q", d.Message)
+				}
+				effects, _ := plan.Preview(w.machine.State(), w.Keeper, plan.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
+				if len(effects[0].Stopped) != 0 {
+					t.Errorf("a preview does not know that the holder is told to stop already: %+v", effects[0].Stopped)
+				}
+				if _, err := w.Uncordon(context.Background(), fsm.Uncordon{ID: "newer"}); err != nil {
+					t.Fatal(err)
+				}
+				w.wantStatus(p.Token, StatusRefreshed)
+				w.granted(ask("b", "3"))
+			})
+		})
+	}
+}
+
+func TestCordon_Denial_NamesTheCordonAndWhoSetItAndUntilWhen(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		if _, err := w.Cordon(context.Background(), fsm.SetCordon{
+			ID: "rack 7", GroupPattern: "prod", Reason: "new disks", Author: "alice@ops",
+		}, Ending{Lasts: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "other", GroupPattern: "dr"}, Ending{}); err != nil {
+			t.Fatal(err)
+		}
+		want := `Cordon "rack 7" catches it until ` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ": new disks, by alice@ops."
+		d := w.denied(ask("a", "1"), semaphore.Cordoned)
+		if !strings.HasSuffix(d.Message, " is cordoned. "+want) {
+			t.Errorf("the denial says %q", d.Message)
+		}
+		steps, _, summary, _, err := w.Explain(context.Background(), &ask("a", "1").Request)
+		if err != nil || summary != d.Message || steps[len(steps)-1].Text != d.Message {
+			t.Errorf("explained with %q and %+v, %v", summary, steps, err)
+		}
+	})
+}
+
+func TestDefinition_PatternThisServerCannotCompile_AdmitsNobodyAndSaysSo(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		sd := w.machine.State().Definition("job")
+		d := sd.Definition.Clone()
+		d.GroupPattern = `(?newer)prod`
+		o := w.batcher.Do(context.Background(), fsm.EditBatch{
+			Changes: []fsm.Change{{Kind: fsm.Replace, Name: "job", Definition: d, ExpectedVersion: sd.Version}},
+		})
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+		w.denied(ask("a", "1"), semaphore.GroupMismatch)
+		if why := w.Disabled(w.machine.State().Definition("job")); !strings.Contains(why, "this server cannot use it") {
+			t.Errorf("it says %q", why)
+		}
+	})
+}

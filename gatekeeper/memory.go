@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
@@ -20,6 +21,9 @@ type Memory struct{ data *consensus.Memory }
 
 // NewMemory returns an empty Memory. One server at a time uses it.
 func NewMemory() *Memory { return &Memory{consensus.NewMemory()} }
+
+// NewMemoryOf is for the simulation of whole clusters in this project's own tests. A server on a memory that has a Dial may have Members.
+func NewMemoryOf(data *consensus.Memory) *Memory { return &Memory{data} }
 
 var (
 	// ErrNotInMemory answers ExpireNow: this server was opened without Config.Memory.
@@ -60,6 +64,14 @@ func (c *Config) where() string {
 		return "memory"
 	}
 	return c.DataDir
+}
+
+// dial is how the other servers are reached; nil for TCP.
+func (c *Config) dial() func(context.Context, string) (net.Conn, error) {
+	if c.Memory == nil {
+		return nil
+	}
+	return c.Memory.data.Dial
 }
 
 // consensusMemory is the Memory as consensus knows it, or nil.

@@ -61,7 +61,7 @@ func (c *Config) checkData() error {
 		return &ConfigError{"DataDir", "", "must be given"}
 	case c.Memory != nil && c.DataDir != "":
 		return &ConfigError{"DataDir", c.DataDir, "cannot be given together with Memory, which is used instead"}
-	case c.Memory != nil && len(c.Members)+len(c.Join) > 0:
+	case c.Memory != nil && c.dial() == nil && len(c.Members)+len(c.Join) > 0:
 		return &ConfigError{"Memory", "", "cannot be given together with Members or Join: a server in memory is alone"}
 	}
 	return nil

@@ -48,7 +48,9 @@ type Config struct {
 	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once Open
 	// succeeded.
 	PeerListener net.Listener
-	PeerAddress  string
+	// PeerDial makes connections to other members. Default: TCP.
+	PeerDial    func(ctx context.Context, address string) (net.Conn, error)
+	PeerAddress string
 	// AdvertisePeer is the address by which other members reach this one. Default: this member's own in Members, else
 	// that of the listener. It is never an unspecified one like 0.0.0.0.
 	AdvertisePeer string

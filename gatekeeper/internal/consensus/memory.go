@@ -1,8 +1,10 @@
 package consensus
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
+	"net"
 	"slices"
 	"sync"
 
@@ -11,9 +13,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
+// Disk is where a Memory keeps the log and the votes.
+type Disk interface {
+	raft.LogStore
+	raft.StableStore
+}
+
 // Memory takes the place of a data folder's disk, for tests: what is in it survives its Node and is gone with the process.
 type Memory struct {
-	log       *raft.InmemStore
+	// Dial, when set, is how its server reaches the others, in a network of the test's own. It is set before Open.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+
+	log       Disk
 	snapshots *raft.InmemSnapshotStore
 
 	mu    sync.Mutex // guards what follows
@@ -22,8 +33,11 @@ type Memory struct {
 }
 
 // NewMemory returns an empty Memory.
-func NewMemory() *Memory {
-	return &Memory{log: raft.NewInmemStore(), snapshots: raft.NewInmemSnapshotStore(), files: make(map[string][]byte)}
+func NewMemory() *Memory { return NewMemoryOn(raft.NewInmemStore()) }
+
+// NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what it did.
+func NewMemoryOn(disk Disk) *Memory {
+	return &Memory{log: disk, snapshots: raft.NewInmemSnapshotStore(), files: make(map[string][]byte)}
 }
 
 // lock is what lockFolder is to a disk.
@@ -63,8 +77,8 @@ func (m *Memory) write(name string, data []byte) {
 }
 
 func (m *Memory) hasState() bool {
-	last, _ := m.log.LastIndex() // it has no errors
-	return last > 0
+	last, err := m.log.LastIndex()
+	return last > 0 && err == nil
 }
 
 // stores are guarded as those of a disk are, so that a server behaves the same on both.

@@ -91,6 +91,7 @@ func Open(cfg Config) (*Node, error) {
 		Folder:     cfg.Folder.file.Folder,
 		Advertise:  address,
 		Listener:   listener,
+		Dial:       cfg.PeerDial,
 		TLS:        cfg.TLS,
 		Logger:     cfg.Logger,
 		Level:      cfg.Level,

@@ -24,7 +24,9 @@ type Config struct {
 	// Advertise is the address by which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
-	TLS       certs.Files
+	// Dial makes a connection to an address. Default: TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+	TLS  certs.Files
 	// Timeout bounds one introduction, TLS included. Default 2 s.
 	Timeout time.Duration
 	// MaxIntroductions is how many connections may be in their introduction. Default 128.
@@ -61,6 +63,12 @@ func New(cfg Config) *Layer {
 	}
 	if cfg.MaxIntroductions == 0 {
 		cfg.MaxIntroductions = 128
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			var dialer net.Dialer
+			return dialer.DialContext(ctx, "tcp", address)
+		}
 	}
 	open, cancel := context.WithCancel(context.Background())
 	l := &Layer{
@@ -101,8 +109,7 @@ func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn
 	}
 	ctx, cancel := context.WithTimeout(l.open, min(timeout, l.cfg.Timeout))
 	defer cancel()
-	var dialer net.Dialer
-	raw, err := dialer.DialContext(ctx, "tcp", address)
+	raw, err := l.cfg.Dial(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("peer: dial %s: %w", id, err)
 	}

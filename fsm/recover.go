@@ -74,6 +74,10 @@ func (r Recovery) validate(s *State) error {
 	return nil
 }
 
+// FullQuarantine is how long nothing is to be granted after a recovery that carries no permits over: until every permit that was
+// ever granted has certainly ended.
+func (s *State) FullQuarantine() time.Duration { return fullQuarantine(s.largestDuration) }
+
 // fullQuarantine is how long a permit can be believed in that nobody here knows of.
 func fullQuarantine(largest time.Duration) time.Duration { return largest + semaphore.Grace(largest) }
 

@@ -24,6 +24,9 @@ var (
 	// ErrRemoved is Server.Err of a server that was removed from the cluster. It is of no use any more: a new one needs a new id
 	// and an empty data folder.
 	ErrRemoved = errors.New("removed")
+	// ErrSucceeded is Server.Err of a server whose cluster was recovered without it. It must not run any more: what the new
+	// cluster grants it would grant too.
+	ErrSucceeded = errors.New("succeeded by a recovered cluster")
 	// ErrClosed: the server is closing or closed.
 	ErrClosed = errors.New("closed")
 )

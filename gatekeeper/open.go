@@ -195,8 +195,11 @@ func (s *Server) serve(measures *metrics.Metrics) {
 	s.running.Go(func() {
 		select {
 		case err := <-s.node.Fatal():
-			if errors.Is(err, consensus.ErrRemoved) {
+			switch {
+			case errors.Is(err, consensus.ErrRemoved):
 				err = fmt.Errorf("%w: %w", ErrRemoved, err)
+			case errors.Is(err, consensus.ErrSucceeded):
+				err = fmt.Errorf("%w: %w", ErrSucceeded, err)
 			}
 			s.fail(err)
 		case <-s.stop:

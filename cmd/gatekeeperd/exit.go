@@ -30,7 +30,7 @@ const exitCodes = `Exit codes:
   73   the data folder cannot be made or used
   75   the data folder is in use by another server
   78   the data folder belongs to another server or cluster, or the cluster refuses this
-       member or has removed it
+       member, has removed it, or was recovered without it
 A second signal ends the process at once: 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
 
 // usageError is a bad flag, variable or configuration file.
@@ -52,7 +52,8 @@ func exitCode(err error) int {
 		return exitDefinitions
 	case errors.Is(err, gatekeeper.ErrDataDirLocked):
 		return exitLocked
-	case errors.Is(err, gatekeeper.ErrForeignDataDir), errors.Is(err, gatekeeper.ErrJoinRefused), errors.Is(err, gatekeeper.ErrRemoved):
+	case errors.Is(err, gatekeeper.ErrForeignDataDir), errors.Is(err, gatekeeper.ErrJoinRefused), errors.Is(err, gatekeeper.ErrRemoved),
+		errors.Is(err, gatekeeper.ErrSucceeded):
 		return exitForeign
 	case errors.Is(err, gatekeeper.ErrDataDir):
 		return exitDataFolder

@@ -51,4 +51,12 @@
 // A member joins without a vote and gets one when its log has caught up. Its id is its for life, with its data: the folder
 // of each member carries a number drawn when it was made, members remember each other's, and one that returns with another
 // has lost votes and entries that others count on. It is refused and must come back under a new id.
+//
+// # Recovery
+//
+// A cluster that has lost its majority for good is recovered offline: ReadFolder reads what is left without writing to it,
+// Latest chooses by the order by which Raft elects, and Found makes the folder of a new cluster of one server. Nothing of
+// Raft's is edited in place, so whatever goes wrong leaves the old folders as they were. The new cluster has the old one's seed
+// and a later incarnation. Old servers are refused in the handshake, as all strangers are, and since the order of
+// incarnations tells them that a later life runs, they stop: a majority of them that comes back would grant too.
 package consensus

@@ -14,6 +14,9 @@ var (
 	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
 	// ErrRemoved is the fault of a server that was removed from the cluster: it is of no use any more, and must leave.
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
+	// ErrSucceeded is the fault of a server whose cluster was recovered or restored without it: two clusters would grant the same
+	// permits.
+	ErrSucceeded = errors.New("consensus: this server's cluster was recovered without it")
 	// ErrClosed says that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
 

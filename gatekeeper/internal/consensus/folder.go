@@ -26,6 +26,8 @@ var (
 	ErrForeignFolder = errors.New("not this member's")
 	// ErrFolderDamaged says that the data folder does not hold what it must.
 	ErrFolderDamaged = errors.New("damaged")
+	// ErrFolderNotEmpty says that a folder which is to become a data folder holds something.
+	ErrFolderNotEmpty = errors.New("not empty")
 )
 
 // FolderConfig says whose data folder it is.

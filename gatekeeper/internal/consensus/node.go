@@ -96,6 +96,8 @@ func Open(cfg Config) (*Node, error) {
 		Logger:     cfg.Logger,
 		Level:      cfg.Level,
 		Meet:       n.meet,
+		Succeeds:   succeeds,
+		Succeeded:  n.succeeded,
 		Rejected:   n.metrics.rejected.Inc,
 	})
 	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{

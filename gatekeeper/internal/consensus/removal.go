@@ -37,3 +37,16 @@ func (n *Node) heard(from raft.ServerID, err error) {
 			ErrRemoved, from))
 	}
 }
+
+// succeeds tells whether a cluster id is of a later life of the cluster that had the other one.
+func succeeds(later, earlier string) bool {
+	a, errA := ParseClusterID(later)
+	b, errB := ParseClusterID(earlier)
+	return errA == nil && errB == nil && a.Succeeds(b)
+}
+
+// succeeded is told by a peer that a later life of this cluster runs. A majority of the old servers that came back, when a site
+// has power again for example, would be a second cluster that grants what the new one grants.
+func (n *Node) succeeded(reason string) {
+	n.guard.Fail(fmt.Errorf("%w: %s. It must not go on; a new server needs a new id and an empty data folder", ErrSucceeded, reason))
+}

@@ -17,6 +17,8 @@ const (
 	statusWelcome byte = 0
 	statusRefused byte = 1
 	statusRemoved byte = 2
+	// statusEarlier: the refused one is of an earlier life of the same cluster, which was recovered or restored since.
+	statusEarlier byte = 3
 )
 
 // maxBody bounds what a stranger can make us read.
@@ -39,11 +41,18 @@ var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 // ErrRemoved, as an error of Config.Meet, tells the refused one that it was removed from the cluster, for good.
 var ErrRemoved = errors.New("it was removed from the cluster, and its id is never taken again")
 
+// earlierError refuses who is of an earlier life of this cluster.
+type earlierError struct{ reason string }
+
+func (e *earlierError) Error() string { return e.reason }
+
 // RefusedError is what the other side said when it closed a connection.
 type RefusedError struct {
 	Reason string
 	// Removed: the other side knows for certain that this one was removed from the cluster.
 	Removed bool
+	// Earlier: the other side is of a later life of the cluster, which was recovered or restored without this one.
+	Earlier bool
 }
 
 func (e *RefusedError) Error() string { return "peer: refused: " + e.Reason }
@@ -67,6 +76,8 @@ func writeRefusal(w io.Writer, why error) error {
 	status := statusRefused
 	if errors.Is(why, ErrRemoved) {
 		status = statusRemoved
+	} else if _, ok := errors.AsType[*earlierError](why); ok {
+		status = statusEarlier
 	}
 	return writeMessage(w, status, []byte(why.Error()))
 }
@@ -98,8 +109,8 @@ func readHello(r io.Reader) (hello, error) {
 	switch status := head[len(preamble)]; status {
 	case statusWelcome:
 		return parseHello(body)
-	case statusRefused, statusRemoved:
-		return hello{}, &RefusedError{Reason: fmt.Sprintf("%q", body), Removed: status == statusRemoved}
+	case statusRefused, statusRemoved, statusEarlier:
+		return hello{}, &RefusedError{Reason: fmt.Sprintf("%q", body), Removed: status == statusRemoved, Earlier: status == statusEarlier}
 	default:
 		return hello{}, errNotPeer
 	}

@@ -34,6 +34,9 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 		return err
 	}
 	answer, err := readHello(c)
+	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Earlier {
+		l.cfg.Succeeded(refused.Reason)
+	}
 	if err != nil {
 		return err
 	}
@@ -123,13 +126,26 @@ func (l *Layer) answer(c *conn) error {
 func (l *Layer) objection(h hello) error {
 	switch {
 	case h.Cluster != l.cfg.Cluster:
-		return fmt.Errorf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
+		return l.stranger(h)
 	case h.To != l.cfg.ID:
 		return fmt.Errorf("this is %s, not %s", l.cfg.ID, h.To)
 	case h.From == "" || h.From == l.cfg.ID:
 		return fmt.Errorf("%q is not another member's id", h.From)
 	}
 	return l.cfg.Meet(h.From, h.API, h.Folder, h.level())
+}
+
+// stranger says that the one who said h is of another cluster. If that is a later life of this one, this server must not go on; if
+// it is an earlier one, the other must not.
+func (l *Layer) stranger(h hello) error {
+	reason := fmt.Sprintf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
+	switch {
+	case l.cfg.Succeeds(h.Cluster, l.cfg.Cluster):
+		l.cfg.Succeeded(reason)
+	case l.cfg.Succeeds(l.cfg.Cluster, h.Cluster):
+		return &earlierError{reason}
+	}
+	return errors.New(reason)
 }
 
 func (l *Layer) hello(to string) hello {

@@ -36,6 +36,10 @@ type Config struct {
 	Level uint32
 	// Meet is told what a peer of this cluster stated; an error refuses it.
 	Meet func(id, apiAddress, folder string, level uint32) error
+	// Succeeds tells whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
+	Succeeds func(later, earlier string) bool
+	// Succeeded is told, with what was said, that a later life of this cluster runs: this server must not go on.
+	Succeeded func(reason string)
 	// Rejected, when set, is called for each accepted connection that was closed without having been introduced.
 	Rejected func()
 }
@@ -69,6 +73,12 @@ func New(cfg Config) *Layer {
 			var dialer net.Dialer
 			return dialer.DialContext(ctx, "tcp", address)
 		}
+	}
+	if cfg.Succeeds == nil {
+		cfg.Succeeds = func(string, string) bool { return false }
+	}
+	if cfg.Succeeded == nil {
+		cfg.Succeeded = func(string) {}
 	}
 	open, cancel := context.WithCancel(context.Background())
 	l := &Layer{

@@ -32,15 +32,9 @@ type Files struct {
 
 // Open opens or creates the stores in dir.
 func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
-	path := filepath.Join(dir, RaftFile)
-	bolt, err := raftboltdb.New(raftboltdb.Options{
-		Path: path,
-		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an
-		// acknowledged entry is on disk.
-		BoltOptions: &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType},
-	})
+	bolt, err := openBolt(dir)
 	if err != nil {
-		return nil, fmt.Errorf("store: open %s: %w", path, err)
+		return nil, err
 	}
 	cached, err := raft.NewLogCache(cachedEntries, NewLog(bolt, guard))
 	if err != nil {
@@ -56,6 +50,20 @@ func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
 		Snapshots: NewSnapshots(snapshots, guard),
 		bolt:      bolt,
 	}, nil
+}
+
+func openBolt(dir string) (*raftboltdb.BoltStore, error) {
+	path := filepath.Join(dir, RaftFile)
+	bolt, err := raftboltdb.New(raftboltdb.Options{
+		Path: path,
+		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an
+		// acknowledged entry is on disk.
+		BoltOptions: &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store: open %s: %w", path, err)
+	}
+	return bolt, nil
 }
 
 // Close closes the files. It waits for calls under way.

@@ -1,0 +1,258 @@
+package consensus
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+// Remains are what was found in the data folder of a server that does not run. Whoever has them keeps servers out of the
+// folder until Close.
+type Remains struct {
+	Dir         string
+	ClusterID   ClusterID
+	ClusterName string
+	MemberID    string
+	// LastTerm and LastIndex are those of the last entry here, in the log or in a snapshot.
+	LastTerm, LastIndex uint64
+	// Term is the newest term that the member had heard of.
+	Term uint64
+	// Appended is when a leader appended the last entry of the log, by that leader's clock; zero when the log is empty.
+	Appended time.Time
+	// Members are those of the last configuration here.
+	Members []Member
+	// Met are the ids of all members that this one ever met, sorted.
+	Met []string
+	// State is that of after the last entry. The last entries may never have been committed: that is known only to a
+	// majority.
+	State *fsm.State
+
+	lock io.Closer
+}
+
+// Close lets go of the folder.
+func (r *Remains) Close() error { return r.lock.Close() }
+
+// ReadFolder reads a data folder whose server does not run, all of it, and writes not one byte. newMachine makes the state machine
+// of a cluster that its snapshot and log are played into. Errors: ErrFolderInUse, ErrFolderDamaged, ErrForeignFolder,
+// and those of the system.
+func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
+	r := &Remains{Dir: dir}
+	err := r.open()
+	if err == nil {
+		// On a goroutine of its own: what a damaged file does to the reader ends there.
+		done := make(chan error, 1)
+		go func() { done <- r.read(newMachine) }()
+		err = <-done
+	}
+	if err != nil {
+		if r.lock != nil {
+			err = errors.Join(err, r.lock.Close())
+		}
+		return nil, fmt.Errorf("consensus: data folder %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+// open takes the lock and reads whose folder it is.
+func (r *Remains) open() (err error) {
+	if _, err := os.ReadDir(r.Dir); err != nil {
+		return err
+	}
+	if r.lock, err = watchFolder(filepath.Join(r.Dir, lockFileName)); err != nil {
+		return err
+	}
+	var file clusterFile
+	if err := r.json(clusterFileName, &file); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: there is no %s: this is no data folder of a server, or not all of one", ErrForeignFolder, clusterFileName)
+		}
+		return err
+	}
+	if file.Format != folderFormat {
+		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrForeignFolder, file.Format, folderFormat)
+	}
+	if r.ClusterID, err = ParseClusterID(file.ClusterID); err != nil {
+		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+	}
+	r.ClusterName, r.MemberID = file.ClusterName, file.MemberID
+	met := make(map[string]string)
+	if err := r.json(metFileName, &met); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r.Met = slices.Sorted(maps.Keys(met))
+	return nil
+}
+
+func (r *Remains) json(name string, v any) error {
+	data, err := os.ReadFile(filepath.Join(r.Dir, name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, name, err)
+	}
+	return nil
+}
+
+// read plays the snapshot and the log. The log's file is mapped into memory and trusted by its reader: a page that is missing is a
+// fault, one that holds nonsense a panic.
+func (r *Remains) read(newMachine func(clusterID string) Machine) (err error) {
+	debug.SetPanicOnFault(true) // for this goroutine
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %s: %v", ErrFolderDamaged, store.RaftFile, p)
+		}
+	}()
+	old, err := store.OpenOld(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: there is no %s", ErrFolderDamaged, store.RaftFile)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	if err := r.play(old, newMachine(r.ClusterID.String())); err != nil {
+		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+	}
+	return nil
+}
+
+// play leads the machine to the last entry.
+func (r *Remains) play(old *store.Old, machine Machine) error {
+	first, last, err := old.Bounds()
+	if err != nil {
+		return err
+	}
+	if r.Term, err = old.Term(); err != nil {
+		return err
+	}
+	newest, err := r.restore(old, machine, first)
+	if err != nil {
+		return err
+	}
+	for index := r.LastIndex + 1; index <= last; index++ {
+		if err := r.entry(old, machine, index); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.LastIndex == 0:
+		return errors.New("its log is empty, and there is no snapshot: this server had not heard from its cluster yet")
+	case r.LastIndex < newest:
+		return fmt.Errorf("its snapshot of entry %d cannot be read, and without it all ends with entry %d", newest, r.LastIndex)
+	case len(r.Members) == 0:
+		return errors.New("it does not say who the members are")
+	}
+	r.Term = max(r.Term, r.LastTerm)
+	r.State = machine.State()
+	return nil
+}
+
+// restore restores the newest snapshot that can be read and that the log, which begins with entry first, goes on from. newest is
+// the index of the newest one there is.
+func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest uint64, err error) {
+	snapshots, err := old.Snapshots()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	for i, meta := range snapshots {
+		if i == 0 {
+			newest = meta.Index
+		}
+		if first > meta.Index+1 {
+			failed = errors.Join(failed, fmt.Errorf("snapshot %s: the log begins only with entry %d", meta.ID, first))
+			continue
+		}
+		if err := restoreOne(old, machine, meta); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		r.LastIndex, r.LastTerm = meta.Index, meta.Term
+		r.Members = configured(meta.Configuration)
+		return newest, nil
+	}
+	if first > 1 {
+		failed = errors.Join(failed, fmt.Errorf("the log begins with entry %d, and there is no snapshot of what was before", first))
+	} else if first == 1 {
+		return newest, nil // the log has it all
+	}
+	return newest, failed
+}
+
+func restoreOne(old *store.Old, machine Machine, meta raft.SnapshotMeta) error {
+	file, err := old.OpenSnapshot(meta)
+	if err != nil {
+		return err
+	}
+	err = machine.Restore(file)
+	return errors.Join(err, file.Close())
+}
+
+func (r *Remains) entry(old *store.Old, machine Machine, index uint64) error {
+	entry, err := old.Entry(index)
+	if err != nil {
+		return err
+	}
+	if entry.Term < r.LastTerm {
+		return fmt.Errorf("entry %d of the log has term %d, and the one before it %d", index, entry.Term, r.LastTerm)
+	}
+	switch entry.Type {
+	case raft.LogCommand:
+		if _, err := machine.Apply(entry.Index, entry.Term, entry.Data); err != nil {
+			return err
+		}
+	case raft.LogConfiguration:
+		r.Members = configured(raft.DecodeConfiguration(entry.Data)) // panics when it cannot
+	default: // Raft's own
+	}
+	r.LastIndex, r.LastTerm, r.Appended = entry.Index, entry.Term, entry.AppendedAt
+	return nil
+}
+
+func configured(c raft.Configuration) []Member {
+	members := make([]Member, len(c.Servers))
+	for i, s := range c.Servers {
+		members[i] = Member{ID: string(s.ID), PeerAddress: string(s.Address), Voter: s.Suffrage == raft.Voter}
+	}
+	return members
+}
+
+// Latest are the remains with the highest (last term, last index). When those of a majority of the last voters are among
+// all, it has every entry that was ever committed: Raft elects by the same order.
+func Latest(all []*Remains) *Remains {
+	return slices.MaxFunc(all, func(a, b *Remains) int {
+		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
+	})
+}
+
+// Quorum says how many voters the last configuration has, which is that of Latest, and of how many of them there are remains.
+// Copies of one member's folder count once. A change of members that had not been committed does no harm: majorities of
+// neighbouring configurations overlap, so a majority of this one knows of every later one that was.
+func Quorum(all []*Remains) (read, voters int) {
+	for _, m := range Latest(all).Members {
+		if !m.Voter {
+			continue
+		}
+		voters++
+		if slices.ContainsFunc(all, func(r *Remains) bool { return r.MemberID == m.ID }) {
+			read++
+		}
+	}
+	return read, voters
+}

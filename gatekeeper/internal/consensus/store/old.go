@@ -1,0 +1,120 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
+)
+
+// Raft's file snapshots, as they are on disk.
+const (
+	snapshotsDir  = "snapshots"
+	snapshotMeta  = "meta.json"
+	snapshotState = "state.bin"
+)
+
+// Old are the stores of a data folder whose server does not run, for reading only: not one byte of the folder is written, also
+// not by opening it, so that it may lie on a disk that is mounted read-only. It is used from one goroutine.
+type Old struct {
+	bolt *raftboltdb.BoltStore
+	dir  string
+}
+
+// OpenOld opens the stores in dir. Reading a damaged file may panic, or fault in its mapped memory: whoever reads must be
+// ready for it.
+func OpenOld(dir string) (*Old, error) {
+	path := filepath.Join(dir, RaftFile)
+	bolt, err := raftboltdb.New(raftboltdb.Options{
+		Path: path,
+		// A server that runs has the file locked, also when somebody removed the folder's own lock file.
+		BoltOptions: &bbolt.Options{ReadOnly: true, Timeout: time.Second},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store: open %s: %w", path, err)
+	}
+	return &Old{bolt: bolt, dir: dir}, nil
+}
+
+// Close closes the files.
+func (o *Old) Close() error { return o.bolt.Close() }
+
+// Term is the newest term that the member had heard of; 0 for a member that never took part.
+func (o *Old) Term() (uint64, error) {
+	term, err := o.bolt.GetUint64([]byte("CurrentTerm"))
+	if errors.Is(err, raftboltdb.ErrKeyNotFound) {
+		return 0, nil
+	}
+	return term, err
+}
+
+// Bounds are the indexes of the first and the last entry of the log; 0 and 0 for an empty one.
+func (o *Old) Bounds() (first, last uint64, err error) {
+	if first, err = o.bolt.FirstIndex(); err != nil {
+		return 0, 0, err
+	}
+	last, err = o.bolt.LastIndex()
+	return first, last, err
+}
+
+// Entry reads an entry of the log.
+func (o *Old) Entry(index uint64) (*raft.Log, error) {
+	var entry raft.Log
+	if err := o.bolt.GetLog(index, &entry); err != nil {
+		return nil, fmt.Errorf("store: entry %d of the log: %w", index, err)
+	}
+	if entry.Index != index {
+		return nil, fmt.Errorf("store: entry %d of the log says that it is %d", index, entry.Index)
+	}
+	return &entry, nil
+}
+
+// Snapshots are those in the folder, the newest first. One that was not finished is none.
+func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) {
+	folders, err := os.ReadDir(filepath.Join(o.dir, snapshotsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []raft.SnapshotMeta
+	for _, f := range folders {
+		if !f.IsDir() || filepath.Ext(f.Name()) == ".tmp" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(o.dir, snapshotsDir, f.Name(), snapshotMeta))
+		var meta raft.SnapshotMeta
+		if err == nil {
+			err = json.Unmarshal(data, &meta)
+		}
+		if err != nil || meta.ID != f.Name() {
+			// It counts all the same: nothing older may pass for the newest. Raft names the folder by term and index.
+			meta = raft.SnapshotMeta{ID: f.Name()}
+			_, _ = fmt.Sscanf(f.Name(), "%d-%d-", &meta.Term, &meta.Index)
+		}
+		all = append(all, meta)
+	}
+	slices.SortFunc(all, func(a, b raft.SnapshotMeta) int {
+		return cmp.Or(cmp.Compare(b.Term, a.Term), cmp.Compare(b.Index, a.Index))
+	})
+	return all, nil
+}
+
+// OpenSnapshot opens what is in a snapshot. The state machine's own format tells whether it is whole.
+func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
+	if meta.Version != raft.SnapshotVersionMax {
+		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or of another version", meta.ID, snapshotMeta)
+	}
+	return os.Open(filepath.Join(o.dir, snapshotsDir, meta.ID, snapshotState))
+}

@@ -19,6 +19,15 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
+// election is more than it takes the servers to agree on a leader.
+const election = 5 * time.Second
+
+// afterDeadline is for how long after the local deadline of a permit a server may hold it when the leader has changed once: a new
+// leader gives it its full duration again. The margin and the server's grace lie between the two deadlines.
+func afterDeadline(duration time.Duration) time.Duration {
+	return duration + 2*margin(duration) + election
+}
+
 // belief is how long a permit may be counted on, all in readings of the client's Clock.
 type belief struct {
 	// base is the reading before the attempt whose answer is used, with what the leader says the call had waited.

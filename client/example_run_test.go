@@ -145,3 +145,17 @@ func ExampleWithPause() {
 	fmt.Println(runner.Loop(ctx), turns)
 	// Output: context canceled 3
 }
+
+// A release that no server answers holds up what follows on the run. This one is given up after 30 s.
+func ExampleWithReleaseLimit() {
+	clients, end := connect("app1")
+	defer end()
+	hooks := client.WithHooks(client.Hooks{Finished: func(r client.Report) { fmt.Println("the slot is free:", r.Release == nil) }})
+	export := func(context.Context) error { return nil }
+
+	run := client.Wrap(clients[0].Semaphore("nightly-export"), export, client.WithReleaseLimit(30*time.Second), hooks)
+	fmt.Println(run(context.Background()))
+	// Output:
+	// the slot is free: true
+	// <nil>
+}

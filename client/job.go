@@ -61,6 +61,12 @@ func WithPatience(d time.Duration) JobOption { return func(r *Runner) { r.patien
 // WithWaitLimit bounds how long Wait and RunLate wait for a permit. Default: as long as the job's context lasts.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
+// WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers, which holds up whatever
+// follows on the run. A release that does not get through leaves the firing to end as if the job had been cut short. Default: as
+// Permit.Release does it, for as long as a server may hold the permit; with RunUnguarded the patience. In any case 5 s after the
+// end of the run's context it is given up.
+func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
+
 // WithFiringName names the firings of a job with due times. Default: the semaphore's name. Two timetables that share a semaphore
 // need two names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
@@ -89,6 +95,8 @@ type Runner struct {
 	pause     time.Duration
 	firing    string
 	hooks     []Hooks
+	// releaseLimit is 0 for the default.
+	releaseLimit time.Duration
 }
 
 // NewRunner returns a Runner of job under permits of sem. A holder id that is given to sem, by WithHolderID, makes runs at the same time
@@ -190,6 +198,14 @@ func retryWait(err error, n int) time.Duration {
 		wait = max(wait, d.RetryAfter)
 	}
 	return min(wait, maxRetry)
+}
+
+// releasesFor is how long the end of a run tries to release; 0 leaves that to the permit.
+func (r *Runner) releasesFor() time.Duration {
+	if r.releaseLimit == 0 && r.outage == RunUnguarded {
+		return r.patience
+	}
+	return r.releaseLimit
 }
 
 func (r *Runner) log() *slog.Logger {

@@ -477,18 +477,57 @@ func TestRunner_Panic_ReleasesThePermitAndGoesOn(t *testing.T) {
 	})
 }
 
-func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
+// Otherwise the firing of a job that is done ends as spent, or runs again.
+func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
-		start := time.Now()
-		err := s.runner(func(context.Context) error { s.a.down(); return nil }).Run(t.Context())
-		if err != nil || !errors.Is(s.report.Release, ErrUnavailable) || !strings.Contains(s.log.String(), "release") {
-			t.Errorf("%v, %+v\n%s", err, s.report, s.log.String())
-		}
-		if took := time.Since(start); took > releaseTimeout {
-			t.Errorf("took %s", took)
+		time.AfterFunc(17*time.Second, s.a.up)
+		err := s.runner(func(context.Context) error { s.a.down(); return nil }).RunDue(t.Context(), time.Now())
+		if err != nil || s.report.Release != nil {
+			t.Errorf("%v, %+v", err, s.report)
 		}
 	})
+}
+
+func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []JobOption
+		stop time.Duration // when the caller's context ends
+		want time.Duration
+	}{
+		"by what a server may hold":                      {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
+		"by the option":                                  {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the patience of what would run unguarded":    {[]JobOption{OnUnavailable(RunUnguarded), WithPatience(4 * time.Second)}, time.Hour, 4 * time.Second},
+		"by the option, of what would run unguarded too": {[]JobOption{OnUnavailable(RunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the end of the caller's context":             {nil, 10 * time.Second, 15 * time.Second},
+		"by the end of the caller's context before it":   {nil, 0, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.stop > 0 {
+					defer time.AfterFunc(c.stop, cancel).Stop()
+				}
+				var start time.Time
+				err := s.runner(func(context.Context) error {
+					if c.stop == 0 {
+						cancel()
+					}
+					s.a.down()
+					start = time.Now()
+					return nil
+				}, c.opts...).Run(ctx)
+				if c.stop > 0 && err != nil || !errors.Is(s.report.Release, ErrUnavailable) || !strings.Contains(s.log.String(), "release") {
+					t.Errorf("%v, %+v\n%s", err, s.report, s.log.String())
+				}
+				if took := time.Since(start); took != c.want {
+					t.Errorf("took %s, want %s", took, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {

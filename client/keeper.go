@@ -229,14 +229,14 @@ func (k *keeper) end(p *Permit, cause error) {
 	p.answerAll(cause)
 }
 
-// drop ends belief in a permit that is about to be released, and returns how long it would have lasted.
-func (k *keeper) drop(p *Permit) (left time.Duration) {
+// drop ends belief in a permit that is about to be released, and returns for how long a server may hold it: as long as belief would
+// have lasted, unless the leaders change.
+func (k *keeper) drop(p *Permit) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	left = p.belief.deadline - k.clock.Now()
 	k.end(p, ErrReleased)
 	k.unreleased[p.Token()] = true
-	return left
+	return p.belief.deadline - k.clock.Now() + afterDeadline(p.belief.duration)
 }
 
 // gone notes that the servers have answered a release.

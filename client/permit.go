@@ -173,8 +173,9 @@ func (p *Permit) stallsAt() time.Duration {
 }
 
 // Release gives the permit back. The job must have stopped. Belief ends at once: the context ends with ErrReleased, Done is
-// closed, and only then are the servers told, until ctx ends or the permit would have ended by itself. When ctx has ended
-// already they are told all the same, for a short while.
+// closed, and only then are the servers told, until one answers, ctx ends, or none of them can hold the permit any more: after
+// what is left of it, its duration once more, which a leader that takes over gives it, and a few seconds. When ctx has ended
+// already they are told all the same, for a short while. Give it a ctx that ends when the process is to be gone.
 //
 // It returns nil when it was this release, or a repeat of it, that freed the slot; an *EndedError when the permit had ended
 // before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called again, and
@@ -189,18 +190,17 @@ func (p *Permit) ReleaseNotRun(ctx context.Context) error {
 }
 
 func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome) error {
-	left := p.keeper.drop(p) // before the lock: belief ends also while another release is under way
+	bound := p.keeper.drop(p) // before the lock: belief ends also while another release is under way
 	p.releasing.Lock()
 	defer p.releasing.Unlock()
 	if p.released {
 		p.keeper.gone(p)
 		return nil
 	}
-	bound := max(left, lastWord)
 	if ctx.Err() != nil {
-		ctx, bound = context.WithoutCancel(ctx), lastWord
+		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeout(ctx, max(bound, lastWord))
 	defer cancel()
 	r, err := p.keeper.client.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome})
 	if err != nil {

@@ -397,19 +397,68 @@ type jumpingClock struct {
 func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
-func TestRelease_NoServerAnswers_ReturnsWhenThePermitWouldHaveEnded(t *testing.T) {
+// A leader that takes over gives every permit its full duration again: the release must get through although belief is long over.
+func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"})
 		p := held(t, c, w.servers["a"], 10*time.Second)
 		w.servers["a"].down()
-		began := time.Now()
-		err := p.Release(t.Context())
-		if e, ok := errors.AsType[*UnavailableError](err); !ok {
-			t.Fatalf("the error is %v (%v)", err, e)
+		time.AfterFunc(18*time.Second, w.servers["a"].up) // a leader that was elected at 9 s keeps the permit until 19 s
+		if err := p.Release(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		if took := time.Since(began); took < 9*time.Second || took > 11*time.Second {
-			t.Errorf("it took %v, for a permit that would have ended after 9.8 s", took)
+		if n := len(get(w.servers["a"], func(s *server) []uint64 { return s.released })); n == 0 {
+			t.Error("no server was told")
+		}
+	})
+}
+
+func TestRelease_AfterTheDeadline_IsTriedAsLongAsAServerMayHoldThePermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].down()
+		<-p.Done()
+		pass(time.Second)
+		time.AfterFunc(8*time.Second, w.servers["a"].up)
+		if err := p.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestRelease_NoServerAnswers_ReturnsWhenNoServerCanHoldThePermitAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].down()
+		for _, want := range []time.Duration{9800*time.Millisecond + 10400*time.Millisecond + 5*time.Second, lastWord} {
+			began := time.Now()
+			err := p.Release(t.Context())
+			if e, ok := errors.AsType[*UnavailableError](err); !ok {
+				t.Fatalf("the error is %v (%v)", err, e)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("it took %v, want %s", took, want)
+			}
+		}
+	})
+}
+
+func TestRelease_CallersContextEnds_EndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], 10*time.Second)
+		w.servers["a"].down()
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := p.Release(ctx); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// releaseTimeout bounds how long the end of a run waits for the servers.
-const releaseTimeout = 5 * time.Second
+// releaseAfterEnd bounds how long the release of a run goes on after the run's caller has ended it: somebody wants to be gone.
+const releaseAfterEnd = 5 * time.Second
 
 // Run is one run of a job, from its permit to the release: Do, or Start, once, and then End.
 type Run struct {
@@ -19,6 +19,7 @@ type Run struct {
 	permit *Permit // nil: unguarded
 	due    time.Time
 
+	caller   context.Context //nolint:containedctx // that of Begin
 	ctx      context.Context //nolint:containedctx // the job's
 	cancel   context.CancelCauseFunc
 	unfollow func() bool // stops following the permit's context
@@ -49,7 +50,7 @@ func TokenOf(ctx context.Context) uint64 {
 }
 
 func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
-	run := &Run{runner: r, permit: p, due: due, started: time.Now(), finished: make(chan struct{}), unfollow: func() bool { return true }}
+	run := &Run{runner: r, permit: p, caller: ctx, due: due, started: time.Now(), finished: make(chan struct{}), unfollow: func() bool { return true }}
 	run.ctx, run.cancel = context.WithCancelCause(context.WithValue(ctx, permitKey{}, p))
 	if p != nil {
 		run.unfollow = context.AfterFunc(p.Context(), func() { run.cancel(context.Cause(p.Context())) })
@@ -137,8 +138,17 @@ func outcome(jobErr, stopped error, held bool) error {
 
 // release gives the permit back, on a context of its own: the job's may have ended.
 func (r *Run) release() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), releaseTimeout)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
+	if limit := r.runner.releasesFor(); limit > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, limit)
+		defer done()
+	}
+	defer context.AfterFunc(r.caller, func() {
+		sleep(ctx, releaseAfterEnd)
+		cancel()
+	})()
 	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
 	if r.began {
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE

@@ -68,7 +68,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 		// Not the arguments: there may be secrets among them.
 		client.WithMetadata(map[string]string{"command": filepath.Base(o.command0()), "pid": strconv.Itoa(os.Getpid())}),
 	)...)
-	opts := []client.JobOption{client.WithPatience(o.patience), client.WithHooks(client.Hooks{
+	opts := []client.JobOption{client.WithPatience(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
 		Waiting:  func(d *client.Denied) { o.narrate("waiting: %s", d) },
 		Finished: func(r client.Report) { o.released(r) },
 	})}

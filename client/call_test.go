@@ -139,7 +139,10 @@ func TestCall_NobodyAnswers_NamesEveryEndpoint(t *testing.T) {
 		if !ok || len(u.Tried) != 2 || u.Unknown {
 			t.Fatalf("%#v", err)
 		}
-		for _, want := range []string{endpoint("a"), endpoint("b"), "connection refused", reasonNoLeader} {
+		if !u.NoLeader() {
+			t.Error("one answers and knows no leader: nobody leads")
+		}
+		for _, want := range []string{"the servers answer, but none of them leads: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not name %q", err, want)
 			}

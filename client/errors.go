@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,34 +40,28 @@ type Attempt struct {
 
 func (e *UnavailableError) Error() string {
 	var b strings.Builder
-	b.WriteString(ErrUnavailable.Error())
-	if e.Unknown {
-		b.Reset()
+	switch {
+	case e.Unknown:
 		b.WriteString(ErrOutcomeUnknown.Error())
+	case e.NoLeader():
+		b.WriteString("the servers answer, but none of them leads")
+	default:
+		b.WriteString(ErrUnavailable.Error())
 	}
 	for i, a := range e.Tried {
 		b.WriteString([]string{": ", "; "}[min(i, 1)])
 		b.WriteString(a.Endpoint + ": " + plainText(a.Err))
 	}
-	if e.Ended != nil && len(e.Tried) == 0 {
-		b.WriteString(": " + e.Ended.Error())
+	if len(e.Tried) == 0 && e.Ended != nil {
+		b.WriteString(": the time was over, or the call was given up, before one was asked")
 	}
 	return b.String()
 }
 
-// plainText is what an error says without what gRPC puts around it. It is for people; nothing is decided on it.
-func plainText(err error) string {
-	text := err.Error()
-	if e, ok := errors.AsType[interface {
-		error
-		GRPCStatus() *status.Status
-	}](err); ok && e.GRPCStatus().Message() != "" {
-		text = e.GRPCStatus().Message()
-	}
-	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
-		text = strings.TrimPrefix(strings.TrimSuffix(inner, `"`), "transport: Error while dialing: ")
-	}
-	return text
+// NoLeader reports whether servers were reached and told that none of them leads: an election goes on, or too few voters run.
+// Nothing was done then. That others did not answer does not matter.
+func (e *UnavailableError) NoLeader() bool {
+	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool { return leaderless(a.Err) })
 }
 
 // Is makes it one of the sentinels above.
@@ -97,10 +92,13 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	if e.Reason == "" {
-		return fmt.Sprintf("%s (%s)", e.Message, e.Code)
+	switch {
+	case e.Reason != "" || e.Code == codes.OK:
+		return e.Message
+	case e.Code == codes.Unavailable || e.Code == codes.DeadlineExceeded || e.Code == codes.Unimplemented || e.Code == codes.Canceled:
+		return plainText(status.Error(e.Code, e.Message)) // gRPC's own, not a server's
 	}
-	return e.Message
+	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 }
 
 // GRPCStatus lets gRPC's own package understand the error.

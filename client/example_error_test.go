@@ -66,12 +66,14 @@ func ExampleUnavailableError() {
 		for _, a := range away.Tried {
 			tried(a)
 		}
+		fmt.Println("servers answer, and none leads:", away.NoLeader())
 	}
 	// Output:
 	// unavailable: true
 	// the time was over: true
 	// it may have been granted: false
 	// tried: 127.0.0.1:1 true
+	// servers answer, and none leads: false
 }
 
 // A context that has ended already asks nobody.

@@ -138,7 +138,7 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	cut := s.cut
 	s.mu.Unlock()
 	if cut {
-		return nil, errors.New("connection refused")
+		return nil, errors.New("the server is down")
 	}
 	return s.listener.DialContext(ctx)
 }

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// listens accepts connections and hands each to serve until the test ends.
+func listens(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { c.Close() })
+			serve(c)
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
+
+// The words that gRPC, TLS and the system have for a trouble change from version to version; what a person reads does not.
+func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.EnableHTTP2 = true
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	speaking := grpc.NewServer()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving := make(chan error, 1)
+	go func() { serving <- speaking.Serve(l) }()
+	t.Cleanup(func() {
+		speaking.Stop()
+		<-serving
+	})
+	cut := listens(t, func(c net.Conn) { c.Close() })
+	silent := listens(t, func(net.Conn) {})
+	web := listens(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") })
+	for _, c := range []struct {
+		trouble, endpoint string
+		tls               bool
+		want              string
+	}{
+		{"nobody", "127.0.0.1:1", false, "nothing listens there"},
+		{"no name", "nobody.invalid:7420", false, ""}, // the words depend on the name service
+		{"cut", cut, false, "the connection was cut at once"},
+		{"silent", silent, false, "no answer in time"},
+		{"web server", web, false, "what listens there does not speak gRPC"},
+		{"web server, TLS", web, true, "what listens there does not speak TLS"},
+		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was cut at once"},
+		{"stranger", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
+		{"other service", l.Addr().String(), false, "the server does not know this call: it is older than this client, or is not Gatekeeper"},
+	} {
+		t.Run(c.trouble, func(t *testing.T) {
+			opts := []Option{WithAttemptTimeout(time.Second), WithGRPC(grpc.WithNoProxy())}
+			if c.tls {
+				opts = append(opts, WithTLS(TLS{}))
+			}
+			dialled, err := Dial(t.Context(), []string{c.endpoint}, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dialled.Close()
+			_, err = dialled.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
+			if err == nil || !strings.HasPrefix(err.Error(), "no server answered: "+c.endpoint+": "+c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			for _, raw := range []string{"rpc error", "code =", "desc =", "dial tcp", "transport:", "context deadline exceeded", "(Un"} {
+				if strings.Contains(err.Error(), raw) {
+					t.Errorf("%q says %q", err, raw)
+				}
+			}
+			if !errors.Is(err, ErrUnavailable) {
+				t.Errorf("%v is not unavailable", err)
+			}
+		})
+	}
+}
+
+func TestStatusError_WithoutReason_SaysWhatItIs(t *testing.T) {
+	for text, err := range map[string]*StatusError{
+		"there is no x":         {Message: "there is no x"}, // made by a caller, without a code
+		"no (PermissionDenied)": {Code: codes.PermissionDenied, Message: "no"},
+		"nothing listens there": {Code: codes.Unavailable, Message: `connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`},
+		"as it is":              {Code: codes.Unavailable, Reason: "X", Message: "as it is"},
+	} {
+		if err.Error() != text {
+			t.Errorf("got %q, want %q", err, text)
+		}
+	}
+}
+
+func TestUnavailable_BeforeAnybodyWasAsked_SaysSo(t *testing.T) {
+	err := &UnavailableError{Ended: context.DeadlineExceeded}
+	if want := "no server answered: the time was over, or the call was given up, before one was asked"; err.Error() != want {
+		t.Errorf("got %q", err)
+	}
+	if !errors.Is(err, context.DeadlineExceeded) || err.NoLeader() {
+		t.Errorf("%#v", err)
+	}
+}
+
+func TestPlainText_ServersOwnWords_AreLeftAlone(t *testing.T) {
+	err := refused(codes.Unavailable, reasonNotAppended)
+	if got := plainText(err); got != status.Convert(err).Message() {
+		t.Errorf("got %q", got)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/grpc/status"
+
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
@@ -56,7 +58,7 @@ type unreachableError struct {
 }
 
 func (e *unreachableError) Error() string {
-	return fmt.Sprintf("the leader %s at %q could not be reached from here: %v", e.leader.ID, e.leader.APIAddress, e.err)
+	return fmt.Sprintf("the leader %s at %q could not be reached from here: %s", e.leader.ID, e.leader.APIAddress, hopText(e.err))
 }
 
 func (e *unreachableError) Unwrap() error { return e.err }
@@ -68,11 +70,20 @@ type brokenHopError struct {
 }
 
 func (e *brokenHopError) Error() string {
-	return fmt.Sprintf("the way to the leader %s at %s broke before it answered: whether the call was carried out is not known: %v",
-		e.leader.ID, e.leader.APIAddress, e.err)
+	return fmt.Sprintf("the way to the leader %s at %s broke before it answered: whether the call was carried out is not known: %s",
+		e.leader.ID, e.leader.APIAddress, hopText(e.err))
 }
 
 func (e *brokenHopError) Unwrap() error { return e.err }
+
+// hopText is what happened on the way, without what gRPC puts around it.
+func hopText(err error) string {
+	text := status.Convert(err).Message()
+	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
+		text = strings.TrimPrefix(strings.TrimSuffix(inner, `"`), "transport: Error while dialing: ")
+	}
+	return text
+}
 
 // transferError says that leadership was not handed over. What the table knows of its cause comes first.
 type transferError struct{ err error }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,6 +156,9 @@ func TestForward_NobodyToGoTo_IsNoLeader(t *testing.T) {
 			_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
 			if info := want(t, err, codes.Unavailable, "NO_LEADER"); info["leader_id"] != c.hint {
 				t.Errorf("got %v", info)
+			}
+			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
+				t.Errorf("the caller is told %q", text)
 			}
 			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")

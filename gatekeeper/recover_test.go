@@ -1,0 +1,332 @@
+package gatekeeper
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// ruin is a cluster of three with a definition and a permit, all of whose servers have stopped.
+func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1.Permit) {
+	t.Helper()
+	servers = cluster(t, "gk1", "gk2", "gk3")
+	c := callerOf(t, servers[0])
+	c.create(t, "job")
+	held = c.grant(t, "job", "app1")
+	for _, s := range servers { // so that each folder has the permit
+		eventually(t, func() bool { return s.machine.State().Permit(held.GetToken()) != nil })
+	}
+	for _, s := range servers {
+		closeServer(t, s)
+		folders = append(folders, s.cfg.DataDir)
+	}
+	return folders, servers, held
+}
+
+// recovering makes gk4 of what is in the folders, and starts it.
+func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
+	t.Helper()
+	server, _ := configOf(t, "gk4")
+	cfg.DataDir, cfg.ID, cfg.Author = server.DataDir, "gk4", "ann"
+	r, err := Recover(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, server)
+	ready(t, s)
+	if s.ClusterID() != r.ClusterID {
+		t.Errorf("it is cluster %s, and %s was made", s.ClusterID(), r.ClusterID)
+	}
+	return r, s, callerOf(t, s)
+}
+
+func soon(d time.Duration) *time.Duration { return &d }
+
+func TestRecover_OneFolderOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
+	folders, _, held := ruin(t)
+	before := contents(t, folders[2])
+	r, s, c := recovered(t, RecoverConfig{From: folders[2:], Reason: "the site is gone"})
+
+	if r.PermitsKept || r.VotersRead != 1 || r.Voters != 3 || r.PermitsLost != 1 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour {
+		t.Errorf("recovered %+v", r)
+	}
+	if got := strings.Join(r.Retired, " "); got != "gk1 gk2 gk3" {
+		t.Errorf("retired %s", got)
+	}
+	_, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
+	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "recovered") {
+		t.Errorf("TryAcquire while the permits of before may be believed in: %v", err)
+	}
+	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
+		t.Errorf("a permit of before: %v, want LOST", result)
+	}
+	c.create(t, "another") // an operator can prepare what is to come
+	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"}); err != nil {
+		t.Error(err)
+	}
+	state := s.machine.State()
+	if state.LastToken() <= held.GetToken() || state.LastToken() < uint64(time.Now().Add(-time.Hour).Unix())<<20 {
+		t.Errorf("the next token is above %d, an earlier one was %d", state.LastToken(), held.GetToken())
+	}
+	if after := contents(t, folders[2]); !maps.Equal(before, after) {
+		t.Errorf("the old folder was written to:\n%v\n%v", before, after)
+	}
+}
+
+// contents are the files below a folder, and what is in them.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		info, errInfo := d.Info()
+		if err := errors.Join(err, errInfo); err != nil {
+			return err
+		}
+		files[path] = fmt.Sprintf("%x %v", sha256.Sum256(data), info.ModTime())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
+	folders, _, held := ruin(t)
+	r, _, c := recovered(t, RecoverConfig{From: folders[:1], UnsafeGrantAfter: soon(100 * time.Millisecond)})
+	if r.Quarantine != 100*time.Millisecond {
+		t.Errorf("recovered %+v", r)
+	}
+	var token uint64
+	eventually(t, func() bool {
+		a, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
+		if err != nil && status.Code(err) != codes.Unavailable {
+			t.Fatal(err)
+		}
+		token = a.GetGrant().GetPermit().GetToken()
+		return token != 0
+	})
+	if token <= held.GetToken() {
+		t.Errorf("token %d after %d", token, held.GetToken())
+	}
+}
+
+func TestRecover_MajorityOfFolders_CarriesPermitsOver(t *testing.T) {
+	folders, _, held := ruin(t)
+	r, _, c := recovered(t, RecoverConfig{From: folders[1:], UnsafeGrantAfter: soon(0)})
+	if !r.PermitsKept || r.VotersRead != 2 || r.Permits != 1 || r.Quarantine != 0 {
+		t.Errorf("recovered %+v", r)
+	}
+	denial := c.try(t, "job", "app2").GetDenial()
+	if denial.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || denial.GetHolders()[0].GetToken() != held.GetToken() {
+		t.Errorf("app2: %v, want a denial: app1 holds", denial)
+	}
+	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		t.Errorf("the permit that was carried over: %v", result)
+	}
+	c.release(t, held)
+	if next := c.grant(t, "job", "app2"); next.GetToken() <= held.GetToken() {
+		t.Errorf("token %d after %d", next.GetToken(), held.GetToken())
+	}
+}
+
+func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
+	folders, _, _ := ruin(t)
+	if r, _, _ := recovered(t, RecoverConfig{From: folders, Backup: true}); r.PermitsKept || r.Quarantine != r.FullQuarantine {
+		t.Errorf("recovered %+v", r)
+	}
+}
+
+func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	_, followers := leaderOf(t, servers)
+	late := followers[0]
+	closeServer(t, late) // it misses what comes
+	c := callerOf(t, followers[1])
+	c.create(t, "job")
+	var folders []string
+	for _, s := range servers {
+		closeServer(t, s)
+		folders = append(folders, s.cfg.DataDir)
+	}
+	r, s, _ := recovered(t, RecoverConfig{From: folders})
+	for _, f := range r.Folders {
+		if f.MemberID == late.cfg.ID && f.Chosen {
+			t.Errorf("%+v was chosen", f)
+		}
+	}
+	if s.machine.State().Definition("job") == nil {
+		t.Error("what was committed is lost")
+	}
+}
+
+// Two servers of three come back with their folders: without the new one they would be a cluster that grants what it grants.
+func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
+	folders, old, _ := ruin(t)
+	server, _ := configOf(t, "gk4")
+	r, err := Recover(RecoverConfig{From: folders[2:], DataDir: server.DataDir, ID: "gk4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.PeerAddress = r.PeerAddress // where the others know gk3
+	ready(t, open(t, server))
+	for _, s := range old[:2] {
+		cfg := s.cfg
+		cfg.Listeners, cfg.PeerAddress = Listeners{}, ""
+		again := open(t, cfg)
+		select {
+		case <-again.Done():
+			if err := again.Err(); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
+				t.Errorf("%s left: %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
+			}
+		case <-time.After(within):
+			t.Errorf("%s goes on", cfg.ID)
+		}
+	}
+}
+
+func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
+	folders, _, _ := ruin(t)
+	_, s, c := recovered(t, RecoverConfig{From: folders[2:]})
+	retired, _ := configOf(t, "gk1")
+	retired.Join = []string{s.APIAddress()}
+	if _, err := Open(bounded(t), retired); !errors.Is(err, ErrJoinRefused) {
+		t.Errorf("an old id joins: %v, want ErrJoinRefused", err)
+	}
+	cfg, _ := configOf(t, "gk5")
+	cfg.Join = []string{s.APIAddress()}
+	ready(t, open(t, cfg))
+	eventually(t, func() bool {
+		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+		return err == nil && len(a.GetMembers()) == 2 && a.GetMembers()[1].GetVoter()
+	})
+	// A recovery of the recovered: the ids of both lives are gone, and the waiting begins anew.
+	closeServer(t, s)
+	_, err := Recover(RecoverConfig{From: []string{s.cfg.DataDir}, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk2"})
+	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "ID" || !strings.Contains(err.Error(), "gk6") {
+		t.Errorf("an id of two lives ago: %v, want a ConfigError that proposes gk6", err)
+	}
+}
+
+func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
+	folders, _, _ := ruin(t)
+	for name, damage := range map[string]func(path string) error{
+		"cut short": func(path string) error { return os.Truncate(path, 9000) },
+		"empty":     func(path string) error { return os.Truncate(path, 0) },
+		"gone":      os.Remove,
+		"no log":    func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 32768)), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(dir, os.DirFS(folders[0])); err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(filepath.Join(dir, "raft.db")); err != nil {
+				t.Fatal(err)
+			}
+			target := filepath.Join(t.TempDir(), "data")
+			r, err := Recover(RecoverConfig{From: []string{dir, folders[1]}, DataDir: target, ID: "gk4"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Folders[0].Err == nil || r.Folders[0].Chosen || !r.Folders[1].Chosen || r.VotersRead != 1 || r.PermitsKept {
+				t.Errorf("recovered %+v", r)
+			}
+			unmade := filepath.Join(t.TempDir(), "data")
+			_, err = Recover(RecoverConfig{From: []string{dir}, DataDir: unmade, ID: "gk4"})
+			if !errors.Is(err, ErrDataDir) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("nothing but a damaged folder: %v, want ErrDataDir that names it", err)
+			}
+			if _, err := os.Stat(unmade); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a folder was made: %v", err)
+			}
+		})
+	}
+}
+
+func TestRecover_BadInput_ChangesNothing(t *testing.T) {
+	folders, old, _ := ruin(t)
+	alone, _ := configOf(t, "gk1")
+	stranger := open(t, alone)
+	ready(t, stranger)
+	running := alone.DataDir
+	other, _ := configOf(t, "gk1")
+	s := open(t, other)
+	ready(t, s)
+	closeServer(t, s)
+	full, missing := t.TempDir(), filepath.Join(t.TempDir(), "none")
+	if err := os.WriteFile(filepath.Join(full, "notes"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = old
+	for name, tc := range map[string]struct {
+		change func(*RecoverConfig)
+		is     error  // or a *ConfigError
+		says   string // of the error
+	}{
+		"no folder":         {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
+		"no target":         {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
+		"no id":             {func(c *RecoverConfig) { c.ID = "" }, nil, "ID must be"},
+		"bad id":            {func(c *RecoverConfig) { c.ID = "a b" }, nil, "1 to 64"},
+		"an old id":         {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
+		"twice":             {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "given twice"},
+		"below 0":           {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
+		"longer than safe":  {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "leave it out"},
+		"not there":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
+		"no data folder":    {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
+		"of another":        {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "one cluster"},
+		"its server runs":   {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
+		"the target exists": {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},
+		"the target is one": {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}
+			cfg.From = append([]string(nil), cfg.From...)
+			tc.change(&cfg)
+			_, err := Recover(cfg)
+			if _, config := errors.AsType[*ConfigError](err); tc.is == nil && !config || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(fmt.Sprint(err), tc.says) {
+				t.Errorf("Recover = %v, want one that says %q", err, tc.says)
+			}
+			if cfg.DataDir != "" && cfg.DataDir != full && cfg.DataDir != folders[0] {
+				if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("a folder was made: %v", err)
+				}
+			}
+		})
+	}
+	if _, err := Recover(RecoverConfig{From: folders, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}); err != nil {
+		t.Errorf("the folders can still be recovered from: %v", err)
+	}
+}
+
+// What a recovery leaves when it is interrupted is no data folder.
+func TestRecover_Unfinished_NoServerStartsFromIt(t *testing.T) {
+	folders, _, _ := ruin(t)
+	cfg, _ := configOf(t, "gk4")
+	if _, err := Recover(RecoverConfig{From: folders[:1], DataDir: cfg.DataDir, ID: "gk4"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(cfg.DataDir, "cluster.json")); err != nil { // it is written last
+		t.Fatal(err)
+	}
+	if _, err := Open(context.Background(), cfg); !errors.Is(err, ErrDataDir) {
+		t.Errorf("Open = %v, want ErrDataDir", err)
+	}
+}

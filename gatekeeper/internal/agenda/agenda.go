@@ -22,6 +22,8 @@ const (
 	chunk = 1000
 	// walk is how many names are looked at under one hold of the lock after a promotion.
 	walk = 512
+	// roomy is how many ends may stand here before it is looked whether they still are ends.
+	roomy = 1024
 )
 
 // Config is what an Agenda needs.
@@ -50,6 +52,9 @@ type Agenda struct {
 	known map[end]time.Time
 	spans schedule // on the monotonic clock
 	dates schedule // on the wall clock
+	// sweepAt is how many known ends are too many to keep without a look: what was replaced or ended by hand stands here until
+	// it is due, which may be never.
+	sweepAt int
 }
 
 // New returns an agenda that does not lead.
@@ -62,7 +67,7 @@ func (a *Agenda) Promote(term uint64, instant time.Time, state *fsm.State) {
 	defer a.mu.Unlock()
 	a.term, a.promoted, a.before = term, instant, state.Revision()
 	a.known = make(map[end]time.Time)
-	a.spans, a.dates = nil, nil
+	a.spans, a.dates, a.sweepAt = nil, nil, roomy
 	a.wake = make(chan struct{}, 1)
 	a.runs.Add(2)
 	go a.run(term, a.wake)
@@ -128,43 +133,38 @@ func (a *Agenda) adopt(term uint64, state *fsm.State) {
 		}
 	})
 	names := make([]string, 0, walk)
-	flush := func() {
-		a.during(term, func(now time.Time) {
+	flush := func() (leading bool) {
+		defer func() { names = names[:0] }()
+		return a.during(term, func(now time.Time) {
 			for _, name := range names {
 				a.ofSemaphore(state, name, now)
 			}
 		})
-		names = names[:0]
 	}
 	for name := range state.Names() {
-		if names = append(names, name); len(names) == walk {
-			flush()
+		if names = append(names, name); len(names) == walk && !flush() {
+			return
 		}
 	}
-	flush()
-	tokens := make([]uint64, 0, walk)
+	if !flush() {
+		return
+	}
 	for p := range state.Permits(0) {
-		if p.StopDrain > 0 {
-			tokens = append(tokens, p.Token)
+		if p.StopDrain > 0 && !a.during(term, func(now time.Time) { a.ofPermit(p.Token, p.StopRevision, p.StopDrain, now) }) {
+			return
 		}
-	}
-	for part := range slices.Chunk(tokens, walk) {
-		a.during(term, func(now time.Time) {
-			for _, token := range part {
-				p := state.Permit(token)
-				a.ofPermit(token, p.StopRevision, p.StopDrain, now)
-			}
-		})
 	}
 }
 
 // during does something in an epoch, under the lock, unless it is over.
-func (a *Agenda) during(term uint64, do func(now time.Time)) {
+func (a *Agenda) during(term uint64, do func(now time.Time)) (leading bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.term == term {
-		do(time.Now())
+	if a.term != term {
+		return false
 	}
+	do(time.Now())
+	return true
 }
 
 // ofSemaphore notes what is to end of a semaphore.
@@ -223,23 +223,22 @@ func (a *Agenda) note(e end, at, date time.Time) {
 		a.known[e] = date
 		first = a.dates.add(e, date)
 	}
-	if first {
+	if first || len(a.known) == a.sweepAt {
 		a.poke()
 	}
 }
 
-// SemaphoreDrain, CordonDrain and PermitDrain are how long a drain has still to run: the one that a change of that revision began
-// for a semaphore, with a cordon, or of a revoked permit. full is its whole length, and the answer when nothing is known yet.
+// SemaphoreDrain is how long a drain has still to run that the change of that revision began: an edit or a pause. full is its whole length, and the answer when nothing is known yet.
 func (a *Agenda) SemaphoreDrain(name string, change uint64, full time.Duration) time.Duration {
 	return a.left(end{kind: drainEnd, change: change, name: name}, full)
 }
 
-// CordonDrain: see SemaphoreDrain.
+// CordonDrain is SemaphoreDrain for the drain of a cordon.
 func (a *Agenda) CordonDrain(id string, change uint64, full time.Duration) time.Duration {
 	return a.left(end{kind: cordonDrainEnd, change: change, name: id}, full)
 }
 
-// PermitDrain: see SemaphoreDrain.
+// PermitDrain is SemaphoreDrain for that of a revoked permit.
 func (a *Agenda) PermitDrain(token, change uint64, full time.Duration) time.Duration {
 	return a.left(end{kind: permitDrainEnd, change: change, token: token}, full)
 }
@@ -293,6 +292,9 @@ func (a *Agenda) collect(term uint64) (due []end, next time.Duration, leading bo
 	if a.term != term {
 		return nil, 0, false
 	}
+	if len(a.known) >= a.sweepAt {
+		a.sweep()
+	}
 	now := time.Now()
 	due = a.spans.take(due, now)
 	due = a.dates.take(due, now.Round(0)) // the wall clock: without its monotonic reading
@@ -312,6 +314,21 @@ func (a *Agenda) collect(term uint64) (due []end, next time.Duration, leading bo
 		next = min(next, recheck, max(a.dates[0].at.Sub(now.Round(0)), 0))
 	}
 	return due, next, true
+}
+
+// sweep forgets what has ended otherwise, or was replaced, before it is due.
+func (a *Agenda) sweep() {
+	state := a.cfg.State()
+	over := func(e end) bool {
+		if e.holds(state) {
+			return false
+		}
+		delete(a.known, e)
+		return true
+	}
+	a.spans.drop(over)
+	a.dates.drop(over)
+	a.sweepAt = max(roomy, 2*len(a.known))
 }
 
 // settled forgets ends that were applied, and puts the others back.

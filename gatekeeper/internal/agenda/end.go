@@ -93,11 +93,11 @@ func command(ends []end, term uint64, now time.Time) fsm.Command {
 	}
 	switch first.kind {
 	case drainEnd:
-		return fsm.EndDrain{Change: first.change, Term: term, Names: names}
+		return fsm.EndDrain{Change: first.change, Term: term, Names: names, At: now}
 	case cordonDrainEnd:
-		return fsm.EndDrain{Change: first.change, Term: term, Cordon: first.name}
+		return fsm.EndDrain{Change: first.change, Term: term, Cordon: first.name, At: now}
 	case permitDrainEnd:
-		return fsm.EndDrain{Change: first.change, Term: term, Token: first.token}
+		return fsm.EndDrain{Change: first.change, Term: term, Token: first.token, At: now}
 	case editEnd:
 		return fsm.Revert{Change: first.change, Term: term, Names: names, At: now}
 	case pauseEnd:
@@ -105,6 +105,6 @@ func command(ends []end, term uint64, now time.Time) fsm.Command {
 	case cordonEnd:
 		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: by, Reason: "its time was over", At: now}
 	default:
-		return fsm.EndQuarantine{Term: term}
+		return fsm.EndQuarantine{Term: term, At: now}
 	}
 }

@@ -2,6 +2,7 @@ package agenda
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -28,7 +29,13 @@ func (s *schedule) take(due []end, now time.Time) []end {
 	return due
 }
 
-// Len, Less, Swap, Push and Pop are heap.Interface.
+// drop takes off the schedule what over says so of.
+func (s *schedule) drop(over func(end) bool) {
+	*s = slices.DeleteFunc(*s, func(p planned) bool { return over(p.end) })
+	heap.Init(s)
+}
+
+// Len, Less and Swap are heap.Interface's.
 func (s schedule) Len() int           { return len(s) }
 func (s schedule) Less(i, j int) bool { return s[i].at.Before(s[j].at) }
 func (s schedule) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }

@@ -1,0 +1,273 @@
+package agenda
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+)
+
+func TestEnd_IsProposedWhenItIsDue_AndOnce(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.sleep(time.Hour - time.Millisecond)
+		w.wantProposed(0)
+		if !b.lasts(w.machine.State()) {
+			t.Fatal("it ended before its time")
+		}
+		w.sleep(2 * time.Millisecond)
+		w.wantProposed(1)
+		if b.lasts(w.machine.State()) {
+			t.Fatal("it has not ended")
+		}
+		w.sleep(24 * time.Hour)
+		w.wantProposed(0)
+		w.wantKnown(0)
+	})
+}
+
+func TestEnd_PassedWhileNobodyLed_IsProposedAtThePromotion(t *testing.T) {
+	inEach(t, dated(), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.sleep(time.Minute)
+		w.Demote(1)
+		w.sleep(2 * time.Hour)
+		w.wantProposed(0)
+		w.lead(2)
+		w.wantProposed(1)
+		if b.lasts(w.machine.State()) {
+			t.Fatal("it has not ended")
+		}
+	})
+}
+
+func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
+	inEach(t, drains(), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.sleep(time.Hour - time.Second)
+		w.Demote(1)
+		w.sleep(2 * time.Hour)
+		w.lead(2)
+		w.sleep(time.Hour - time.Millisecond)
+		w.wantProposed(0)
+		w.sleep(2 * time.Millisecond)
+		w.wantProposed(1)
+	})
+}
+
+func TestEnd_OfWhatWasReplaced_IsNotProposed(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		if b.byHand == nil || b.name == "drain of a revoke" {
+			return // beside it another may stand
+		}
+		b.begin(w, time.Hour)
+		w.sleep(time.Minute)
+		b.begin(w, 3*time.Hour)
+		w.sleep(2 * time.Hour)
+		w.wantProposed(0)
+		if !b.lasts(w.machine.State()) {
+			t.Fatal("the end of the first ended the second")
+		}
+		w.sleep(2 * time.Hour)
+		w.wantProposed(1)
+	})
+}
+
+func TestEnd_OfWhatEndedByHand_IsNotProposed(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		if b.byHand == nil {
+			return
+		}
+		b.begin(w, time.Hour)
+		w.do(b.byHand)
+		w.sleep(2 * time.Hour)
+		w.wantProposed(0)
+		w.wantKnown(0)
+	})
+}
+
+func TestEnd_NotAppended_IsProposedAgainUntilItIs(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: consensus.ErrNotAppended} })
+		w.sleep(time.Hour + 10*retryAfter + time.Millisecond)
+		w.wantProposed(11)
+		w.become(nil)
+		w.sleep(retryAfter)
+		w.wantProposed(1)
+		w.sleep(time.Hour)
+		w.wantProposed(0)
+		w.wantKnown(0)
+	})
+}
+
+func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		var lost []fsm.Command
+		w.become(func(cmd fsm.Command) batcher.Outcome {
+			lost = append(lost, cmd)
+			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
+		})
+		w.sleep(time.Hour)
+		w.wantProposed(1)
+		w.become(nil)
+		w.sleep(retryUnknown)
+		w.wantProposed(1) // again, and applied
+		if b.lasts(w.machine.State()) {
+			t.Fatal("it has not ended")
+		}
+		before := w.machine.State().Revision()
+		if after := w.do(lost[0]); after != before {
+			t.Fatal("the one that was lost did something when it came")
+		}
+	})
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.become(func(cmd fsm.Command) batcher.Outcome {
+			w.apply(cmd)
+			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
+		})
+		w.sleep(2 * time.Hour)
+		w.wantProposed(1) // it was applied all the same, and is not proposed again
+		w.wantKnown(0)
+	})
+}
+
+func TestEnd_OfAnOlderTerm_DoesNothing(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: consensus.ErrUnknownOutcome} })
+		w.sleep(time.Hour)
+		old := w.wantProposed(1)[0]
+		w.Demote(1)
+		w.mu.Lock()
+		w.term = 2
+		w.mu.Unlock()
+		w.do(old)
+		if !b.lasts(w.machine.State()) {
+			t.Fatal("a command of another term ended it")
+		}
+	})
+}
+
+func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
+	for count, want := range map[int]int{510: 1, chunk + 1: 2} {
+		var names []string
+		for i := range count {
+			names = append(names, fmt.Sprintf("job-%04d", i))
+		}
+		for kind, begin := range map[string]func(w *world){
+			"pause": func(w *world) { w.do(fsm.Pause{Names: names, Until: time.Now().Add(time.Hour)}) },
+			"edit":  func(w *world) { w.edit("dr", 0, time.Now().Add(time.Hour), names...) },
+			"drain": func(w *world) {
+				for _, name := range names {
+					w.grant(name, "a")
+				}
+				w.edit("dr", time.Hour, time.Time{}, names...)
+			},
+		} {
+			t.Run(fmt.Sprintf("%s of %d", kind, count), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					w.create(names...)
+					begin(w)
+					w.sleep(time.Hour)
+					w.wantProposed(want)
+					w.wantKnown(0)
+					for _, name := range names {
+						state := w.machine.State()
+						if sd := state.Definition(name); sd.Pause != nil || len(state.Ends(name))+len(state.Drains(name)) > 0 ||
+							kind == "edit" && sd.Definition.GroupPattern != ".*" {
+							t.Fatalf("%s has not ended: %+v", name, sd)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAgenda_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
+	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+		b.begin(w, time.Hour)
+		w.Demote(1)
+		w.wantKnown(0)
+		w.sleep(2 * time.Hour)
+		w.wantProposed(0)
+		b.begin(w, time.Minute) // by the next leader
+		w.wantKnown(0)
+		w.sleep(2 * time.Hour)
+		w.wantProposed(0)
+		if left := w.SemaphoreDrain("job", 1, time.Hour); left != time.Hour {
+			t.Errorf("%v are left of a drain of which nothing is known", left)
+		}
+	})
+}
+
+func TestAgenda_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
+	inEach(t, dated(), func(w *world, b begun) {
+		if b.byHand == nil {
+			return // at most 16 stand beside each other
+		}
+		for range 3 * roomy {
+			b.begin(w, 1000*time.Hour)
+		}
+		w.Agenda.mu.Lock()
+		known := len(w.known)
+		w.Agenda.mu.Unlock()
+		if known > 2*roomy {
+			t.Fatalf("%d ends are kept for one thing that ends", known)
+		}
+		w.sleep(1001 * time.Hour)
+		w.wantProposed(1)
+	})
+}
+
+func TestAgenda_NothingToEnd_WritesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create("job")
+		w.grant("job", "a")
+		w.edit("dr", 0, time.Time{}, "job")
+		w.do(fsm.Pause{Names: []string{"job"}, Stop: true})
+		w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod"})
+		w.sleep(30 * 24 * time.Hour)
+		w.wantProposed(0)
+		w.wantKnown(0)
+	})
+}
+
+func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
+	inWorld(t, func(w *world) {
+		recovered, err := w.machine.State().Recovered(fsm.Recovery{ClusterID: "test.2", At: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := recovered.Snapshot(&file); err != nil {
+			t.Fatal(err)
+		}
+		w.Demote(1)
+		w.machine = fsm.New("test.2")
+		defer w.machine.Subscribe(w.Applied)()
+		if err := w.machine.Restore(&file); err != nil {
+			t.Fatal(err)
+		}
+		full := w.machine.State().Quarantine()
+		w.lead(2)
+		w.sleep(full - time.Millisecond)
+		w.wantProposed(0)
+		w.Demote(2)
+		w.lead(3) // in full again
+		w.sleep(full - time.Millisecond)
+		w.wantProposed(0)
+		w.sleep(2 * time.Millisecond)
+		w.wantProposed(1)
+		if left := w.machine.State().Quarantine(); left != 0 {
+			t.Fatalf("the quarantine is %v", left)
+		}
+	})
+}

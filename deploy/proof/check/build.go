@@ -1,0 +1,276 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// never is later than everything.
+const never = time.Duration(math.MaxInt64)
+
+// clockRates is how far the rates of two clocks may differ.
+const clockRates = 0.01
+
+// builder makes the steps of a history.
+type builder struct {
+	parts  map[string]*partition
+	all    map[uint64]*grant
+	index  map[uint64]int // of each token among those of its semaphore
+	cools  map[string]cooling
+	asked  map[attempt]*grant // acquisitions that were granted
+	rules  map[history.Definition]*rule
+	edited []*tried
+	gaveUp []*tried
+	byID   map[string]*tried // of edits, by semaphore and request id
+	byTok  map[uint64]*tried // of releases
+}
+
+// tried is an operation with all its attempts.
+type tried struct {
+	first history.Operation
+	known *history.Operation
+}
+
+// cooling is the least that slots of a semaphore cool, whatever definition was in force.
+type cooling struct {
+	known           bool
+	minHold, onLoss time.Duration
+	hold            bool // what expires stays taken
+	any             bool // some definition cools
+}
+
+func newBuilder(h *history.History) *builder {
+	b := &builder{
+		parts: map[string]*partition{}, all: grants(h), index: map[uint64]int{}, cools: map[string]cooling{}, asked: map[attempt]*grant{},
+		rules: map[history.Definition]*rule{}, byID: map[string]*tried{}, byTok: map[uint64]*tried{},
+	}
+	counts := map[string]int{}
+	for _, g := range inOrder(b.all) {
+		b.index[g.token] = counts[g.semaphore]
+		counts[g.semaphore]++
+		if key, ok := attemptOf(g.request); ok {
+			b.asked[key] = g
+		}
+	}
+	for _, op := range h.Operations {
+		d := op.Request.Definition
+		if op.Request.Kind != history.Edit || d == nil {
+			continue
+		}
+		c := b.cools[op.Request.Semaphore]
+		if !c.known {
+			c = cooling{true, d.MinHold, d.LossDelay, d.HoldOnExpiry, false}
+		}
+		c.minHold, c.onLoss, c.hold = min(c.minHold, d.MinHold), min(c.onLoss, d.LossDelay), c.hold && d.HoldOnExpiry
+		c.any = c.any || d.MinHold > 0 || d.LossDelay > 0 || d.HoldOnExpiry
+		b.cools[op.Request.Semaphore] = c
+	}
+	return b
+}
+
+func (b *builder) part(semaphore string) *partition {
+	p := b.parts[semaphore]
+	if p == nil {
+		p = &partition{semaphore: semaphore}
+		b.parts[semaphore] = p
+	}
+	return p
+}
+
+// step is a step about a permit.
+func (b *builder) step(kind stepKind, g *grant) *step {
+	return &step{kind: kind, grant: g, index: b.index[g.token], weight: weight(g.request), cools: b.cools[g.semaphore].any}
+}
+
+func weight(r history.Request) uint64 { return uint64(max(r.Weight, 1)) }
+
+// operation adds what one call says by itself. Edits and releases are put together from all their attempts.
+func (b *builder) operation(op history.Operation) {
+	r := op.Request
+	if op.Outcome() == history.Refused {
+		return
+	}
+	switch r.Kind {
+	case history.Acquire:
+		b.acquire(op)
+		return
+	case history.Edit:
+		key := fmt.Sprintf("%s\x00%s\x00%s", r.Semaphore, r.RequestID, op.Client)
+		if r.RequestID == "" {
+			key += fmt.Sprintf("\x00%d", op.Seq)
+		}
+		b.edited = try(b.edited, b.byID, key, op)
+		return
+	case history.Read:
+		if answer, ok := op.Answer(); ok {
+			st := &step{kind: stepRead, request: r, answer: answer}
+			if answer.Definition != nil {
+				st.rule = &rule{Definition: *answer.Definition}
+			}
+			b.part(r.Semaphore).add(op.At, op.Return.At, st)
+		}
+		return
+	case history.Pause, history.Resume:
+		b.pause(op)
+		return
+	case history.Cancel:
+		if key, ok := attemptOf(r); ok && b.asked[key] != nil {
+			g := b.asked[key]
+			b.part(g.semaphore).add(op.At, op.At, b.step(stepCancelled, g))
+		}
+		return
+	}
+	if g := b.all[r.Token]; g != nil {
+		b.onPermit(op, g)
+	}
+}
+
+// try adds an attempt to its operation.
+func try[K comparable](all []*tried, by map[K]*tried, key K, op history.Operation) []*tried {
+	t := by[key]
+	if t == nil {
+		t = &tried{first: op}
+		by[key] = t
+		all = append(all, t)
+	}
+	if _, ok := op.Answer(); ok && t.known == nil {
+		t.known = &op
+	}
+	return all
+}
+
+func (b *builder) acquire(op history.Operation) {
+	r := op.Request
+	answer, ok := op.Answer()
+	if !ok {
+		if key, named := attemptOf(r); !named || b.asked[key] == nil {
+			b.part(r.Semaphore).add(op.At, op.At, &step{kind: stepGhost, weight: weight(r), request: r})
+		}
+		return
+	}
+	if answer.Result == history.Denied {
+		b.part(r.Semaphore).add(op.At, op.Return.At, &step{kind: stepDenied, weight: weight(r), request: r, answer: answer})
+	}
+}
+
+func (b *builder) pause(op history.Operation) {
+	st := &step{kind: stepPaused, request: op.Request, unknown: true}
+	if op.Request.Kind == history.Resume {
+		st.kind = stepResumed
+	}
+	to := never
+	if _, ok := op.Answer(); ok {
+		st.unknown, to = false, op.Return.At
+	}
+	b.part(op.Request.Semaphore).add(op.At, to, st)
+}
+
+// onPermit adds a call that names a token.
+func (b *builder) onPermit(op history.Operation, g *grant) {
+	p := b.part(g.semaphore)
+	answer, answered := op.Answer()
+	switch r := op.Request; r.Kind {
+	case history.Release:
+		b.gaveUp = try(b.gaveUp, b.byTok, r.Token, op)
+	case history.Clear:
+		if !answered {
+			p.add(op.At, op.At, b.step(stepFree, g))
+			return
+		}
+		p.add(op.At, op.Return.At, b.step(stepFreed, g))
+	case history.Revoke:
+		switch {
+		case r.UnsafeNow && answered:
+			p.add(op.At, op.Return.At, b.step(stepFreed, g))
+		case r.UnsafeNow:
+			p.add(op.At, op.At, b.step(stepCancelled, g))
+		case answered:
+			st := b.step(stepRevoked, g)
+			st.request = r
+			p.add(op.At, op.Return.At, st)
+		}
+	case history.Refresh:
+		switch answer.Result {
+		case history.Refreshed:
+			p.add(op.At, op.Return.At, b.step(stepAlive, g))
+		case history.Lost:
+			p.add(op.At, op.Return.At, b.step(stepEnded, g))
+		}
+	case history.Verify:
+		if answered {
+			st := b.step(stepVerified, g)
+			st.answer = answer
+			p.add(op.At, op.Return.At, st)
+		}
+	}
+}
+
+// edits adds the edits, each with all its attempts as one.
+func (b *builder) edits() {
+	for _, t := range b.edited {
+		p := b.part(t.first.Request.Semaphore)
+		st := &step{kind: stepEdited, request: t.first.Request, unknown: true}
+		if d := t.first.Request.Definition; d != nil {
+			if b.rules[*d] == nil {
+				r, err := newRule(*d)
+				if err != nil {
+					p.err = err
+					return
+				}
+				b.rules[*d] = r
+			}
+			st.rule = b.rules[*d]
+		}
+		to := never
+		if t.known != nil {
+			st.unknown, to, st.answer = false, t.known.Return.At, t.known.Return.Response
+		}
+		p.add(t.first.At, to, st)
+	}
+}
+
+// releases adds the releases, each with all its attempts as one.
+func (b *builder) releases() {
+	for _, t := range b.gaveUp {
+		g := b.all[t.first.Request.Token]
+		p := b.part(g.semaphore)
+		switch {
+		case t.known == nil:
+			p.add(t.first.At, t.first.At, b.step(stepLeaving, g))
+		case t.known.Return.Response.Result == history.Released:
+			p.add(t.first.At, t.known.Return.At, b.step(stepReleased, g))
+		default:
+			if t.known.At != t.first.At {
+				p.add(t.first.At, t.first.At, b.step(stepLeaving, g))
+			}
+			p.add(t.known.At, t.known.Return.At, b.step(stepEnded, g))
+		}
+	}
+}
+
+// grants adds the grants, and the moments that each permit passes.
+func (b *builder) grants() {
+	for _, g := range inOrder(b.all) {
+		p := b.part(g.semaphore)
+		p.add(g.call, g.known, b.step(stepGrant, g))
+		for _, op := range g.seen {
+			p.add(op.At, op.Return.At, b.step(stepAlive, g))
+		}
+		c := b.cools[g.semaphore]
+		held := g.call + slower(c.minHold)
+		p.add(g.lapse, g.lapse, b.step(stepLapsed, g))
+		if c.any {
+			p.add(held, held, b.step(stepCooled, g))
+		}
+		if !c.hold {
+			free := max(g.lapse+slower(c.onLoss), held)
+			p.add(free, free, b.step(stepFree, g))
+		}
+	}
+}
+
+// slower is the least that a duration can take by a clock whose rate is another.
+func slower(d time.Duration) time.Duration { return d - time.Duration(clockRates*float64(d)) }

@@ -1,0 +1,111 @@
+// Package check says which promises a history breaks. It knows only what callers saw: every doubt about what a server did, such as an
+// answer that never came, is decided in the server's favour, so that what is reported is certain.
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// Promise names what was broken.
+type Promise string
+
+const (
+	// Exclusive: never do holders believe that they hold more than the permits.
+	Exclusive Promise = "no more is believed to be held than the permits"
+	// RisingTokens: a later grant has a higher token, and no token is given twice.
+	RisingTokens Promise = "tokens strictly rise"
+	// OneGrant: an acquire that is repeated with its request id is granted once.
+	OneGrant Promise = "one request is granted once"
+	// FiringOnce: a firing is run by one holder, unless the one before gave it back or was allowed to lose it.
+	FiringOnce Promise = "every firing runs once"
+	// SameState: members that applied the same log have the same state.
+	SameState Promise = "members have equal states at equal indexes"
+	// Linear: every answer is one that a single semaphore could have given at some moment of its call.
+	Linear Promise = "every answer is one that a single semaphore could have given"
+)
+
+// Violation is a broken promise.
+type Violation struct {
+	Promise   Promise
+	Semaphore string
+	// Detail says what happened, for a person.
+	Detail string
+}
+
+func (v Violation) String() string {
+	if v.Semaphore == "" {
+		return fmt.Sprintf("%s: %s", v.Promise, v.Detail)
+	}
+	return fmt.Sprintf("%s: %s: %s", v.Promise, v.Semaphore, v.Detail)
+}
+
+// Result is what came of all checks.
+type Result struct {
+	Violations []Violation
+	// Undecided are the semaphores whose history the model could not decide in the time it was given.
+	Undecided []string
+}
+
+// All makes every check. modelTime bounds how long the model may search for each semaphore.
+func All(h *history.History, modelTime time.Duration) Result {
+	var r Result
+	r.Violations = slices.Concat(Beliefs(h), Tokens(h), Requests(h), Firings(h), States(h))
+	linear := Linearizable(h, modelTime)
+	r.Violations = append(r.Violations, linear.Violations...)
+	r.Undecided = linear.Undecided
+	return r
+}
+
+// Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run. What an unsafe
+// revoke freed counts no longer from its call on.
+func Beliefs(h *history.History) []Violation {
+	permits := map[string]uint32{}
+	freed := map[uint64]time.Duration{}
+	for _, op := range h.Operations {
+		switch {
+		case op.Request.Kind == history.Edit && op.Request.Definition != nil:
+			name := op.Request.Semaphore
+			permits[name] = max(permits[name], op.Request.Definition.Permits)
+		case op.Request.Kind == history.Revoke && op.Request.UnsafeNow:
+			freed[op.Request.Token] = op.At
+		}
+	}
+	var beliefs []overlap.Belief
+	for _, b := range h.Beliefs {
+		if at, ok := freed[b.Token]; ok {
+			b.Until = min(b.Until, at)
+		}
+		beliefs = append(beliefs, overlap.Belief{
+			Semaphore: b.Semaphore, Token: b.Token, Weight: b.Weight, Holder: b.Client, From: b.From, Until: b.Until,
+		})
+	}
+	var broken []Violation
+	for _, o := range overlap.Find(beliefs, permits) {
+		broken = append(broken, Violation{Exclusive, o.Semaphore, o.String()})
+	}
+	for _, b := range overlap.FallingTokens(beliefs, permits) {
+		broken = append(broken, Violation{RisingTokens, b.Semaphore, fmt.Sprintf("%s began to hold with token %d after a holder with a higher one", b.Holder, b.Token)})
+	}
+	return broken
+}
+
+// States finds members that had different states at the same index.
+func States(h *history.History) []Violation {
+	first := map[uint64]history.State{}
+	var broken []Violation
+	for _, s := range h.States {
+		other, ok := first[s.Index]
+		switch {
+		case !ok:
+			first[s.Index] = s
+		case other.Hash != s.Hash:
+			broken = append(broken, Violation{SameState, "", fmt.Sprintf("at index %d %s has %s, %s has %s", s.Index, other.Member, other.Hash, s.Member, s.Hash)})
+		}
+	}
+	return broken
+}

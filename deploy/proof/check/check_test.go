@@ -1,0 +1,384 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+func one() history.Definition { return history.Definition{Permits: 1, Duration: time.Second} }
+
+func TestAll_OneAfterTheOther_Holds(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.ask(history.Verify, 1, history.Valid)
+	s.ask(history.Release, 1, history.Released)
+	s.ask(history.Verify, 1, history.Invalid)
+	s.ask(history.Refresh, 1, history.Lost)
+	s.grant("b", 2)
+	s.pass(2 * time.Second)
+	s.grant("c", 3) // b's has expired
+	s.ask(history.Refresh, 2, history.Lost)
+	s.ask(history.Release, 2, history.Ended)
+	s.holds()
+}
+
+func TestLinearizable_GrantWhileAnotherCountsOnIt_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.grant("b", 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestLinearizable_GrantBeforeTheRefreshedDeadline_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.pass(900 * time.Millisecond)
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.pass(500 * time.Millisecond)
+	s.grant("b", 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestLinearizable_RefreshAfterAnotherWasGranted_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.pass(2 * time.Second)
+	s.grant("b", 2)
+	s.ask(history.Refresh, 1, history.Refreshed) // so it had never expired
+	s.breaks(Linear, "granted token 2")
+}
+
+func TestLinearizable_RefreshAfterRelease_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.breaks(Linear, "refreshed token 1")
+}
+
+func TestLinearizable_VerifyOfAReleasedPermit_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.ask(history.Verify, 1, history.Valid)
+	s.breaks(Linear, "verified token 1")
+}
+
+func TestLinearizable_PermitLostBeforeItsDeadline_IsCaught(t *testing.T) {
+	for _, kind := range []history.Kind{history.Refresh, history.Release} {
+		s := newStory(t, one())
+		s.grant("a", 1)
+		result := history.Lost
+		if kind == history.Release {
+			result = history.Ended
+		}
+		s.ask(kind, 1, result)
+		s.breaks(Linear, "has ended token 1")
+	}
+}
+
+func TestLinearizable_DenialOfAFreeSlot_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.breaks(Linear, "NO_FREE_PERMIT")
+}
+
+func TestLinearizable_DenialAfterAnUnansweredAcquire_Holds(t *testing.T) {
+	s := newStory(t, one())
+	s.begin(s.acquire("a"))
+	s.denied("b", "NO_FREE_PERMIT")
+	s.pass(2 * time.Second)
+	s.grant("c", 2)
+	s.holds()
+}
+
+func TestLinearizable_UnansweredRelease_MayHaveFreedOrNot(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.begin(history.Request{Kind: history.Release, Token: 1})
+	s.denied("b", "NO_FREE_PERMIT")
+	s.grant("b2", 2)
+	s.holds()
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.breaks(Linear, "refreshed token 1")
+}
+
+func TestLinearizable_RepeatedAcquire_IsOneGrantSinceItsFirstCall(t *testing.T) {
+	s := newStory(t, one())
+	s.begin(s.acquire("a"))
+	s.denied("b", "NO_FREE_PERMIT")
+	s.grant("a", 1)
+	s.holds()
+}
+
+func TestLinearizable_OverlappingAcquires_AreOrderedAsTheAnswersSay(t *testing.T) {
+	s := newStory(t, one())
+	var waiting []func(history.Response)
+	for _, who := range []string{"a", "b", "c", "d"} {
+		waiting = append(waiting, s.begin(s.acquire(who)))
+	}
+	for i := range waiting {
+		token := uint64(i + 1)
+		waiting[len(waiting)-1-i](history.Response{Result: history.Granted, Token: token, SafeUntil: s.at + time.Second})
+		s.ask(history.Release, token, history.Released)
+	}
+	s.holds()
+}
+
+func TestLinearizable_Weight_CountsAgainstThePermits(t *testing.T) {
+	def := history.Definition{Permits: 3, Duration: time.Second}
+	heavy := func(s *story, who string, weight uint32, token uint64) {
+		r := s.acquire(who)
+		r.Weight = weight
+		s.granted(r, token)
+	}
+	s := newStory(t, def)
+	heavy(s, "a", 2, 1)
+	heavy(s, "b", 1, 2)
+	s.denied("c", "NO_FREE_PERMIT")
+	s.holds()
+	s = newStory(t, def)
+	heavy(s, "a", 2, 1)
+	heavy(s, "b", 2, 2)
+	s.breaks(Linear, "token 2 weight 2")
+}
+
+func TestLinearizable_OfTwoThatMayHaveExpired_TwoGrantsEndBoth(t *testing.T) {
+	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
+	s.grant("a", 1)
+	s.grant("b", 2)
+	s.pass(2 * time.Second)
+	s.grant("c", 3)
+	s.ask(history.Refresh, 2, history.Refreshed)
+	s.holds()
+	s.ask(history.Refresh, 1, history.Refreshed) // then c's grant had no place
+	s.breaks(Linear, "granted token 3")
+}
+
+func TestLinearizable_LoweredPermits_CountForLaterGrants(t *testing.T) {
+	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
+	s.grant("a", 1)
+	s.grant("b", 2)
+	s.edit(10, 11, one())
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.ask(history.Release, 1, history.Released)
+	s.denied("c", "NO_FREE_PERMIT")
+	s.holds()
+	s.grant("d", 3)
+	s.breaks(Linear, "token 3")
+}
+
+func TestLinearizable_GrantOutsideThePattern_IsCaught(t *testing.T) {
+	elsewhere := one()
+	elsewhere.GroupPattern = "dr-.*"
+	s := newStory(t, one())
+	s.edit(10, 11, elsewhere)
+	s.denied("a", "GROUP_MISMATCH")
+	s.holds()
+	s.grant("b", 1)
+	s.breaks(Linear, "token 1")
+}
+
+func TestLinearizable_RefreshAfterAnEditThatShutsOut_IsCaught(t *testing.T) {
+	elsewhere := one()
+	elsewhere.AcquirerPattern = "b"
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.edit(10, 11, elsewhere)
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.breaks(Linear, "refreshed token 1")
+}
+
+func TestLinearizable_RefreshAfterRevoke_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.ask(history.Revoke, 1, history.Done)
+	s.ask(history.Refresh, 1, history.Stopping)
+	s.holds()
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.breaks(Linear, "refreshed token 1")
+}
+
+func TestLinearizable_SlotFreedByRevoke_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.ask(history.Revoke, 1, history.Done)
+	s.grant("b", 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestLinearizable_GrantWhilePaused_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.ask(history.Pause, 0, history.Done)
+	s.denied("a", "PAUSED")
+	s.ask(history.Resume, 0, history.Done)
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.ask(history.Pause, 0, history.Done)
+	s.holds()
+	s.grant("b", 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestLinearizable_UnansweredEdit_MayBeInForceOrNot(t *testing.T) {
+	s := newStory(t, one())
+	none := one()
+	none.Permits = 0
+	s.begin(history.Request{Kind: history.Edit, Definition: &none, ExpectedVersion: 10})
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.holds()
+	s.grant("c", 2) // it was in force, and nobody took it back
+	s.breaks(Linear, "token 2")
+}
+
+func TestLinearizable_AcknowledgedEditThatIsGone_IsCaught(t *testing.T) {
+	def := one()
+	s := newStory(t, def)
+	s.begin(history.Request{Kind: history.Read})(history.Response{Result: history.Done, Revision: 10, Definition: &def})
+	wider := history.Definition{Permits: 2, Duration: time.Second}
+	s.edit(10, 11, wider)
+	s.holds()
+	s.begin(history.Request{Kind: history.Read})(history.Response{Result: history.Done, Revision: 10, Definition: &def})
+	s.breaks(Linear, "read")
+}
+
+func TestLinearizable_TwoEditsOfOneVersion_AreCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.edit(10, 11, one())
+	s.edit(10, 12, one())
+	s.breaks(Linear, "version 12")
+}
+
+func TestLinearizable_CoolingSlot_IsTaken(t *testing.T) {
+	cools := one()
+	cools.MinHold = 3 * time.Second
+	s := newStory(t, cools)
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.pass(time.Second)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.pass(2 * time.Second)
+	s.grant("b2", 2)
+	s.holds()
+	s.ask(history.Release, 2, history.Released)
+	s.grant("c", 3)
+	s.breaks(Linear, "token 3")
+}
+
+func TestLinearizable_SlotAfterALoss_IsTakenForTheLossDelay(t *testing.T) {
+	cools := one()
+	cools.LossDelay = 3 * time.Second
+	s := newStory(t, cools)
+	s.grant("a", 1)
+	s.pass(2 * time.Second)
+	s.ask(history.Refresh, 1, history.Lost)
+	s.holds()
+	s.grant("b", 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestLinearizable_SlotHeldForAnOperator_IsTakenUntilItIsCleared(t *testing.T) {
+	held := one()
+	held.HoldOnExpiry = true
+	s := newStory(t, held)
+	s.grant("a", 1)
+	s.pass(time.Hour)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.ask(history.Clear, 1, history.Done)
+	s.grant("b2", 2)
+	s.holds()
+	s.pass(time.Hour)
+	s.grant("c", 3)
+	s.breaks(Linear, "token 3")
+}
+
+func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.believe("a", 1, time.Second, 3*time.Second)
+	s.believe("b", 2, 3*time.Second, 4*time.Second)
+	s.holds()
+	s.believe("c", 3, 3*time.Second, 5*time.Second)
+	s.breaks(Exclusive, "b with token 2", "c with token 3")
+}
+
+func TestBeliefs_OfADeadClient_HaveEnded(t *testing.T) {
+	s := newStory(t, one())
+	s.believe("a", 1, time.Second, 3*time.Second)
+	s.entries = append(s.entries, history.Entry{Death: &history.Death{Client: "a", At: 2 * time.Second}})
+	s.believe("b", 2, 2*time.Second, 4*time.Second)
+	s.holds()
+}
+
+func TestTokens_LaterGrantWithALowerToken_IsCaught(t *testing.T) {
+	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
+	s.grant("a", 7)
+	s.grant("b", 5)
+	s.breaks(RisingTokens, "token 5", "token 7")
+}
+
+func TestTokens_GivenTwice_AreCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 7)
+	s.ask(history.Release, 7, history.Released)
+	s.grant("b", 7)
+	s.breaks(RisingTokens, "token 7 was given to")
+}
+
+func TestRequests_GrantedTwice_AreCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.grant("a", 1)
+	s.ask(history.Release, 1, history.Released)
+	s.grant("a", 2)
+	s.breaks(OneGrant, "token 1 and token 2")
+}
+
+func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
+	fire := func(s *story, who string, token uint64) {
+		r := s.acquire(who)
+		r.Firing = "noon"
+		s.granted(r, token)
+	}
+	s := newStory(t, one())
+	fire(s, "a", 1)
+	s.begin(history.Request{Kind: history.Release, Token: 1, NotRun: true})(history.Response{Result: history.Released})
+	fire(s, "b", 2)
+	s.holds()
+	s.ask(history.Release, 2, history.Released)
+	fire(s, "c", 3)
+	s.breaks(FiringOnce, "token 2", "token 3")
+
+	lost := one()
+	lost.FreeOnLoss = true
+	s = newStory(t, lost)
+	fire(s, "a", 1)
+	s.pass(2 * time.Second)
+	fire(s, "b", 2)
+	s.holds()
+
+	s = newStory(t, one())
+	fire(s, "a", 1)
+	s.pass(2 * time.Second)
+	fire(s, "b", 2)
+	s.breaks(FiringOnce, "token 1", "token 2")
+}
+
+func TestStates_DifferentAtOneIndex_AreCaught(t *testing.T) {
+	s := newStory(t, one())
+	put := func(member string, index uint64, hash string) {
+		s.entries = append(s.entries, history.Entry{State: &history.State{Member: member, Index: index, Hash: hash}})
+	}
+	put("gk1", 5, "aa")
+	put("gk2", 5, "aa")
+	put("gk2", 6, "bb")
+	s.holds()
+	put("gk3", 6, "cc")
+	s.breaks(SameState, "gk2", "gk3")
+}

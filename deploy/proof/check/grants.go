@@ -1,0 +1,133 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// grant is all that callers saw of one permit.
+type grant struct {
+	token     uint64
+	semaphore string
+	identity  history.Identity
+	request   history.Request
+	// call is the first attempt of whoever was answered with this token, known the earliest such answer: the grant happened between them.
+	call, known time.Duration
+	// lapse is the earliest time at which it may have expired: everybody who holds it counted on it until then.
+	lapse time.Duration
+	// seen are the later answers of acquires that named the same token.
+	seen []history.Operation
+}
+
+// attempt names one acquisition: its calls share it.
+type attempt struct {
+	semaphore string
+	identity  history.Identity
+	request   string
+}
+
+func attemptOf(r history.Request) (attempt, bool) {
+	return attempt{r.Semaphore, r.Identity, r.RequestID}, r.RequestID != ""
+}
+
+// grants puts together what was seen of each permit, by token.
+func grants(h *history.History) map[uint64]*grant {
+	first := map[attempt]time.Duration{}
+	all := map[uint64]*grant{}
+	for _, op := range h.Operations {
+		if op.Request.Kind != history.Acquire {
+			continue
+		}
+		call := op.At
+		if key, ok := attemptOf(op.Request); ok {
+			if at, ok := first[key]; ok {
+				call = at
+			}
+			first[key] = call
+		}
+		answer, ok := op.Answer()
+		if !ok || answer.Result != history.Granted {
+			continue
+		}
+		g := all[answer.Token]
+		if g == nil {
+			g = &grant{token: answer.Token, semaphore: op.Request.Semaphore, identity: op.Request.Identity, request: op.Request, call: call, known: op.Return.At}
+			all[answer.Token] = g
+		} else {
+			g.seen = append(g.seen, op)
+		}
+		g.call, g.known = min(g.call, call), min(g.known, op.Return.At)
+		g.lapse = max(g.lapse, answer.SafeUntil)
+	}
+	for _, op := range h.Operations {
+		if answer, ok := op.Answer(); ok && op.Request.Kind == history.Refresh {
+			if g := all[op.Request.Token]; g != nil && answer.Result == history.Refreshed {
+				g.lapse = max(g.lapse, answer.SafeUntil)
+			}
+		}
+	}
+	for _, b := range h.Beliefs {
+		if g := all[b.Token]; g != nil {
+			g.lapse = max(g.lapse, b.Until)
+		}
+	}
+	return all
+}
+
+// inOrder are the grants by their tokens.
+func inOrder(all map[uint64]*grant) []*grant {
+	return slices.SortedFunc(maps.Values(all), func(a, b *grant) int { return cmp.Compare(a.token, b.token) })
+}
+
+// Tokens finds tokens that two acquisitions were given, and grants whose token is lower than that of one which was over before they were
+// asked for, whatever their semaphores.
+func Tokens(h *history.History) []Violation {
+	var broken []Violation
+	all := grants(h)
+	for _, g := range inOrder(all) {
+		for _, op := range g.seen {
+			if op.Request.Semaphore != g.semaphore || op.Request.Identity != g.identity {
+				broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was given to %v and, in %s, to %v", g.token, g.identity, op.Request.Semaphore, op.Request.Identity)})
+			}
+		}
+	}
+	// From the highest token down: nothing with a higher token may have been known before this one was asked for.
+	ordered := inOrder(all)
+	var earliest *grant
+	for _, g := range slices.Backward(ordered) {
+		if earliest != nil && earliest.known < g.call {
+			broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was asked for at %v, when token %d of %s had been known since %v",
+				g.token, g.call, earliest.token, earliest.semaphore, earliest.known)})
+		}
+		if earliest == nil || g.known < earliest.known {
+			earliest = g
+		}
+	}
+	return broken
+}
+
+// Requests finds acquisitions that were granted twice: two tokens for one request id.
+func Requests(h *history.History) []Violation {
+	var broken []Violation
+	tokens := map[attempt]uint64{}
+	for _, op := range h.Operations {
+		answer, ok := op.Answer()
+		if !ok || answer.Result != history.Granted {
+			continue
+		}
+		key, ok := attemptOf(op.Request)
+		if !ok {
+			continue
+		}
+		if before, ok := tokens[key]; ok && before != answer.Token {
+			broken = append(broken, Violation{OneGrant, key.semaphore, fmt.Sprintf("request %s of %v was granted token %d and token %d", key.request, key.identity, before, answer.Token)})
+		}
+		tokens[key] = answer.Token
+	}
+	return broken
+}

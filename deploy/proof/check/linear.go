@@ -1,0 +1,128 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// Linearizable checks each semaphore by itself against a model of one that makes one step after the other. A call may have happened at
+// any moment between its beginning and its answer; one without an answer at any moment after its beginning, or never. An expiry
+// is no call: from the moment on until which its holder counted on the permit the slot may be free, or not.
+//
+// modelTime bounds the search for each semaphore.
+func Linearizable(h *history.History, modelTime time.Duration) Result {
+	var r Result
+	m := model()
+	for _, p := range partitions(h) {
+		if p.err != nil {
+			r.Violations = append(r.Violations, Violation{Linear, p.semaphore, p.err.Error()})
+			continue
+		}
+		switch porcupine.CheckOperationsTimeout(m, p.operations, modelTime) {
+		case porcupine.Unknown:
+			r.Undecided = append(r.Undecided, p.semaphore)
+		case porcupine.Illegal:
+			r.Violations = append(r.Violations, Violation{Linear, p.semaphore, p.explain(m, modelTime)})
+		}
+	}
+	return r
+}
+
+// explain finds the first answer that no order explains, and tells it with those before it.
+func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
+	operations := slices.SortedStableFunc(slices.Values(p.operations), func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
+	n := sort.Search(len(operations), func(n int) bool {
+		return porcupine.CheckOperationsTimeout(m, until(operations, operations[n].Return), modelTime) == porcupine.Illegal
+	})
+	if n == len(operations) {
+		return "no order of its operations explains the answers"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "no order of its operations explains the last of these answers:")
+	for _, op := range operations[max(0, n-15) : n+1] {
+		fmt.Fprintf(&text, "\n  %v", op.Input)
+	}
+	return text.String()
+}
+
+// until is what was known at a moment: calls that have no answer then are unknown.
+func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
+	var known []porcupine.Operation
+	for _, op := range operations {
+		if op.Call > at {
+			continue
+		}
+		if op.Return > at {
+			st := *op.Input.(*step)
+			st.unknown = true
+			op.Input, op.Return = &st, int64(never)
+		}
+		known = append(known, op)
+	}
+	return known
+}
+
+// partition is one semaphore's part of a history.
+type partition struct {
+	semaphore  string
+	operations []porcupine.Operation
+	err        error
+}
+
+func (p *partition) add(from, to time.Duration, st *step) {
+	st.from, st.to = from, to
+	p.operations = append(p.operations, porcupine.Operation{Input: st, Call: int64(from), Return: int64(to)})
+}
+
+// String is the step for a person.
+func (st *step) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v..", st.from)
+	if st.to < never {
+		fmt.Fprintf(&text, "%v", st.to)
+	}
+	fmt.Fprintf(&text, " %s", stepNames()[st.kind])
+	if g := st.grant; g != nil {
+		fmt.Fprintf(&text, " token %d weight %d of %s/%s/%s", g.token, st.weight, g.identity.Group, g.identity.Acquirer, g.identity.HolderID)
+	} else if id := st.request.Identity; id.Acquirer != "" {
+		fmt.Fprintf(&text, " weight %d of %s/%s/%s", st.weight, id.Group, id.Acquirer, id.HolderID)
+	}
+	if st.answer.Reason != "" {
+		fmt.Fprintf(&text, ": %s", st.answer.Reason)
+	}
+	if st.rule != nil {
+		fmt.Fprintf(&text, ": %+v, version %d", st.rule.Definition, st.answer.Revision)
+	}
+	return text.String()
+}
+
+func stepNames() []string {
+	return []string{"granted", "unanswered acquire", "denied", "refreshed", "has ended", "released", "unanswered release", "cancelled",
+		"may have expired", "may be free after a release", "may be free after an expiry", "freed by an operator", "revoked", "verified",
+		"edited", "read", "paused", "resumed"}
+}
+
+// partitions are the steps of each semaphore, in the order of their names.
+func partitions(h *history.History) []*partition {
+	b := newBuilder(h)
+	for _, op := range h.Operations {
+		b.operation(op)
+	}
+	b.edits()
+	b.releases()
+	b.grants()
+	var all []*partition
+	for _, name := range slices.Sorted(maps.Keys(b.parts)) {
+		all = append(all, b.parts[name])
+	}
+	return all
+}

@@ -1,0 +1,273 @@
+package check
+
+import (
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// A step is what the model does at one moment: an operation that callers saw, or a moment of which the clock tells.
+type step struct {
+	kind stepKind
+	// unknown: it may have happened, or not.
+	unknown bool
+	grant   *grant
+	index   int // of the grant, in the order of tokens
+	weight  uint64
+	request history.Request
+	answer  history.Response
+	rule    *rule
+	// from and to are when it happened, for people.
+	from, to time.Duration
+	// cools: a slot of this semaphore can stay taken when its holder is gone.
+	cools bool
+}
+
+type stepKind byte
+
+const (
+	stepGrant    stepKind = iota
+	stepGhost             // an acquire without an answer: from here on it may have been granted
+	stepDenied            // an acquire was denied
+	stepAlive             // the permit was refreshed, or named again to its holder
+	stepEnded             // somebody was told that the permit has ended
+	stepReleased          // it was given back
+	stepLeaving           // from here on it may have been given back
+	stepCancelled
+	stepLapsed // from here on it may have expired
+	stepCooled // from here on a release has freed its slot
+	stepFree   // from here on an expiry has freed its slot
+	stepFreed  // an operator freed it
+	stepRevoked
+	stepVerified
+	stepEdited
+	stepRead
+	stepPaused
+	stepResumed
+)
+
+// node is a state with its key.
+type node struct {
+	*state
+	key string
+}
+
+func model() porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{node{&state{}, (&state{}).key()}} },
+		Step: func(from, input, _ any) []any {
+			st, before := input.(*step), from.(node)
+			after := before.clone()
+			if !st.apply(after) {
+				if st.unknown {
+					return []any{before}
+				}
+				return nil
+			}
+			next := []any{node{after, after.key()}}
+			if st.unknown {
+				next = append(next, before)
+			}
+			return next
+		},
+		Equal: func(a, b any) bool { return a.(node).key == b.(node).key },
+	}
+	return m.ToModel()
+}
+
+// apply takes the step, or says that a semaphore in this state could not have taken it.
+func (st *step) apply(s *state) bool {
+	switch st.kind {
+	case stepGrant:
+		return st.granted(s)
+	case stepGhost:
+		s.ghosts += st.weight
+	case stepDenied:
+		return st.denied(s)
+	case stepAlive:
+		return st.alive(s)
+	case stepEnded:
+		return st.ended(s)
+	case stepReleased:
+		return st.released(s)
+	case stepLeaving, stepCancelled, stepLapsed, stepCooled, stepFree:
+		st.passed(s)
+	case stepFreed:
+		s.drop(st.grant.token)
+		s.clip()
+	case stepRevoked:
+		if p, _, ok := s.find(st.grant.token); ok {
+			p.revoked = true
+			s.put(st.grant.token, p)
+		}
+		s.draining = s.draining || st.request.Drain
+	case stepVerified:
+		return st.verified(s)
+	case stepEdited:
+		return st.edited(s)
+	case stepRead:
+		return st.read(s)
+	case stepPaused:
+		s.paused, s.stopped = true, st.request.Stop
+		s.draining = s.draining || st.request.Drain
+	case stepResumed:
+		s.paused, s.stopped = false, false
+	}
+	return true
+}
+
+func (st *step) granted(s *state) bool {
+	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused {
+		return false
+	}
+	permits, taken := uint64(s.def.Permits), s.taken()
+	if taken+st.weight > permits {
+		return false
+	}
+	s.bound = min(s.bound, permits-taken-st.weight)
+	s.granted++
+	p := slot{weight: st.weight, moments: s.before[st.grant.token]}
+	p.cooled = p.cooled || !st.cools
+	delete(s.before, st.grant.token)
+	s.put(st.grant.token, p)
+	return true
+}
+
+func (st *step) denied(s *state) bool {
+	switch st.answer.Reason {
+	case "NO_SUCH_SEMAPHORE":
+		return s.def == nil
+	case "GROUP_MISMATCH", "ACQUIRER_MISMATCH":
+		return s.def != nil && !s.admits(st.request.Identity)
+	case "PAUSED":
+		return s.paused
+	case "WEIGHT_EXCEEDS_PERMITS":
+		return s.def != nil && st.weight > uint64(s.def.Permits)
+	case "NO_FREE_PERMIT":
+		return s.def != nil && (st.answer.Waiting > 0 || s.most()+st.weight > uint64(s.def.Permits))
+	}
+	return true // the model does not know who waits, nor what firings are remembered
+}
+
+func (st *step) alive(s *state) bool {
+	token := st.grant.token
+	p, sure, ok := s.find(token)
+	if !ok || p.gone || p.revoked && !s.draining {
+		return false
+	}
+	if !s.draining && (!s.admits(st.grant.identity) || s.stopped) {
+		return false
+	}
+	return sure || s.there(token)
+}
+
+func (st *step) ended(s *state) bool {
+	token := st.grant.token
+	p, _, ok := s.find(token)
+	if !ok {
+		return st.index < s.granted // it was granted, and is gone
+	}
+	if !p.mayHaveEnded() {
+		return false
+	}
+	st.over(s, p)
+	return true
+}
+
+func (st *step) released(s *state) bool {
+	p, sure, ok := s.find(st.grant.token)
+	if !ok || p.gone || !sure && !s.there(st.grant.token) {
+		return false
+	}
+	p.released = true
+	st.over(s, p)
+	return true
+}
+
+// over is the end of a permit: its slot is free, unless it cools.
+func (st *step) over(s *state, p slot) {
+	p.gone = true
+	if st.cools {
+		s.put(st.grant.token, p)
+		return
+	}
+	_, sure, _ := s.find(st.grant.token)
+	s.drop(st.grant.token)
+	if !sure && p.released {
+		s.bound -= min(s.bound, p.weight) // it was there until now
+	}
+	s.clip()
+}
+
+// passed notes a moment, also one of a permit that is not granted yet.
+func (st *step) passed(s *state) {
+	token := st.grant.token
+	p, _, ok := s.find(token)
+	if !ok && st.index < s.granted {
+		return // its slot is free already
+	}
+	m := p.moments
+	if !ok {
+		m = s.before[token]
+	}
+	switch st.kind {
+	case stepLeaving:
+		m.leaving = true
+	case stepCancelled:
+		m.leaving, m.cooled = true, true
+	case stepLapsed:
+		m.lapsed = true
+	case stepCooled:
+		m.cooled = true
+	case stepFree:
+		m.lapsed, m.free = true, true
+	}
+	if !ok {
+		if s.before == nil {
+			s.before = map[uint64]moments{}
+		}
+		s.before[token] = m
+		return
+	}
+	p.moments = m
+	s.put(token, p)
+}
+
+func (st *step) verified(s *state) bool {
+	p, sure, ok := s.find(st.grant.token)
+	if st.answer.Result == history.Valid {
+		return ok && !p.gone && (sure || s.there(st.grant.token))
+	}
+	return !ok && st.index < s.granted || ok && p.mayHaveEnded()
+}
+
+func (st *step) edited(s *state) bool {
+	r := st.request
+	known := s.def == nil || s.version != 0
+	switch {
+	case r.ExpectedVersion == 0 && s.def != nil:
+		return false
+	case r.ExpectedVersion != 0 && (s.def == nil || known && s.version != r.ExpectedVersion):
+		return false
+	}
+	if s.def == nil {
+		s.paused, s.stopped = false, false
+	}
+	s.def, s.version = st.rule, st.answer.Revision
+	s.draining = s.draining || r.Drain
+	return true
+}
+
+func (st *step) read(s *state) bool {
+	got := st.answer.Definition
+	if got == nil || s.def == nil {
+		return got == nil && s.def == nil
+	}
+	if s.version != 0 && s.version != st.answer.Revision {
+		return false
+	}
+	s.version = st.answer.Revision
+	return *got == s.def.Definition
+}

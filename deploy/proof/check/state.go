@@ -1,0 +1,171 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// state is what is known of one semaphore at one moment. It is a set of possible states written as one: a slot in maybe may have become free
+// at any moment since it came there, so that only what is in sure stands in the way of a grant, and both can explain a denial.
+type state struct {
+	def     *rule
+	version uint64 // of def; 0 when nobody was told
+	paused  bool
+	stopped bool // paused with stop
+
+	sure  map[uint64]slot
+	maybe map[uint64]slot
+	// bound is the most weight that slots in maybe can have together.
+	bound uint64
+	// ghosts is the weight that grants may have taken of which nobody was told.
+	ghosts uint64
+	// granted counts the grants of which somebody was told: they come in the order of their tokens.
+	granted int
+	// draining: a change let holders go on for a while although it shut them out.
+	draining bool
+	// before are the moments that came before the grant to which they belong.
+	before map[uint64]moments
+}
+
+// slot is one permit's.
+type slot struct {
+	weight uint64
+	// gone: nobody holds it any more; released: because it was given back, and not because it expired.
+	gone, released bool
+	revoked        bool
+	moments
+}
+
+// moments are points in time that a permit has passed. Before lapsed it cannot have expired; before cooled its slot is taken although
+// it was given back, and before free although it expired. After leaving
+// somebody may have given it back.
+type moments struct{ lapsed, cooled, free, leaving bool }
+
+// mayHaveEnded says whether it can be that nobody holds it.
+func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving }
+
+// mayBeFree says whether it can be that its slot is not taken.
+func (p slot) mayBeFree() bool { return p.free || p.cooled && (p.released || p.leaving) }
+
+// rule is a definition whose patterns are compiled.
+type rule struct {
+	history.Definition
+	group, acquirer *regexp.Regexp
+}
+
+func newRule(d history.Definition) (*rule, error) {
+	r := &rule{Definition: d}
+	var err error
+	if r.group, err = whole(d.GroupPattern); err != nil {
+		return nil, err
+	}
+	r.acquirer, err = whole(d.AcquirerPattern)
+	return r, err
+}
+
+func whole(pattern string) (*regexp.Regexp, error) {
+	if pattern == "" {
+		pattern = ".*"
+	}
+	return regexp.Compile(`^(?:` + pattern + `)$`)
+}
+
+// admits says whether the rule lets this identity in.
+func (s *state) admits(id history.Identity) bool {
+	return s.def != nil && s.def.group.MatchString(id.Group) && s.def.acquirer.MatchString(id.Acquirer)
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.sure, c.maybe, c.before = maps.Clone(s.sure), maps.Clone(s.maybe), maps.Clone(s.before)
+	return &c
+}
+
+// taken is the weight that is surely taken.
+func (s *state) taken() uint64 { return sum(s.sure) }
+
+// most is the greatest weight that can be taken.
+func (s *state) most() uint64 { return s.taken() + min(s.bound, sum(s.maybe)) + s.ghosts }
+
+func sum(slots map[uint64]slot) uint64 {
+	var n uint64
+	for _, p := range slots {
+		n += p.weight
+	}
+	return n
+}
+
+// find returns the permit's slot, as far as there may be one.
+func (s *state) find(token uint64) (p slot, sure, ok bool) {
+	if p, ok := s.sure[token]; ok {
+		return p, true, true
+	}
+	p, ok = s.maybe[token]
+	return p, false, ok
+}
+
+// put sets a slot where it belongs. What comes into maybe is taken, as far as anybody knows.
+func (s *state) put(token uint64, p slot) {
+	_, wasMaybe := s.maybe[token]
+	s.drop(token)
+	if !p.mayBeFree() {
+		if s.sure == nil {
+			s.sure = map[uint64]slot{}
+		}
+		s.sure[token] = p
+		return
+	}
+	if s.maybe == nil {
+		s.maybe = map[uint64]slot{}
+	}
+	s.maybe[token] = p
+	if !wasMaybe {
+		s.bound += p.weight
+	}
+	s.clip()
+}
+
+// drop takes a slot away: it is surely free.
+func (s *state) drop(token uint64) {
+	delete(s.sure, token)
+	delete(s.maybe, token)
+}
+
+// there says that a slot in maybe was seen to be taken: those that cannot be taken beside it are free.
+func (s *state) there(token uint64) bool {
+	p := s.maybe[token]
+	if p.weight > s.bound {
+		return false
+	}
+	for other, o := range s.maybe {
+		if other != token && o.weight > s.bound-p.weight {
+			delete(s.maybe, other)
+		}
+	}
+	s.clip()
+	return true
+}
+
+func (s *state) clip() { s.bound = min(s.bound, sum(s.maybe)) }
+
+// key tells states apart.
+func (s *state) key() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.bound, s.ghosts, s.granted)
+	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
+		b.WriteByte('|')
+		for _, token := range slices.Sorted(maps.Keys(slots)) {
+			fmt.Fprintf(&b, "%d%v ", token, slots[token])
+		}
+	}
+	b.WriteByte('|')
+	for _, token := range slices.Sorted(maps.Keys(s.before)) {
+		fmt.Fprintf(&b, "%d%v ", token, s.before[token])
+	}
+	return b.String()
+}

@@ -1,0 +1,115 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// A story is a history made by hand. Its clock turns by 10 ms with each call, and by 10 ms with each answer.
+type story struct {
+	t       *testing.T
+	at      time.Duration
+	entries []history.Entry
+	seq     int64
+}
+
+func newStory(t *testing.T, def history.Definition) *story {
+	s := &story{t: t, at: time.Second}
+	s.edit(0, 10, def)
+	return s
+}
+
+func (s *story) now() time.Duration { return s.at }
+
+// begin is a call whose answer comes later, or never.
+func (s *story) begin(r history.Request) func(history.Response) {
+	s.at += 10 * time.Millisecond
+	s.seq++
+	if r.Semaphore == "" {
+		r.Semaphore = "s"
+	}
+	done := history.NewRecorder(fmt.Sprintf("c%d", s.seq), s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Call(r)
+	return func(answer history.Response) {
+		s.at += 10 * time.Millisecond
+		done(history.Known, answer, nil)
+	}
+}
+
+func (s *story) edit(expected, version uint64, def history.Definition) {
+	s.begin(history.Request{Kind: history.Edit, Definition: &def, ExpectedVersion: expected})(history.Response{Result: history.Done, Revision: version})
+}
+
+func (s *story) acquire(who string) history.Request {
+	return history.Request{Kind: history.Acquire, Identity: history.Identity{Group: "g", Acquirer: who}, RequestID: who, Weight: 1}
+}
+
+// grant is answered with a permit that counts for a second from its call.
+func (s *story) grant(who string, token uint64) {
+	s.granted(s.acquire(who), token)
+}
+
+func (s *story) granted(r history.Request, token uint64) {
+	s.begin(r)(history.Response{Result: history.Granted, Token: token, SafeUntil: s.at + 1010*time.Millisecond})
+}
+
+func (s *story) denied(who, reason string) {
+	s.begin(s.acquire(who))(history.Response{Result: history.Denied, Reason: reason})
+}
+
+func (s *story) ask(kind history.Kind, token uint64, result history.Result) {
+	answer := history.Response{Result: result, Revision: 1}
+	if result == history.Refreshed {
+		answer.SafeUntil = s.at + 1010*time.Millisecond
+	}
+	s.begin(history.Request{Kind: kind, Token: token})(answer)
+}
+
+func (s *story) believe(client string, token uint64, from, until time.Duration) {
+	s.entries = append(s.entries, history.Entry{Belief: &history.Belief{Client: client, Semaphore: "s", Token: token, Weight: 1, From: from, Until: until}})
+}
+
+func (s *story) pass(d time.Duration) { s.at += d }
+
+func (s *story) check() Result {
+	s.t.Helper()
+	h, err := history.Gather(s.entries)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return All(h, time.Minute)
+}
+
+// holds fails unless the story breaks nothing.
+func (s *story) holds() {
+	s.t.Helper()
+	r := s.check()
+	for _, v := range r.Violations {
+		s.t.Errorf("no promise is broken, yet: %v", v)
+	}
+	if len(r.Undecided) > 0 {
+		s.t.Errorf("undecided: %v", r.Undecided)
+	}
+}
+
+// breaks fails unless the story breaks this promise, and the violation tells of these words.
+func (s *story) breaks(promise Promise, words ...string) {
+	s.t.Helper()
+	r := s.check()
+next:
+	for _, v := range r.Violations {
+		if v.Promise != promise {
+			continue
+		}
+		for _, word := range words {
+			if !strings.Contains(v.String(), word) {
+				continue next
+			}
+		}
+		return
+	}
+	s.t.Errorf("%q is broken, and the checks say %v", promise, r.Violations)
+}

@@ -1,0 +1,71 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Gather puts entries together: calls with their answers, the last word of each belief. The order of the entries does not matter, but for
+// beliefs of the same client and token. It fails when entries contradict each other.
+func Gather(entries []Entry) (*History, error) {
+	type call struct {
+		client string
+		seq    int64
+	}
+	type belief struct {
+		client string
+		token  uint64
+	}
+	calls, beliefs := map[call]int{}, map[belief]int{}
+	deaths := map[string]time.Duration{}
+	h := &History{}
+	for _, e := range entries {
+		switch {
+		case e.Call != nil:
+			key := call{e.Call.Client, e.Call.Seq}
+			if _, ok := calls[key]; ok {
+				return nil, fmt.Errorf("%s made its call %d twice", key.client, key.seq)
+			}
+			calls[key] = len(h.Operations)
+			h.Operations = append(h.Operations, Operation{Call: *e.Call})
+		case e.Belief != nil:
+			key := belief{e.Belief.Client, e.Belief.Token}
+			if i, ok := beliefs[key]; ok {
+				h.Beliefs[i] = *e.Belief
+				continue
+			}
+			beliefs[key] = len(h.Beliefs)
+			h.Beliefs = append(h.Beliefs, *e.Belief)
+		case e.Death != nil:
+			deaths[e.Death.Client] = e.Death.At
+		case e.Fault != nil:
+			h.Faults = append(h.Faults, *e.Fault)
+		case e.State != nil:
+			h.States = append(h.States, *e.State)
+		}
+	}
+	for _, e := range entries {
+		if e.Return == nil {
+			continue
+		}
+		i, ok := calls[call{e.Return.Client, e.Return.Seq}]
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%s got an answer to call %d, which it did not make", e.Return.Client, e.Return.Seq)
+		case h.Operations[i].Return != nil:
+			return nil, fmt.Errorf("%s got two answers to call %d", e.Return.Client, e.Return.Seq)
+		case e.Return.At < h.Operations[i].At:
+			return nil, fmt.Errorf("%s got the answer to call %d before it made it", e.Return.Client, e.Return.Seq)
+		}
+		h.Operations[i].Return = e.Return
+	}
+	for i, b := range h.Beliefs {
+		if died, ok := deaths[b.Client]; ok {
+			h.Beliefs[i].Until = min(b.Until, died)
+		}
+	}
+	slices.SortStableFunc(h.Operations, func(a, b Operation) int { return cmp.Compare(a.At, b.At) })
+	return h, nil
+}

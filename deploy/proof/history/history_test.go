@@ -1,0 +1,83 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func recorded() []Entry {
+	var log Log
+	at := time.Second
+	now := func() time.Duration { at += time.Millisecond; return at }
+	a, b := NewRecorder("a", now, log.Put), NewRecorder("b", now, log.Put)
+	answer := a.Call(Request{Kind: Acquire, Semaphore: "s", RequestID: "1", Weight: 1})
+	b.Call(Request{Kind: Acquire, Semaphore: "s", RequestID: "2", Weight: 1})
+	answer(Known, Response{Result: Granted, Token: 7}, nil)
+	a.Call(Request{Kind: Refresh, Token: 7})(Unknown, Response{}, errors.New("no connection"))
+	a.Belief(Belief{Semaphore: "s", Token: 7, Weight: 1, From: at, Until: at + time.Second})
+	a.Belief(Belief{Semaphore: "s", Token: 7, Weight: 1, From: at, Until: at + 3*time.Second})
+	log.Put(Entry{Death: &Death{Client: "a", At: at + 2*time.Second}})
+	log.Put(Entry{Fault: &Fault{At: at, Kind: "kill", On: "gk1"}})
+	log.Put(Entry{State: &State{Member: "gk1", Index: 3, Hash: "aa"}})
+	return log.Entries()
+}
+
+func TestDecode_OfWhatEncodeWrote_IsTheSame(t *testing.T) {
+	var text bytes.Buffer
+	if err := Encode(&text, recorded()); err != nil {
+		t.Fatal(err)
+	}
+	whole := text.Len()
+	text.WriteString(`{"call":{"cli`) // its writer was killed
+	got, err := Decode(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := recorded(); !reflect.DeepEqual(got, want) {
+		t.Errorf("of %d bytes came %+v, not %+v", whole, got, want)
+	}
+}
+
+func TestDecode_OfSomethingElse_Fails(t *testing.T) {
+	if _, err := Decode(bytes.NewBufferString("hello\n")); err == nil {
+		t.Error("this is no history")
+	}
+}
+
+func TestGather_PutsAnswersToTheirCalls(t *testing.T) {
+	h, err := Gather(recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Operations) != 3 || len(h.Faults) != 1 || len(h.States) != 1 {
+		t.Fatalf("%+v", h)
+	}
+	for i, want := range []Outcome{Known, Unknown, Unknown} {
+		if got := h.Operations[i].Outcome(); got != want {
+			t.Errorf("operation %d is %s, not %s", i, got, want)
+		}
+	}
+	if answer, ok := h.Operations[0].Answer(); !ok || answer.Token != 7 {
+		t.Errorf("the acquire was answered by %+v, %v", answer, ok)
+	}
+	if len(h.Beliefs) != 1 || h.Beliefs[0].Until-h.Beliefs[0].From != 2*time.Second {
+		t.Errorf("the last word counts, and a dead client believes nothing: %+v", h.Beliefs)
+	}
+}
+
+func TestGather_OfEntriesThatContradict_Fails(t *testing.T) {
+	call := Entry{Call: &Call{Client: "a", Seq: 1, At: 5}}
+	for name, entries := range map[string][]Entry{
+		"two calls":             {call, call},
+		"two answers":           {call, {Return: &Return{Client: "a", Seq: 1, At: 6}}, {Return: &Return{Client: "a", Seq: 1, At: 7}}},
+		"an answer to nothing":  {call, {Return: &Return{Client: "a", Seq: 2, At: 6}}},
+		"an answer before time": {call, {Return: &Return{Client: "a", Seq: 1, At: 4}}},
+	} {
+		if _, err := Gather(entries); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package history
+
+import "time"
+
+// Kind says what a request asks for.
+type Kind string
+
+const (
+	// Acquire asks for a permit, waiting or not. Attempts of one acquisition share identity and request id.
+	Acquire Kind = "acquire"
+	// Refresh asks to keep Token alive.
+	Refresh Kind = "refresh"
+	// Release gives Token up.
+	Release Kind = "release"
+	// Cancel ends an acquire by its request id.
+	Cancel Kind = "cancel"
+	// Revoke tells the holder of Token to stop; with UnsafeNow it frees the slot.
+	Revoke Kind = "revoke"
+	// Clear frees Token's slot, which is held for an operator.
+	Clear Kind = "clear"
+	// Verify asks whether Token may still act.
+	Verify Kind = "verify"
+	// Edit creates, replaces or deletes a definition: Definition is nil for a deletion. Attempts of one edit share the request id.
+	Edit Kind = "edit"
+	// Read reads the definition.
+	Read Kind = "read"
+	// Pause lets nobody in; with Stop it refuses refreshes too.
+	Pause Kind = "pause"
+	// Resume ends a pause.
+	Resume Kind = "resume"
+)
+
+// Request is what was asked for. Only the fields that its kind needs are set.
+type Request struct {
+	Kind      Kind     `json:"kind"`
+	Semaphore string   `json:"semaphore,omitempty"`
+	Identity  Identity `json:"identity,omitzero"`
+	RequestID string   `json:"request_id,omitempty"`
+	// Weight is at least 1.
+	Weight uint32 `json:"weight,omitempty"`
+	// Firing is its name and due time in one; empty when there is none.
+	Firing string `json:"firing,omitempty"`
+	Token  uint64 `json:"token,omitempty"`
+	// NotRun: a release that says that the firing may be claimed again.
+	NotRun bool `json:"not_run,omitempty"`
+	// UnsafeNow: a revoke that frees the slot at once.
+	UnsafeNow bool `json:"unsafe_now,omitempty"`
+	// Stop: a pause that tells holders to stop.
+	Stop bool `json:"stop,omitempty"`
+	// Drain: an edit, a pause or a revoke that lets holders go on for a while.
+	Drain bool `json:"drain,omitempty"`
+	// Definition is the rule to be in force.
+	Definition *Definition `json:"definition,omitempty"`
+	// ExpectedVersion is the version that an edit replaces; 0 creates.
+	ExpectedVersion uint64 `json:"expected_version,omitempty"`
+}
+
+// Identity is who asks.
+type Identity struct {
+	Group    string `json:"group,omitempty"`
+	Acquirer string `json:"acquirer,omitempty"`
+	HolderID string `json:"holder_id,omitempty"`
+}
+
+// Definition is as much of a semaphore's rule as the checkers know.
+type Definition struct {
+	// GroupPattern and AcquirerPattern match whole names; empty means everything.
+	GroupPattern    string        `json:"group_pattern,omitempty"`
+	AcquirerPattern string        `json:"acquirer_pattern,omitempty"`
+	Permits         uint32        `json:"permits"`
+	Duration        time.Duration `json:"duration"`
+	MinHold         time.Duration `json:"min_hold,omitempty"`
+	LossDelay       time.Duration `json:"loss_delay,omitempty"`
+	// HoldOnExpiry: the slot of an expired permit stays taken until an operator clears it.
+	HoldOnExpiry bool `json:"hold_on_expiry,omitempty"`
+	// FreeOnLoss: a firing whose permit was lost may be claimed again.
+	FreeOnLoss bool `json:"free_on_loss,omitempty"`
+}
+
+// Result is what an answer said.
+type Result string
+
+const (
+	// Granted answers Acquire: Token is the caller's, also when it was before.
+	Granted Result = "granted"
+	// Denied answers Acquire, for Reason.
+	Denied Result = "denied"
+	// Refreshed answers Refresh.
+	Refreshed Result = "refreshed"
+	// Stopping answers Refresh: refused, the permit lives on to its deadline.
+	Stopping Result = "stopping"
+	// Lost answers Refresh: there is no such live permit.
+	Lost Result = "lost"
+	// Released answers Release: it was this call, or a repeat of it, that ended the permit.
+	Released Result = "released"
+	// Ended answers Release: the permit had ended before.
+	Ended Result = "ended"
+	// Done answers Edit, Read, Pause, Resume, Revoke, Clear and Cancel.
+	Done Result = "done"
+	// Valid and Invalid answer Verify.
+	Valid   Result = "valid"
+	Invalid Result = "invalid"
+)
+
+// Response is what was answered. Only the fields that its result needs are set.
+type Response struct {
+	Result Result `json:"result,omitempty"`
+	// Reason is why an acquire was denied, in the words of the API ("NO_FREE_PERMIT").
+	Reason string `json:"reason,omitempty"`
+	Token  uint64 `json:"token,omitempty"`
+	// Revision is that of the change: a grant's granted revision, the version that an edit made, or that was read.
+	Revision uint64 `json:"revision,omitempty"`
+	// SafeUntil is how long the caller may count on the permit by this answer alone, margin taken off; 0 when nothing is promised.
+	SafeUntil time.Duration `json:"safe_until,omitempty"`
+	// Waiting is how many stood in the queue when the acquire was denied.
+	Waiting uint32 `json:"waiting,omitempty"`
+	// Definition is what was read; nil when there is none of that name.
+	Definition *Definition `json:"definition,omitempty"`
+}

@@ -35,6 +35,9 @@ var _ consensus.Leading = (*leading)(nil)
 func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	l.keeper.Promote(term, done)
 	l.chores.Go(func() { l.raise(done) })
+	if left, recovering := l.keeper.Recovering(); recovering {
+		l.chores.Go(func() { l.waitOut(left, done) })
+	}
 	if len(l.definitions) == 0 {
 		return
 	}
@@ -53,6 +56,28 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 		case <-ctx.Done():
 		}
 	})
+}
+
+// waitOutEvery is how often a leader looks whether the waiting after a recovery is over.
+const waitOutEvery = 100 * time.Millisecond
+
+// waitOut says that nothing is granted after a recovery, and when that is over.
+func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
+	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every permit of before has certainly ended; "+
+		"definitions can be edited meanwhile", slog.Duration("wait", left))
+	tick := time.NewTicker(waitOutEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-done:
+			return
+		}
+		if _, recovering := l.keeper.Recovering(); !recovering {
+			l.log.Info("every permit of before the recovery has ended: permits are granted again")
+			return
+		}
+	}
 }
 
 // raiseEvery is how often a leader looks whether every member supports a newer feature level.

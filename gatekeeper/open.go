@@ -89,12 +89,13 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	}
 	s.openKeeper(definitions, measures)
 	measures.Attach(metrics.Sources{
-		State:     s.machine.State,
-		Leading:   func() bool { return s.node.State() == "leader" },
-		Waiters:   s.keeper.WaiterCount,
-		Deadlines: s.keeper.Leases,
-		Watchers:  hub.Watchers,
-		Waiting:   s.batcher.Waiting,
+		State:      s.machine.State,
+		Leading:    func() bool { return s.node.State() == "leader" },
+		Waiters:    s.keeper.WaiterCount,
+		Deadlines:  s.keeper.Leases,
+		Watchers:   hub.Watchers,
+		Waiting:    s.batcher.Waiting,
+		Recovering: s.keeper.Recovering,
 	})
 	if err := s.openAPI(hub, measures); err != nil {
 		return err

@@ -73,6 +73,9 @@ func TestRecover_OneFolderOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
 	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
 		t.Errorf("a permit of before: %v, want LOST", result)
 	}
+	if a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil || a.GetRecoveryWait().AsDuration() <= time.Hour {
+		t.Errorf("status: %v, %v, want more than an hour of waiting", a, err)
+	}
 	c.create(t, "another") // an operator can prepare what is to come
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"}); err != nil {
 		t.Error(err)

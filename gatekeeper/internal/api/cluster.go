@@ -51,6 +51,9 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	if !s.cfg.Started.IsZero() {
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
+	if left, recovering := s.cfg.Keeper.Recovering(); recovering {
+		out.RecoveryWait = durationpb.New(left)
+	}
 	if m.GetStateHash() {
 		if out.StateHash, err = s.hash(ctx, state); err != nil {
 			return nil, err

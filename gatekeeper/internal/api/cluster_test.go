@@ -39,6 +39,19 @@ func TestGetStatus_SaysWhatIsKnownHere(t *testing.T) {
 	}
 }
 
+func TestGetStatus_WhileRecovering_SaysForHowLong(t *testing.T) {
+	g := open(t)
+	got, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
+	if err != nil || got.GetRecoveryWait() != nil {
+		t.Errorf("nothing to recover from: %v, %v", got, err)
+	}
+	g.keeper.recovering = time.Hour
+	got, err = g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
+	if err != nil || got.GetRecoveryWait().AsDuration() != time.Hour {
+		t.Errorf("recovering: %v, %v", got, err)
+	}
+}
+
 func TestAddMember_Retired_IsRefused(t *testing.T) {
 	g := open(t)
 	g.keeper.do(fsm.RetireMember{ID: "old"})

@@ -95,6 +95,7 @@ type fakeKeeper struct {
 	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	waiters    []keeper.Waiter
+	recovering time.Duration
 	remaining  map[uint64]time.Duration
 
 	listenMu  sync.Mutex // guards listeners
@@ -230,6 +231,8 @@ func (k *fakeKeeper) Waiters(match func(string) bool, limit int) (out []keeper.W
 }
 
 func (k *fakeKeeper) WaiterCount() int { return len(k.waiters) }
+
+func (k *fakeKeeper) Recovering() (time.Duration, bool) { return k.recovering, k.recovering > 0 }
 
 func (k *fakeKeeper) Remaining(token uint64) (time.Duration, bool) {
 	d, ok := k.remaining[token]

@@ -38,6 +38,7 @@ type Keeper interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Waiters(match func(sem string) bool, limit int) []keeper.Waiter
 	WaiterCount() int
+	Recovering() (left time.Duration, recovering bool)
 	Remaining(token uint64) (time.Duration, bool)
 	Disabled(d *fsm.StoredDefinition) string
 }

@@ -36,9 +36,15 @@ type world struct {
 // inWorld runs a test in a bubble of virtual time, with this server leading in term 1.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
+	inWorldOf(t, func() *fsm.Machine { return fsm.New("test") }, test)
+}
+
+// inWorldOf is inWorld with a state machine that has lived before.
+func inWorldOf(t *testing.T, lived func() *fsm.Machine, test func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		machine := fsm.New("test")
-		w := &world{t: t, machine: machine, tape: &tape{machine: machine}, lead: &leadership{}}
+		machine := lived()
+		w := &world{t: t, machine: machine, tape: &tape{machine: machine, index: machine.State().Index()}, lead: &leadership{}}
 		w.batcher = batcher.New(w.tape, func() uint32 { return machine.State().FeatureLevel() })
 		w.Keeper = New(Config{
 			Machine: machine, Leadership: w.lead, Proposer: w.batcher,

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -14,6 +16,8 @@ type Sources struct {
 	// Waiters are acquires in the queues, Deadlines permits whose time the leader measures, Watchers open subscriptions, and
 	// Waiting commands that wait for an entry of the log.
 	Waiters, Deadlines, Watchers, Waiting func() int
+	// Recovering is how long nothing is granted yet after a recovery; false when permits are granted.
+	Recovering func() (time.Duration, bool)
 }
 
 // Attach says where to read what is not counted. Until then all of it is zero.
@@ -51,6 +55,16 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		number("waiters", "Acquires that wait in the leader's queues.", func(s *Sources) func() int { return s.Waiters }),
 		number("deadlines", "Permits whose time the leader measures.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
+		gauge("recovery_wait_seconds", "How long nothing is granted yet after a recovery; 0 when permits are granted.", func(s *Sources) float64 {
+			if s.Recovering == nil {
+				return 0
+			}
+			left, recovering := s.Recovering()
+			if !recovering {
+				return 0
+			}
+			return max(left.Seconds(), 0.001) // nothing is granted before the log says so
+		}),
 		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),
 	}
 }

@@ -1,0 +1,13 @@
+package keeper
+
+import "time"
+
+// Recovering tells whether nothing is granted yet after a recovery, and for how long still. A server that does not lead names the
+// whole time, which begins anew with each leader.
+func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
+	full := k.cfg.Machine.State().Quarantine()
+	if full == 0 {
+		return 0, false
+	}
+	return k.agenda.QuarantineLeft(full), true
+}

@@ -1,0 +1,94 @@
+package keeper
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// recovered is the machine of a cluster that was recovered without its majority. It had granted "job" to host a, whom nobody could
+// reach to say so.
+func recovered(t *testing.T) func() *fsm.Machine {
+	return func() *fsm.Machine {
+		old := fsm.New("old")
+		job := &semaphore.Definition{
+			Name: "job", GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
+			OnExpiry: semaphore.OnExpiryFree, FiringOnLoss: semaphore.FiringSpent,
+			FiringRetention: semaphore.DefaultFiringRetention, FiringLimit: semaphore.DefaultFiringLimit,
+		}
+		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{
+			fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "job", Definition: job}}, At: time.Now()},
+			fsm.Grant{Semaphore: "job", Identity: ask("a", "").Identity, Weight: 1, DefinitionVersion: 1, At: time.Now()},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := old.Apply(1, 1, entry)
+		if err != nil || old.State().PermitCount() != 1 {
+			t.Fatalf("nothing was granted: %+v, %v", results, err)
+		}
+		state, err := old.State().Recovered(fsm.Recovery{ClusterID: "new", At: time.Now(), Author: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := state.Snapshot(&file); err != nil {
+			t.Fatal(err)
+		}
+		machine := fsm.New("new")
+		if err := machine.Restore(&file); err != nil {
+			t.Fatal(err)
+		}
+		return machine
+	}
+}
+
+const fullWait = semaphore.DefaultMaxDuration + semaphore.DefaultMaxDuration/100 // and grace
+
+func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(t *testing.T) {
+	inWorldOf(t, recovered(t), func(w *world) {
+		refused := func() {
+			t.Helper()
+			_, err := w.TryAcquire(context.Background(), ask("b", "rb"))
+			wantErr(t, err, ErrRecovering)
+		}
+		refused()
+		if left, recovering := w.Recovering(); !recovering || left > fullWait || left < fullWait-time.Second {
+			t.Errorf("%v, %v are left, want %v", left, recovering, fullWait)
+		}
+		w.sleep(fullWait / 2)
+		refused()
+
+		w.demote()
+		if left, recovering := w.Recovering(); !recovering || left != fullWait {
+			t.Errorf("who does not lead says %v, %v, want %v", left, recovering, fullWait)
+		}
+		w.promote(2) // the whole time again
+		w.sleep(fullWait - time.Second)
+		refused()
+		w.sleep(time.Second)
+		if left, recovering := w.Recovering(); recovering {
+			t.Errorf("%v are left after all of it", left)
+		}
+		before := w.machine.State().LastToken()
+		if p := w.granted(ask("b", "rb")); p.Token <= before {
+			t.Errorf("token %d after %d", p.Token, before)
+		}
+	})
+}
+
+// Who waits is not told that it is denied, and gets the permit from the first call after the waiting.
+func TestAcquire_WaitingAfterARecovery_IsToBeRepeated(t *testing.T) {
+	inWorldOf(t, recovered(t), func(w *world) {
+		_, err := w.Acquire(context.Background(), ask("b", "rb"), func(Place) error { return nil })
+		wantErr(t, err, ErrRecovering)
+		w.sleep(fullWait)
+		synctest.Wait()
+		w.granted(ask("b", "rb"))
+	})
+}

@@ -68,13 +68,16 @@ func newRoot(a *app) *cobra.Command {
 	root.SetErr(a.err)
 	root.AddGroup(
 		&cobra.Group{ID: groupSee, Title: "See:"},
-		&cobra.Group{ID: groupChange, Title: "Change definitions:"},
+		&cobra.Group{ID: groupChange, Title: "Change:"},
 		&cobra.Group{ID: groupPermits, Title: "Permits:"},
 		&cobra.Group{ID: groupCluster, Title: "Cluster and connection:"},
 	)
 	for id, commands := range map[string][]*cobra.Command{
-		groupSee:     {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newWatch(a), newStatus(a), newDiff(a)},
-		groupChange:  {newApply(a), newEdit(a), newSet(a), newDelete(a)},
+		groupSee: {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newPreview(a), newWatch(a), newHistory(a), newCordons(a), newStatus(a), newDiff(a)},
+		groupChange: {
+			newApply(a), newEdit(a), newSet(a), newDelete(a),
+			newMove(a), newPause(a), newResume(a), newCordon(a), newUncordon(a), newUndo(a),
+		},
 		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a), newRun(a)},
 		groupCluster: {newCluster(a), newContext(a), newCompletion(), newVersion(a)},
 	} {

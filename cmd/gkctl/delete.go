@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -18,16 +17,16 @@ type deleteOptions struct {
 	names  []string
 	labels string
 	yes    bool
-	dryRun bool
+	batchFlags
 }
 
 func newDelete(a *app) *cobra.Command {
 	o := &deleteOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "delete NAME|GLOB... [-l SELECTOR] [--yes]",
+		Use:   "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Delete definitions; their permits live on until they end",
 		Long: `Deletes definitions, all in one step, or none. Holders are told to stop; their permits take no new slots and live on until they
-are released or expire. Deleting more than one by a glob or by labels needs --yes, or a yes on a terminal.`,
+are released or expire; with --drain holders may go on for so long first. Deleting more than one by a glob or by labels needs --yes, or a yes on a terminal.`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
@@ -39,7 +38,7 @@ are released or expire. Deleting more than one by a glob or by labels needs --ye
 	}
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only those with these labels")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -58,27 +57,19 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		}
 		vague := o.labels != "" || anyOf(o.names, isGlob)
 		if len(records) > 1 && vague && !o.yes && !o.dryRun {
-			if err := o.confirm(records); err != nil {
+			if err := o.ask(ctx, records); err != nil {
 				return err
 			}
 		}
 		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) change {
 			return change{name: r.GetDefinition().GetName(), before: r}
 		})
-		var revision uint64
-		if !o.dryRun {
-			sending, cancel := o.bounded(ctx)
-			defer cancel()
-			if revision, err = o.send(sending, c, plan, "Delete again if it is still meant."); err != nil {
-				return err
-			}
-		}
-		return o.told(o.output, plan, revision, o.dryRun)
+		return o.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
 	})
 }
 
-// confirm asks a person; without one it refuses.
-func (o *deleteOptions) confirm(records []*gatekeeperv1.DefinitionRecord) error {
+// ask asks a person; without one it refuses.
+func (o *deleteOptions) ask(ctx context.Context, records []*gatekeeperv1.DefinitionRecord) error {
 	const shown = 10
 	live := 0
 	names := mapped(records, func(r *gatekeeperv1.DefinitionRecord) string {
@@ -89,14 +80,6 @@ func (o *deleteOptions) confirm(records []*gatekeeperv1.DefinitionRecord) error 
 	if len(names) > shown {
 		list += fmt.Sprintf(" and %d more", len(names)-shown)
 	}
-	question := fmt.Sprintf("this deletes %s, with %s: %s", plural(len(names), "definition", "definitions"), plural(live, "live permit", "live permits"), list)
-	if !o.inTTY || !o.errTTY {
-		return usagef("%s; give --yes if that is meant", question)
-	}
-	fmt.Fprintf(o.err, "%s\nDelete them? [y/N] ", question)
-	answer, err := bufio.NewReader(o.in).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); err != nil || a != "y" && a != "yes" {
-		return &codeError{code: exitFailure, err: fmt.Errorf("nothing was deleted")}
-	}
-	return nil
+	about := fmt.Sprintf("this deletes %s, with %s: %s", plural(len(names), "definition", "definitions"), plural(live, "live permit", "live permits"), list)
+	return o.confirm(ctx, about, "Delete them?", "nothing was deleted")
 }

@@ -20,12 +20,13 @@ type editOptions struct {
 	*app
 	output outputFlag
 	names  []string
+	batchFlags
 }
 
 func newEdit(a *app) *cobra.Command {
 	o := &editOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "edit NAME|GLOB...",
+		Use:   "edit NAME|GLOB... [--drain 2m] [--dry-run]",
 		Short: "Change definitions in an editor",
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
 when somebody else has changed one of them meanwhile; what was written is then kept in a file.`,
@@ -36,6 +37,7 @@ when somebody else has changed one of them meanwhile; what was written is then k
 			return o.run(cmd.Context())
 		},
 	}
+	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -142,11 +144,5 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	if len(plan) < len(records) {
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
-	sending, cancel := o.bounded(ctx)
-	defer cancel()
-	revision, err := o.send(sending, c, plan, "Edit again to start from what it is now.")
-	if err != nil {
-		return err
-	}
-	return o.told(o.output, plan, revision, false)
+	return o.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		}
 		return o.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
-			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS"},
+			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE"},
 			rows:    mapped(records, definitionRow),
 			object:  items[*gatekeeperv1.DefinitionRecord]{records},
 			empty:   "No definition matches.",
@@ -77,12 +78,12 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord) row {
 		},
 		more: []string{
 			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
-			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()),
+			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), silence(r.GetSilence()),
 		},
 	}
 }
 
-// definitionState is what stands in the way of grants, beside permits.
+// definitionState is what stands in the way of grants, beside permits, and what ends by itself.
 func definitionState(r *gatekeeperv1.DefinitionRecord) string {
 	var states []string
 	if r.GetDisabled() != "" {
@@ -90,6 +91,12 @@ func definitionState(r *gatekeeperv1.DefinitionRecord) string {
 	}
 	if p := r.GetPause(); p != nil {
 		s := "paused"
+		if p.GetStop() {
+			s += ", holders stop"
+		}
+		if p.GetDrain() != nil {
+			s += ", draining"
+		}
 		if p.GetReason() != "" {
 			s += ": " + p.GetReason()
 		}
@@ -98,5 +105,23 @@ func definitionState(r *gatekeeperv1.DefinitionRecord) string {
 		}
 		states = append(states, s)
 	}
+	for _, e := range r.GetEnds() {
+		states = append(states, fmt.Sprintf("%s until %s", strings.Join(e.GetFields(), ", "), when(e.GetUntil())))
+	}
 	return strings.Join(states, "; ")
+}
+
+// silence says what is known of expected work that is not heard of.
+func silence(s *gatekeeperv1.Silence) string {
+	if s == nil {
+		return ""
+	}
+	text := word(s.GetKind(), "SILENCE_KIND_") + " for " + ago(s.GetSince())
+	if why := word(s.GetReason(), "REASON_"); why != "" {
+		text += " (" + why + ")"
+	}
+	if s.GetText() != "" {
+		text += ": " + s.GetText()
+	}
+	return text
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,19 +14,29 @@ type holdersOptions struct {
 	*app
 	output outputFlag
 	globs  []string
+	at     string
 }
 
 func newHolders(a *app) *cobra.Command {
 	o := &holdersOptions{app: a}
 	cmd := &cobra.Command{
-		Use:               "holders [NAME|GLOB...]",
-		Short:             "Show who holds permits",
+		Use:   "holders [NAME|GLOB...] [--at TIME]",
+		Short: "Show who holds permits, or held them at a time",
+		Long: `Shows who holds permits. With --at it shows who held them then, by the clocks of the leaders, as far as the journal remembers, and
+says where its memory begins.`,
+		Example: `  gkctl holders 'nightly-*'
+  gkctl holders nightly-export --at 03:12
+  gkctl holders --at 10m`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
+			if cmd.Flags().Changed("at") {
+				return o.runAt(cmd.Context(), time.Now())
+			}
 			return o.run(cmd.Context())
 		},
 	}
+	cmd.Flags().StringVar(&o.at, "at", "", "who held them then: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago")
 	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -68,6 +79,9 @@ func permitRow(p *gatekeeperv1.Permit) row {
 
 func permitState(p *gatekeeperv1.Permit) string {
 	s := word(p.GetState(), "PERMIT_STATE_")
+	if p.GetDrainLeft() != nil {
+		s += ", draining for " + brief(p.GetDrainLeft().AsDuration())
+	}
 	if cause := word(p.GetStop(), "STOP_CAUSE_"); cause != "" {
 		s += ", stopping: " + cause
 		if p.GetStopReason() != "" {

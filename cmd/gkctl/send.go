@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -20,8 +21,8 @@ const (
 	many = 100
 )
 
-// send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func (a *app) send(ctx context.Context, c *client.Client, plan []change, again string) (uint64, error) {
+// batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
+func (a *app) batch(plan []change, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*change, error) {
 	var edits []*gatekeeperv1.Edit
 	var edited []*change
 	for i := range plan {
@@ -32,17 +33,33 @@ func (a *app) send(ctx context.Context, c *client.Client, plan []change, again s
 	}
 	switch {
 	case len(edits) == 0:
-		return 0, nil
+		return nil, nil, nil
 	case len(edits) > maxEdits:
-		return 0, usagef("%d changes are more than one batch holds, which is %d: split the file", len(edits), maxEdits)
+		return nil, nil, usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
+	}
+	r := &gatekeeperv1.BatchEditRequest{
+		Edits: edits, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(), Drain: drain,
+	}
+	switch {
+	case end.lasts != nil:
+		r.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: end.lasts}
+	case end.until != nil:
+		r.End = &gatekeeperv1.BatchEditRequest_Until{Until: end.until}
+	}
+	return r, edited, nil
+}
+
+// send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
+func (a *app) send(ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string) (uint64, error) {
+	batch, edited, err := a.batch(plan, drain, end)
+	if err != nil || batch == nil {
+		return 0, err
 	}
 	done := func() {}
-	if len(edits) >= many {
-		done = a.progress("sending %d changes in one batch ...", len(edits))
+	if len(batch.GetEdits()) >= many {
+		done = a.progress("sending %d changes in one batch ...", len(batch.GetEdits()))
 	}
-	r, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
-		Edits: edits, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(),
-	})
+	r, err := c.Definitions().BatchEdit(ctx, batch)
 	if done(); err == nil {
 		return r.GetRevision(), nil
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
@@ -22,7 +23,8 @@ type setOptions struct {
 	output outputFlag
 	names  []string
 	fields []assignment
-	dryRun bool
+	ending endingFlags
+	batchFlags
 }
 
 // assignment is FIELD=VALUE, label.KEY=VALUE, or label.KEY- to remove a label.
@@ -36,16 +38,21 @@ const labelPrefix = "label."
 func newSet(a *app) *cobra.Command {
 	o := &setOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "set NAME|GLOB... FIELD=VALUE...",
+		Use:   "set NAME|GLOB... FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run]",
 		Short: "Change fields of definitions",
 		Long: `Changes fields of definitions, all in one step, or none. Fields are those of the definitions file:
 
   ` + strings.Join(deffile.Keys()[1:], ", ") + `
 
-label.KEY=VALUE sets a label, label.KEY- removes one.`,
+label.KEY=VALUE sets a label, label.KEY- removes one.
+
+With --for or --until the fields get their old values back then, by themselves; a field that was set again since is left alone.
+With --drain holders that are shut out may go on for so long.`,
 		Example: `  gkctl set nightly-export permits=3 duration=2m
   gkctl set 'nightly-*' group_pattern=dr-site --reason "moving to the other site"
-  gkctl set nightly-export label.team=data label.legacy-`,
+  gkctl set nightly-export label.team=data label.legacy-
+  gkctl set pool permits=80 --for 2h --reason "month's end"
+  gkctl set nightly-export acquirer_pattern='app[12]' --drain 2m --dry-run`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.names, o.fields, err = assignments(args); err != nil {
@@ -54,7 +61,8 @@ label.KEY=VALUE sets a label, label.KEY- removes one.`,
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	o.ending.register(cmd, "when the fields get their old values back")
+	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -85,6 +93,10 @@ func assignments(args []string) (names []string, fields []assignment, err error)
 }
 
 func (o *setOptions) run(ctx context.Context) error {
+	end, err := o.ending.read(time.Now())
+	if err != nil {
+		return err
+	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.bounded(ctx)
 		defer cancel()
@@ -92,30 +104,31 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var plan []change
-		for _, r := range records {
-			after := proto.CloneOf(r.GetDefinition())
-			for _, f := range o.fields {
-				if err := f.apply(after); err != nil {
-					return err
-				}
-			}
-			plan = append(plan, change{name: after.GetName(), before: r, after: after})
+		plan, err := assigned(records, o.fields)
+		if err != nil {
+			return err
 		}
 		if len(plan) == 0 {
 			o.say("No definition matches.")
 			return nil
 		}
-		var revision uint64
-		if !o.dryRun {
-			sending, cancel := o.bounded(ctx)
-			defer cancel()
-			if revision, err = o.send(sending, c, plan, "Set again if it is still meant."); err != nil {
-				return err
+		return o.carryOut(ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
+	})
+}
+
+// assigned is what assignments make of definitions.
+func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]change, error) {
+	var plan []change
+	for _, r := range records {
+		after := proto.CloneOf(r.GetDefinition())
+		for _, f := range fields {
+			if err := f.apply(after); err != nil {
+				return nil, err
 			}
 		}
-		return o.told(o.output, plan, revision, o.dryRun)
-	})
+		plan = append(plan, change{name: after.GetName(), before: r, after: after})
+	}
+	return plan, nil
 }
 
 // apply sets the field. Values are read exactly as in the definitions file.

@@ -48,7 +48,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				return err
 			}
 			if r.GetMissed() {
-				o.say("gkctl: events up to revision %d are no longer held: what changed before is not shown", r.GetRevision())
+				o.say("gkctl: events up to revision %d are no longer held by this server and were missed: `gkctl history` shows the edits among them", r.GetRevision())
 			}
 			for _, e := range r.GetEvents() {
 				if err := o.event(e); err != nil {
@@ -76,8 +76,11 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	if e.GetSemaphore() != "" {
 		line = append(line, e.GetSemaphore())
 	}
+	if detail := eventDetail(e); detail != "" {
+		line = append(line, detail)
+	}
 	if p := e.GetPermit(); p != nil {
-		line = append(line, fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup()))
+		line = append(line, permitText(p))
 		if p.GetWeight() > 1 {
 			line = append(line, "weight "+number(p.GetWeight()))
 		}
@@ -88,9 +91,31 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	if e.GetAuthor() != "" {
 		line = append(line, "by "+e.GetAuthor())
 	}
-	if e.GetCause() != "" {
+	if e.GetCause() != "" && e.GetCordon() == nil {
 		line = append(line, "("+e.GetCause()+")")
 	}
 	_, err := fmt.Fprintln(o.out, cell(strings.Join(line, "  ")))
 	return err
+}
+
+// eventDetail says what an event is about, beside a permit.
+func eventDetail(e *gatekeeperv1.Event) string {
+	if c := e.GetCordon(); c != nil {
+		text := cordonText(c)
+		if c.GetReason() != "" {
+			text += " (" + c.GetReason() + ")"
+		}
+		return text
+	}
+	switch e.GetKind() {
+	case gatekeeperv1.EventKind_EVENT_KIND_PAUSED:
+		return pauseText(e.GetDefinition().GetPause())
+	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
+		if e.GetPermit() == nil {
+			return "whoever was shut out is refused from now on"
+		}
+	case gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED:
+		return "permits are granted again"
+	}
+	return ""
 }

@@ -47,6 +47,14 @@ func brief(d time.Duration) string {
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }
 
+// elapsed is how long something took that may have been quick.
+func elapsed(d time.Duration) string {
+	if d < 10*time.Second {
+		return deffile.FormatDuration(d.Round(time.Millisecond))
+	}
+	return brief(d)
+}
+
 // ago is how long ago something was, by the local clock: for people only.
 func ago(t *timestamppb.Timestamp) string {
 	if t == nil {

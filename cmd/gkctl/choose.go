@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// chosen are the definitions that a command is for: names and globs, labels, or all.
+type chosen struct {
+	names  []string
+	labels string
+	all    bool
+}
+
+func (c *chosen) register(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&c.labels, "selector", "l", "", `only those with these labels, as in "team=data,tier!=test"`)
+	cmd.Flags().BoolVar(&c.all, "all", false, "every definition")
+}
+
+// selector is the choice as the API takes it. What contradicts itself is refused.
+func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
+	switch some := len(c.names) > 0 || c.labels != ""; {
+	case c.all && some:
+		return nil, usagef("--all contradicts names, globs and -l: give one or the other")
+	case !c.all && !some:
+		return nil, usagef("give names, globs, -l or --all")
+	}
+	return &gatekeeperv1.Selector{Names: c.names, Labels: c.labels, All: c.all}, nil
+}

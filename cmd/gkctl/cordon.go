@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type cordonOptions struct {
+	*app
+	id              string
+	group, acquirer string
+	ending          endingFlags
+	drain           drainFlag
+	dryRun          bool
+	output          outputFlag
+}
+
+func newCordon(a *app) *cobra.Command {
+	o := &cordonOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT]",
+		Short: "Shut a group or a host out of every semaphore, for a time",
+		Long: `Shuts out whoever comes from a group, or is an acquirer, that the pattern matches whole: they are granted nothing, and what they hold
+is told to stop; with --drain they may go on for so long first. With --for or --until it ends by itself. With both patterns a
+caller is caught when one of them matches. A cordon with the same id, which is drawn from the patterns when none is given, is replaced.`,
+		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
+  gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern of acquirers")
+	cmd.Flags().StringVar(&o.id, "id", "", "name of the cordon, default: what it catches")
+	o.ending.register(cmd, "when it ends by itself")
+	o.drain.register(cmd)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
+	if o.group == "" && o.acquirer == "" {
+		return nil, usagef("give --group or --acquirer: the pattern of whom to shut out")
+	}
+	r = &gatekeeperv1.CordonRequest{
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.global.who(), Reason: o.global.reason,
+	}
+	if r.Drain, err = o.drain.read(); err != nil {
+		return nil, err
+	}
+	end, err := o.ending.read(time.Now())
+	switch {
+	case end.lasts != nil:
+		r.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: end.lasts}
+	case end.until != nil:
+		r.End = &gatekeeperv1.CordonRequest_Until{Until: end.until}
+	}
+	return r, err
+}
+
+func (o *cordonOptions) run(ctx context.Context) error {
+	req, err := o.request()
+	if err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		preview, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Cordon: req})
+		if err != nil {
+			return err
+		}
+		if o.dryRun {
+			return o.tellDry(preview)
+		}
+		r, err := c.Operator().Cordon(ctx, req)
+		if err != nil {
+			return err
+		}
+		return o.tell(r.GetCordon(), preview)
+	})
+}
+
+func (o *cordonOptions) tellDry(preview *gatekeeperv1.PreviewResponse) error {
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		return o.printObject(o.output, preview)
+	case formatName:
+		return o.printNames(mapped(preview.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
+	}
+	fmt.Fprintf(o.out, "%s (dry run)\n", stopText(preview.GetEffects()))
+	return o.tellEffects(preview.GetEffects(), preview.GetWarnings(), everyLine)
+}
+
+func (o *cordonOptions) tell(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		return o.printObject(o.output, c)
+	case formatName:
+		return o.printNames([]string{c.GetId()})
+	}
+	until := ""
+	if c.GetUntil() != nil {
+		until = " until " + when(c.GetUntil())
+	}
+	fmt.Fprintf(o.out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
+	for _, w := range preview.GetWarnings() {
+		fmt.Fprintln(o.out, "warning: "+cell(w))
+	}
+	fmt.Fprintf(o.out, "end it with: gkctl uncordon %s\n", shellWord(c.GetId()))
+	o.undoWith(c.GetRevision())
+	return nil
+}

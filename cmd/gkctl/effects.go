@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// everyLine is the number of lines for those who want all of them.
+	everyLine = math.MaxInt
+	// someOf is how many lines of a list stand before a question.
+	someOf = 10
+)
+
+// tellEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
+// should know. Of each list it shows at most so many lines.
+func (a *app) tellEffects(effects []*gatekeeperv1.Effect, warnings []string, most int) error {
+	if err := tellRules(a.out, effects, most); err != nil {
+		return err
+	}
+	if err := tellStopped(a.out, effects, most); err != nil {
+		return err
+	}
+	for _, w := range effectWarnings(effects, warnings, most) {
+		fmt.Fprintln(a.out, "warning: "+cell(w))
+	}
+	return nil
+}
+
+// tellRules is a line for each semaphore of which the rule or the callers change.
+func tellRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+	var lines [][]string
+	for _, e := range effects {
+		changes := ruleChanges(e.GetBefore(), e.GetAfter())
+		if changes == "" && e.GetAdmittedCount() == 0 && e.GetShutOutCount() == 0 {
+			continue
+		}
+		lines = append(lines, []string{
+			e.GetSemaphore(), changes, callers(e.GetAdmitted(), e.GetAdmittedCount()), callers(e.GetShutOut(), e.GetShutOutCount()),
+			number(uint32(len(e.GetStopped()))), number(e.GetUnaffected()),
+		})
+	}
+	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "GO ON"}, lines, most)
+}
+
+// tellStopped is a line for each holder that would be told to stop.
+func tellStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+	var lines [][]string
+	for _, e := range effects {
+		for _, s := range e.GetStopped() {
+			p := s.GetPermit()
+			lines = append(lines, []string{
+				p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetToken()), ago(p.GetGrantedAt()),
+				brief(s.GetFreeWithin().AsDuration()),
+			})
+		}
+	}
+	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
+}
+
+// someLines prints a table of at most so many lines, and how many there are beside.
+func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(headers, "\t"))
+	for _, cells := range lines[:min(most, len(lines))] {
+		fmt.Fprintln(w, strings.Join(mapped(cells, cell), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(lines) > most {
+		fmt.Fprintf(out, "... and %d more\n", len(lines)-most)
+	}
+	return nil
+}
+
+// ruleChanges are the fields that change, in words; empty when none does.
+func ruleChanges(before, after *gatekeeperv1.Definition) string {
+	switch {
+	case before == nil && after == nil:
+		return ""
+	case before == nil:
+		return "created"
+	case after == nil:
+		return "deleted"
+	case sameRule(before, after):
+		return ""
+	}
+	return strings.Join(fieldChanges(before, after), "; ")
+}
+
+// callers names a few callers and counts the rest.
+func callers(some []*gatekeeperv1.Caller, count uint32) string {
+	const named = 2
+	texts := mapped(some[:min(named, len(some))], func(c *gatekeeperv1.Caller) string { return c.GetAcquirer() + " in " + c.GetGroup() })
+	text := strings.Join(texts, ", ")
+	if more := int(count) - len(texts); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// effectWarnings are those of the whole, and those of each semaphore; what is said of several is said once.
+func effectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []string {
+	out := whole
+	named := make(map[string][]string)
+	var texts []string
+	for _, e := range effects {
+		for _, text := range e.GetWarnings() {
+			if named[text] == nil {
+				texts = append(texts, text)
+			}
+			named[text] = append(named[text], e.GetSemaphore())
+		}
+	}
+	for _, text := range texts[:min(most, len(texts))] {
+		out = append(out, someNames(named[text])+": "+text)
+	}
+	return out
+}
+
+// someNames lists the first names and counts the others.
+func someNames(names []string) string {
+	const shown = 3
+	text := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// stopCount counts the holders that would be told to stop and those that go on, and says when the last slot is free.
+func stopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int, free time.Duration) {
+	for _, e := range effects {
+		stopped += len(e.GetStopped())
+		goOn += int(e.GetUnaffected())
+		for _, s := range e.GetStopped() {
+			free = max(free, s.GetFreeWithin().AsDuration())
+		}
+	}
+	return stopped, goOn, free
+}
+
+// stopText says of the holders that a change told, or would tell, to stop.
+func stopText(effects []*gatekeeperv1.Effect) string {
+	stopped, _, free := stopCount(effects)
+	if stopped == 0 {
+		return "no holder is told to stop"
+	}
+	is := "is"
+	if stopped > 1 {
+		is = "are"
+	}
+	return fmt.Sprintf("%s %s told to stop, and every slot is free within %s", plural(stopped, "holder", "holders"), is, brief(free))
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// endingFlags are --for and --until: when a change ends by itself.
+type endingFlags struct {
+	lasts time.Duration
+	until string
+	flags *pflag.FlagSet
+}
+
+// ending is when a change ends; at most one of the two is set.
+type ending struct {
+	lasts *durationpb.Duration
+	until *timestamppb.Timestamp
+}
+
+func (f *endingFlags) register(cmd *cobra.Command, what string) {
+	f.flags = cmd.Flags()
+	f.flags.DurationVar(&f.lasts, "for", 0, what+", for example 2h")
+	f.flags.StringVar(&f.until, "until", "", "the same, at a time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+}
+
+// read reads the flags. now is the local time, for times of day.
+func (f *endingFlags) read(now time.Time) (ending, error) {
+	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
+	switch {
+	case lasts && until:
+		return ending{}, usagef("--for and --until contradict each other: give one of them")
+	case lasts && f.lasts <= 0:
+		return ending{}, usagef("--for %s would end before it began: it must be above 0; without --for it stays until it is changed", f.lasts)
+	case lasts:
+		return ending{lasts: durationpb.New(f.lasts)}, nil
+	case until:
+		t, err := parseTime("--until", f.until, now, ahead)
+		if err != nil {
+			return ending{}, err
+		}
+		if !t.After(now) {
+			return ending{}, usagef("--until %s has passed: it is %s here", f.until, now.Format(time.RFC3339))
+		}
+		return ending{until: timestamppb.New(t)}, nil
+	}
+	return ending{}, nil
+}
+
+// given says whether there is an end.
+func (e ending) given() bool { return e.lasts != nil || e.until != nil }
+
+// text is " for 2h", or " until TIME"; empty without an end.
+func (e ending) text() string {
+	switch {
+	case e.lasts != nil:
+		return " for " + duration(e.lasts)
+	case e.until != nil:
+		return " until " + when(e.until)
+	}
+	return ""
+}
+
+// drainFlag is --drain: how long holders that are to stop may go on.
+type drainFlag struct{ drain time.Duration }
+
+func (f *drainFlag) register(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.drain, "drain", 0, "how long holders that are told to stop may go on, for example 2m; without it their next refresh is refused")
+}
+
+// read is nil without a drain.
+func (f *drainFlag) read() (*durationpb.Duration, error) {
+	switch {
+	case f.drain < 0:
+		return nil, usagef("--drain %s must not be below 0", f.drain)
+	case f.drain == 0:
+		return nil, nil
+	}
+	return durationpb.New(f.drain), nil
+}
+
+// direction is where a time of day lies.
+type direction int
+
+const (
+	ahead direction = iota
+	back
+)
+
+// parseTime reads an instant: RFC 3339; a local date and time; a local time of day, the next one or the last one; and, looking
+// back, a duration: so long ago.
+func parseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		clock, err := time.Parse(layout, s)
+		if err != nil {
+			continue
+		}
+		// Days are counted by the calendar: some have 23 hours, some 25.
+		on := func(day int) time.Time {
+			return time.Date(now.Year(), now.Month(), day, clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
+		}
+		today := on(now.Day())
+		switch {
+		case to == ahead && !today.After(now):
+			return on(now.Day() + 1), nil
+		case to == back && today.After(now):
+			return on(now.Day() - 1), nil
+		}
+		return today, nil
+	}
+	if d, err := time.ParseDuration(s); err == nil && to == back {
+		if d < 0 {
+			return time.Time{}, usagef("%s %s must not be below 0: it is how long ago", flag, s)
+		}
+		return now.Add(-d), nil
+	}
+	if to == back {
+		return time.Time{}, usagef("%s %q is no time: give 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago", flag, s)
+	}
+	return time.Time{}, usagef("%s %q is no time: give 2026-01-31T02:00:00Z, or 02:00 for the next such time here", flag, s)
+}

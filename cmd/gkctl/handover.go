@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// handovers are the tasks of a move: of each its old holders, until they are gone, and who was granted a permit since. It is told
+// events in the order of their revisions.
+type handovers struct {
+	from   string
+	drains bool     // the move has a drain
+	names  []string // of the tasks, in order
+	tasks  map[string]*handover
+
+	change uint64    // the revision of the move; 0 before it is known
+	begun  time.Time // when the move was made, as far as is known here
+	seen   uint64    // events up to this revision have been told
+	left   int       // old holders that are not gone
+}
+
+type handover struct {
+	pattern string // its group pattern after the move
+	old     []*oldHolder
+	started []newHolder
+	drained bool // whoever does not stop is refused by now
+}
+
+// oldHolder is a holder that the move told to stop.
+type oldHolder struct {
+	permit *gatekeeperv1.Permit
+	how    string // how it ended; empty while it is not gone
+	after  time.Duration
+	// overran: it was still there when its drain was over, or, without one, when its permit expired.
+	overran bool
+}
+
+// newHolder was granted a permit after the move.
+type newHolder struct {
+	permit *gatekeeperv1.Permit
+	after  time.Duration
+}
+
+// How an old holder ended.
+const (
+	howReleased = "released"
+	howExpired  = "expired"
+	howHeld     = "expired, and its slot is held for an operator"
+	howFreed    = "freed unsafely"
+	howGone     = "gone"
+	howEdited   = "not followed: edited again"
+)
+
+func newHandovers(moves *gatekeeperv1.PlanMoveResponse, from string, drains bool) *handovers {
+	h := &handovers{from: from, drains: drains, tasks: make(map[string]*handover), seen: moves.GetRevision()}
+	for _, e := range moves.GetEdits() {
+		h.names = append(h.names, editName(e))
+		h.tasks[editName(e)] = &handover{pattern: e.GetReplace().GetGroupPattern()}
+	}
+	for _, e := range moves.GetEffects() {
+		for _, s := range e.GetStopped() {
+			h.add(h.tasks[e.GetSemaphore()], s.GetPermit())
+		}
+	}
+	return h
+}
+
+func (h *handovers) add(t *handover, p *gatekeeperv1.Permit) {
+	if t != nil && t.find(p.GetToken()) == nil {
+		t.old = append(t.old, &oldHolder{permit: p})
+		h.left++
+	}
+}
+
+// begin says that the move was made.
+func (h *handovers) begin(change uint64, at time.Time) { h.change, h.begun = change, at }
+
+// event takes an event that came at that time, and says in a line what it means for the move; empty when it means nothing.
+func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
+	t := h.tasks[e.GetSemaphore()]
+	if t == nil {
+		return ""
+	}
+	switch e.GetKind() {
+	case gatekeeperv1.EventKind_EVENT_KIND_GRANTED:
+		return h.granted(t, e, at)
+	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
+		t.drained = t.drained || e.GetPermit() == nil && e.GetRevision() > h.change
+	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
+		if e.GetRevision() == h.change && at.Before(h.begun) {
+			h.begun = at // it was told before the edit was answered
+		}
+		if p := e.GetDefinition().GetDefinition().GetGroupPattern(); e.GetRevision() > h.change && p != t.pattern {
+			t.pattern = p
+			return h.overtaken(t, e, at)
+		}
+	default:
+		if how := endOf(e); how != "" {
+			return h.ended(t, e, how, at)
+		}
+	}
+	return ""
+}
+
+func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) string {
+	p := e.GetPermit()
+	switch {
+	case e.GetRevision() < h.change:
+		if p.GetIdentity().GetGroup() == h.from { // granted between the plan and the move
+			h.add(t, p)
+		}
+		return ""
+	case len(t.started) >= max(1, len(t.old)):
+		return "" // the first of each slot is what the move is about
+	}
+	after := max(0, at.Sub(h.begun))
+	t.started = append(t.started, newHolder{permit: p, after: after})
+	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), holderText(p), elapsed(after))
+}
+
+// overtaken is an edit after the move: whether the old holders are to stop is no longer the move's to say.
+func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) string {
+	for _, o := range t.old {
+		if o.how == "" {
+			h.end(o, howEdited, at)
+		}
+	}
+	by := e.GetAuthor()
+	if by == "" {
+		by = "somebody"
+	}
+	return fmt.Sprintf("%s was edited again by %s: its holders are not followed any more", e.GetSemaphore(), by)
+}
+
+func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at time.Time) string {
+	o := t.find(e.GetPermit().GetToken())
+	if o == nil || o.how != "" {
+		return ""
+	}
+	h.end(o, how, at)
+	if e.GetRevision() < h.change { // it ended by itself before the move
+		t.forget(o)
+		return ""
+	}
+	o.overran = t.drained || !h.drains && (how == howExpired || how == howHeld)
+	text := fmt.Sprintf("%s %s by %s after %s", e.GetSemaphore(), how, holderText(o.permit), elapsed(o.after))
+	if how != howReleased {
+		text = fmt.Sprintf("%s of %s %s after %s", e.GetSemaphore(), holderText(o.permit), how, elapsed(o.after))
+	}
+	return text
+}
+
+func (h *handovers) end(o *oldHolder, how string, at time.Time) {
+	o.how, o.after = how, max(0, at.Sub(h.begun))
+	h.left--
+}
+
+// missed takes who holds now in the place of events that were missed.
+func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at time.Time) {
+	live := make(map[uint64]bool, len(holders))
+	for _, p := range holders {
+		t := h.tasks[p.GetSemaphore()]
+		if t == nil || p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_LIVE {
+			continue
+		}
+		live[p.GetToken()] = true
+		switch {
+		case p.GetGrantedRevision() < h.change && p.GetIdentity().GetGroup() == h.from:
+			h.add(t, p)
+		case p.GetGrantedRevision() > h.change && len(t.started) < max(1, len(t.old)):
+			t.started = append(t.started, newHolder{permit: p, after: max(0, at.Sub(h.begun))})
+		}
+	}
+	for _, t := range h.tasks {
+		for _, o := range t.old {
+			if o.how == "" && !live[o.permit.GetToken()] {
+				h.end(o, howGone, at)
+			}
+		}
+	}
+	h.seen = max(h.seen, revision)
+}
+
+// done says whether every old holder is gone, and none can come to light any more.
+func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
+
+func (t *handover) find(token uint64) *oldHolder {
+	for _, o := range t.old {
+		if o.permit.GetToken() == token {
+			return o
+		}
+	}
+	return nil
+}
+
+func (t *handover) forget(gone *oldHolder) {
+	for i, o := range t.old {
+		if o == gone {
+			t.old = append(t.old[:i], t.old[i+1:]...)
+			return
+		}
+	}
+}
+
+// endOf says how the holder of a permit came to its end; empty when the event is none. A cooling permit has no holder any more.
+func endOf(e *gatekeeperv1.Event) string {
+	switch e.GetKind() {
+	case gatekeeperv1.EventKind_EVENT_KIND_RELEASED, gatekeeperv1.EventKind_EVENT_KIND_ABANDONED:
+		return howReleased
+	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED:
+		return howExpired
+	case gatekeeperv1.EventKind_EVENT_KIND_COOLING:
+		if strings.HasPrefix(e.GetCause(), howExpired) {
+			return howExpired
+		}
+		return howReleased
+	case gatekeeperv1.EventKind_EVENT_KIND_HELD:
+		return howHeld
+	case gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY:
+		return howFreed
+	}
+	return ""
+}
+
+func holderText(p *gatekeeperv1.Permit) string {
+	return fmt.Sprintf("%s in %s (token %d)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), p.GetToken())
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type historyOptions struct {
+	*app
+	globs         []string
+	change        uint64
+	since, before string
+	permits       bool
+	count         int
+	output        outputFlag
+}
+
+func newHistory(a *app) *cobra.Command {
+	o := &historyOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "history [NAME|GLOB...] [--change N] [--since 1h] [--permits]",
+		Short: "Show who changed what, when and why, newest first",
+		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, and with --permits how each permit
+ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
+-o wide. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.`,
+		Example: `  gkctl history nightly-export
+  gkctl history --since 03:00 --before 04:00 --permits
+  gkctl history --change 1234`,
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.globs = args
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores")
+	f.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 1h for an hour ago")
+	f.StringVar(&o.before, "before", "", "only before this time, as --since")
+	f.BoolVar(&o.permits, "permits", false, "also how permits ended")
+	f.IntVarP(&o.count, "count", "n", 50, "show so many changes; 0: all that is remembered")
+	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryRequest, error) {
+	r := &gatekeeperv1.ListHistoryRequest{Names: o.globs, Change: o.change, Permits: o.permits, PageSize: 1000}
+	if o.count < 0 {
+		return nil, usagef("-n must not be below 0")
+	}
+	for _, at := range []struct {
+		flag, text string
+		into       **timestamppb.Timestamp
+	}{{"--since", o.since, &r.Since}, {"--before", o.before, &r.Before}} {
+		if at.text == "" {
+			continue
+		}
+		t, err := parseTime(at.flag, at.text, now, back)
+		if err != nil {
+			return nil, err
+		}
+		*at.into = timestamppb.New(t)
+	}
+	if r.Since != nil && r.Before != nil && !r.Since.AsTime().Before(r.Before.AsTime()) {
+		return nil, usagef("--since lies at or after --before: nothing can be between them")
+	}
+	return r, nil
+}
+
+func (o *historyOptions) run(ctx context.Context) error {
+	req, err := o.request(time.Now())
+	if err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		entries, err := o.read(ctx, c, req)
+		if err != nil {
+			return err
+		}
+		if o.change != 0 && len(entries) == 0 {
+			return withHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
+		}
+		if o.output.is(formatName) {
+			return o.printNames(changeNames(entries))
+		}
+		byChange := !o.output.is(formatWide) && o.change == 0
+		return o.print(o.output, listing{
+			headers: []string{"CHANGE", "AT", "BY", "WHAT", "SEMAPHORE", "CHANGES", "REASON"},
+			more:    []string{"DRAIN", "UNTIL"},
+			rows:    historyRows(entries, byChange),
+			object:  items[*gatekeeperv1.HistoryEntry]{entries},
+			empty:   "The journal has nothing of that.",
+		})
+	})
+}
+
+// read reads the entries of as many changes as are wanted.
+func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) ([]*gatekeeperv1.HistoryEntry, error) {
+	entries := []*gatekeeperv1.HistoryEntry{}
+	changes, last := 0, uint64(0)
+	for {
+		r, err := c.Operator().ListHistory(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range r.GetEntries() {
+			if e.GetRevision() != last {
+				if changes++; o.count > 0 && changes > o.count {
+					return entries, nil
+				}
+				last = e.GetRevision()
+			}
+			entries = append(entries, e)
+		}
+		if req.PageToken = r.GetNextPageToken(); req.PageToken == "" {
+			return entries, nil
+		}
+	}
+}
+
+// historyRows makes a row of each entry, or, by change, of all entries of a change that say the same of several semaphores.
+func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []row {
+	var rows []row
+	names := make(map[string][]string) // by what is said of them
+	at := make(map[string]int)         // the row that says it
+	for _, e := range entries {
+		r := historyRow(e)
+		said := strings.Join(slices.Concat(r.cells[:historyName], r.cells[historyName+1:]), "\x00")
+		i, there := at[said]
+		if !byChange || !there {
+			at[said] = len(rows)
+			names[said] = []string{e.GetSemaphore()}
+			rows = append(rows, r)
+			continue
+		}
+		names[said] = append(names[said], e.GetSemaphore())
+		rows[i].cells[historyName] = someNames(slices.Sorted(slices.Values(names[said])))
+	}
+	return rows
+}
+
+// historyName is the column of the semaphore.
+const historyName = 4
+
+// changeNames are the changes of entries, each once.
+func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
+	return slices.Compact(mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return number(e.GetRevision()) }))
+}
+
+func historyRow(e *gatekeeperv1.HistoryEntry) row {
+	return row{
+		name: number(e.GetRevision()),
+		cells: []string{
+			number(e.GetRevision()), when(e.GetAt()), e.GetAuthor(), word(e.GetKind(), "EVENT_KIND_"), e.GetSemaphore(), historyText(e), e.GetReason(),
+		},
+		more: []string{duration(e.GetDrain()), when(e.GetUntil())},
+	}
+}
+
+// historyText says what an entry changed.
+func historyText(e *gatekeeperv1.HistoryEntry) string {
+	var parts []string
+	if e.GetBefore() != nil && e.GetAfter() != nil && !sameRule(e.GetBefore(), e.GetAfter()) {
+		parts = append(parts, fieldChanges(e.GetBefore(), e.GetAfter())...)
+	}
+	if e.GetUntil() != nil {
+		parts = append(parts, "until "+when(e.GetUntil()))
+	}
+	if p := e.GetPause(); p != nil {
+		parts = append(parts, pauseText(p))
+	}
+	if c := e.GetCordon(); c != nil {
+		parts = append(parts, cordonText(c))
+	}
+	if p := e.GetPermit(); p != nil {
+		parts = append(parts, permitText(p))
+	}
+	if s := word(e.GetSilence(), "SILENCE_KIND_"); s != "" {
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func pauseText(p *gatekeeperv1.Pause) string {
+	var parts []string
+	if p.GetUntil() != nil {
+		parts = append(parts, "until "+when(p.GetUntil()))
+	}
+	switch {
+	case p.GetStop() && p.GetDrain() != nil:
+		parts = append(parts, "holders are to stop within "+duration(p.GetDrain()))
+	case p.GetStop():
+		parts = append(parts, "holders are to stop")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func cordonText(c *gatekeeperv1.CordonRecord) string {
+	parts := []string{strconv.Quote(c.GetId())}
+	if c.GetGroupPattern() != "" {
+		parts = append(parts, "group "+c.GetGroupPattern())
+	}
+	if c.GetAcquirerPattern() != "" {
+		parts = append(parts, "acquirer "+c.GetAcquirerPattern())
+	}
+	if c.GetUntil() != nil {
+		parts = append(parts, "until "+when(c.GetUntil()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// permitText is who has a permit.
+func permitText(p *gatekeeperv1.Permit) string {
+	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
+}

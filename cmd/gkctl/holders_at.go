@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// heldAt is who held permits at a time, as -o json has it.
+type heldAt struct {
+	Items []json.RawMessage `json:"items"`
+	At    string            `json:"at"`
+	// HistoryBegins is from when on the journal of all chosen semaphores is whole; absent when it is from their beginning on.
+	HistoryBegins string `json:"history_begins,omitempty"`
+}
+
+// runAt shows who held permits at a time.
+func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
+	at, err := parseTime("--at", o.at, now, back)
+	if err != nil {
+		return err
+	}
+	if at.After(now) {
+		return usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, At: timestamppb.New(at), PageSize: 1000})
+		if err != nil {
+			return err
+		}
+		out := heldAt{Items: []json.RawMessage{}, At: at.UTC().Format(time.RFC3339)}
+		for _, p := range permits {
+			data, err := messageJSON(p)
+			if err != nil {
+				return err
+			}
+			out.Items = append(out.Items, data)
+		}
+		if begins != nil {
+			out.HistoryBegins = begins.AsTime().Format(time.RFC3339Nano)
+		}
+		err = o.print(o.output, listing{
+			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "SINCE", "ENDED", "HOW"},
+			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
+			rows:    mapped(permits, pastRow),
+			object:  out,
+			empty:   "Nobody is known to have held a permit at " + when(timestamppb.New(at)) + ".",
+		})
+		if err == nil && begins != nil && begins.AsTime().After(at) {
+			o.say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", when(begins))
+		}
+		return err
+	})
+}
+
+// pastHolders reads all pages, and where the history begins.
+func pastHolders(
+	ctx context.Context, c *client.Client, req *gatekeeperv1.ListHoldersRequest,
+) (permits []*gatekeeperv1.Permit, begins *timestamppb.Timestamp, err error) {
+	for {
+		r, err := c.Permits().ListHolders(ctx, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		permits = append(permits, r.GetPermits()...)
+		if b := r.GetHistoryBegins(); b != nil && (begins == nil || b.AsTime().After(begins.AsTime())) {
+			begins = b
+		}
+		if req.PageToken = r.GetNextPageToken(); req.PageToken == "" {
+			return permits, begins, nil
+		}
+	}
+}
+
+func pastRow(p *gatekeeperv1.Permit) row {
+	return row{
+		name: number(p.GetToken()),
+		cells: []string{
+			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetWeight()), number(p.GetToken()),
+			when(p.GetGrantedAt()), when(p.GetEndedAt()), p.GetEnded(),
+		},
+		more: []string{p.GetIdentity().GetHolderId(), duration(p.GetDuration()), firing(p.GetFiring()), pairs(p.GetMetadata())},
+	}
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type moveOptions struct {
+	*app
+	from, to string
+	chosen   chosen
+	drain    drainFlag
+	dryRun   bool
+	yes      bool
+	force    bool
+	noWait   bool
+	output   outputFlag
+}
+
+func newMove(a *app) *cobra.Command {
+	o := &moveOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
+		Short: "Move tasks from one group to another: one step, holders told, progress, undo",
+		Long: `Lets the chosen definitions that admit the one group admit the other one instead; without a choice all that admit it. Who else is
+let in stays as it is. It shows what that would do, asks, and edits all of them in one step, or none: when somebody has changed
+one of them meanwhile nothing is done. Then it follows how the old holders stop and new ones are granted, until the last old one
+is gone, and names those that did not stop in time. A slot is granted anew only when its holder has released it, or at its deadline.
+
+--drain is how long holders that were told to stop may go on; without it their next refresh is refused. A task whose pattern is
+no plain list of groups is not moved and is named, and gkctl ends with 1. A move after which no caller that was ever seen would be let in
+needs --force. --timeout, when it is given, also bounds how long the progress is followed; the move stays.`,
+		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
+  gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
+  gkctl move --from prod --to dr-site -l team=data --yes -o json`,
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.chosen.names = args
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "group to leave")
+	f.StringVar(&o.to, "to", "", "group to go to")
+	o.chosen.register(cmd)
+	o.drain.register(cmd)
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&o.force, "force", false, "move also what no known caller would then be let in to")
+	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *moveOptions) request() (*gatekeeperv1.PlanMoveRequest, error) {
+	switch {
+	case o.from == "" || o.to == "":
+		return nil, usagef("give --from and --to: the group to leave, and the group to go to")
+	case o.from == o.to:
+		return nil, usagef("--from and --to are the same group %q", o.from)
+	}
+	if len(o.chosen.names) == 0 && o.chosen.labels == "" {
+		o.chosen.all = true // all that admit the old group; what that means is shown, and asked
+	}
+	selector, err := o.chosen.selector()
+	return &gatekeeperv1.PlanMoveRequest{From: o.from, To: o.to, Selector: selector}, err
+}
+
+func (o *moveOptions) run(ctx context.Context) error {
+	req, err := o.request()
+	if err != nil {
+		return err
+	}
+	drain, err := o.drain.read()
+	if err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		planning, cancel := o.bounded(ctx)
+		defer cancel()
+		moves, err := c.Operator().PlanMove(planning, req)
+		if err != nil {
+			return err
+		}
+		for _, e := range moves.GetEffects() { // the plan is made without a drain
+			for _, s := range e.GetStopped() {
+				s.FreeWithin = durationpb.New(s.GetFreeWithin().AsDuration() + o.drain.drain)
+			}
+		}
+		if o.dryRun {
+			return o.tellPlan(moves)
+		}
+		if len(moves.GetEdits()) == 0 {
+			return o.tellNothing(moves)
+		}
+		if err := o.ask(ctx, moves); err != nil {
+			return err
+		}
+		return o.carry(ctx, c, moves, drain)
+	})
+}
+
+// tellPlan is what a dry run prints.
+func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse) error {
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		return o.printObject(o.output, moves)
+	case formatName:
+		return o.printNames(mapped(moves.GetEdits(), editName))
+	}
+	fmt.Fprintf(o.out, "%s from %s to %s; %s (dry run)\n", plural(len(moves.GetEdits()), "task would move", "tasks would move"), o.from, o.to, stopText(moves.GetEffects()))
+	if err := o.tellEffects(moves.GetEffects(), moves.GetWarnings(), everyLine); err != nil {
+		return err
+	}
+	o.sayNotMoved(moves)
+	return nil
+}
+
+// tellNothing ends a move that has nothing to move.
+func (o *moveOptions) tellNothing(moves *gatekeeperv1.PlanMoveResponse) error {
+	o.sayNotMoved(moves)
+	report := newMoveReport(o.from, o.to, moves)
+	if o.output.is(formatTable) {
+		o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+	} else if err := o.tellReport(report, nil); err != nil {
+		return err
+	}
+	return notAllMoved(moves)
+}
+
+func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.PlanMoveResponse) {
+	for _, n := range moves.GetNotMoved() {
+		o.say("%s is not moved: %s", n.GetSemaphore(), n.GetWhy())
+	}
+}
+
+// notAllMoved is the error of a move that left tasks which should have moved.
+func notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
+	var names []string
+	for _, n := range moves.GetNotMoved() {
+		if n.GetProblem() {
+			names = append(names, n.GetSemaphore())
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return withHint(fmt.Errorf("not moved: %s", someNames(names)), "`gkctl set NAME group_pattern=...` sets their patterns by hand.")
+}
+
+// ask shows what the move would do, and asks. A move to where nobody known is let in is refused unless it is forced.
+func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveResponse) error {
+	var deserted []string
+	for _, e := range moves.GetEffects() {
+		if e.GetEligible() == 0 && len(e.GetWarnings()) > 0 {
+			deserted = append(deserted, e.GetSemaphore())
+		}
+	}
+	asks := !o.yes && o.inTTY && o.errTTY
+	if len(deserted) > 0 && !o.force && !asks {
+		return &codeError{
+			code: exitFailure,
+			err:  fmt.Errorf("nothing was moved: nobody who was ever seen asking would be let in to %s: is %q the right group?", someNames(deserted), o.to),
+			hint: "With --force it is moved all the same. --dry-run shows more.",
+		}
+	}
+	if o.yes {
+		return nil
+	}
+	if asks {
+		toStderr := *o.app
+		toStderr.out = o.err
+		if err := toStderr.tellEffects(moves.GetEffects(), moves.GetWarnings(), someOf); err != nil {
+			return err
+		}
+		o.sayNotMoved(moves)
+	}
+	about := fmt.Sprintf("this moves %s from %s to %s; %s", plural(len(moves.GetEdits()), "task", "tasks"), o.from, o.to, stopText(moves.GetEffects()))
+	return o.confirm(ctx, about, "Move them?", "nothing was moved")
+}
+
+// carry makes the move, and follows it.
+func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, drain *durationpb.Duration) error {
+	h := newHandovers(moves, o.from, drain != nil)
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var events <-chan told
+	if !o.noWait {
+		// From the plan on: what is granted between the plan and the edit is an old holder too.
+		events = o.watch(watching, c, h.names, moves.GetRevision()+1)
+		defer func() {
+			cancel()
+			for range events { // the watch has ended when it is closed
+			}
+		}()
+	}
+	revision, err := o.sendMove(ctx, c, moves, drain)
+	if err != nil {
+		return err
+	}
+	h.begin(revision, time.Now())
+	if !o.noWait {
+		err = o.follow(ctx, c, h, events)
+	}
+	report := newMoveReport(o.from, o.to, moves)
+	report.Drain = duration(drain)
+	report.add(h, !o.noWait)
+	return errors.Join(o.tellReport(report, h), err, notAllMoved(moves))
+}
+
+// sendMove makes the edits of a plan, in one step. When it is not known whether they were made, it says how to find out.
+func (o *moveOptions) sendMove(
+	ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, drain *durationpb.Duration,
+) (uint64, error) {
+	before := make(map[string]*gatekeeperv1.Definition, len(moves.GetEffects()))
+	for _, e := range moves.GetEffects() {
+		before[e.GetSemaphore()] = e.GetBefore()
+	}
+	plan := mapped(moves.GetEdits(), func(e *gatekeeperv1.Edit) change {
+		name := editName(e)
+		return change{
+			name: name, after: e.GetReplace(),
+			before: &gatekeeperv1.DefinitionRecord{Definition: before[name], Version: e.GetExpectedVersion()},
+		}
+	})
+	sending, cancel := o.bounded(ctx)
+	defer cancel()
+	revision, err := o.send(sending, c, plan, drain, ending{}, "Move again if it is still meant.")
+	if errors.Is(err, client.ErrOutcomeUnknown) {
+		return 0, &codeError{code: exitUnreachable, err: err, hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " + shellWord(plan[0].name) +
+			"` says which; the same move again moves what is left to move."}
+	}
+	return revision, err
+}
+
+func editName(e *gatekeeperv1.Edit) string { return e.GetReplace().GetName() }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// lingering is how long a move waits, when the last old holder is gone, for those who wait in the queue to be granted.
+const lingering = 2 * time.Second
+
+// told is what a watch told, and when.
+type told struct {
+	response *gatekeeperv1.WatchResponse
+	err      error
+	at       time.Time
+}
+
+// watch follows tasks from a revision on, until ctx ends; then the channel is closed.
+func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan told {
+	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
+	if len(names) <= maxNames {
+		req.Names = names
+	}
+	events := make(chan told, 1024)
+	go func() {
+		defer close(events)
+		for r, err := range c.Watch(ctx, req) {
+			select {
+			case events <- told{response: r, err: err, at: time.Now()}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return events
+}
+
+// follow shows how old holders stop and new ones are granted, until the last old one is gone. The move is made, whatever it returns.
+func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan told) error {
+	var ended <-chan time.Time
+	if o.global.changed("timeout") {
+		timer := time.NewTimer(o.global.timeout)
+		defer timer.Stop()
+		ended = timer.C
+	}
+	b := &board{out: o.err, live: o.errTTY}
+	b.say(h, fmt.Sprintf("change %d: %s told to stop", h.change, plural(h.left, "holder", "holders")))
+	defer b.clear()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for !h.done() {
+		select {
+		case t, ok := <-events:
+			if !ok {
+				return ctx.Err()
+			}
+			if err := o.take(ctx, c, h, t, b); err != nil {
+				return err
+			}
+		case <-tick.C:
+			b.show(h)
+		case <-ended:
+			return withHint(fmt.Errorf("%s after %s", plural(h.left, "old holder is still there", "old holders are still there"), o.global.timeout),
+				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
+		case <-ctx.Done():
+			b.clear()
+			o.say("The move is made and goes on. Undo with: gkctl undo %d", h.change)
+			return ctx.Err()
+		}
+	}
+	return o.linger(ctx, c, h, events, b)
+}
+
+// take takes what the watch told.
+func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t told, b *board) error {
+	if t.err != nil {
+		return withHint(t.err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
+	}
+	for _, e := range t.response.GetEvents() {
+		if line := h.event(e, t.at); line != "" {
+			b.say(h, line)
+		}
+	}
+	h.seen = max(h.seen, t.response.GetRevision())
+	if !t.response.GetMissed() {
+		return nil
+	}
+	reading, cancel := o.bounded(ctx)
+	defer cancel()
+	var holders []*gatekeeperv1.Permit
+	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
+		if err != nil {
+			return withHint(err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
+		}
+		holders = append(holders, p)
+	}
+	h.missed(holders, t.response.GetRevision(), time.Now())
+	b.say(h, "events were missed: how some holders ended is not known")
+	return nil
+}
+
+// linger waits a moment for those who wait in the queues of the tasks that were freed, so that the report can name them.
+func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan told, b *board) error {
+	asking, cancel := o.bounded(ctx)
+	defer cancel()
+	r, err := c.Permits().ListWaiters(asking, &gatekeeperv1.ListWaitersRequest{})
+	if err != nil {
+		return nil //nolint:nilerr // who waits is only for the report, and the move is made
+	}
+	waits := make(map[*handover]bool)
+	for _, w := range r.GetWaiters() {
+		if t := h.tasks[w.GetSemaphore()]; t != nil && len(t.old) > 0 && w.GetIdentity().GetGroup() == o.to {
+			waits[t] = true
+		}
+	}
+	timer := time.NewTimer(lingering)
+	defer timer.Stop()
+	for {
+		for t := range waits {
+			if len(t.started) > 0 {
+				delete(waits, t)
+			}
+		}
+		if len(waits) == 0 {
+			return nil
+		}
+		select {
+		case t, ok := <-events:
+			if !ok {
+				return nil
+			}
+			if err := o.take(ctx, c, h, t, b); err != nil {
+				return err
+			}
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

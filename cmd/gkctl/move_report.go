@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// moveReport is what a move has done, as -o json has it. Times count from the move.
+type moveReport struct {
+	From     string     `json:"from"`
+	To       string     `json:"to"`
+	Revision uint64     `json:"revision,string"`
+	Drain    string     `json:"drain,omitempty"`
+	Tasks    []moveTask `json:"tasks"`
+	// NotMoved were chosen, and stayed as they are.
+	NotMoved []notMoved `json:"not_moved,omitempty"`
+	// Followed: how holders stopped was followed. Left old holders were still there when that ended.
+	Followed bool `json:"followed"`
+	Left     int  `json:"left"`
+}
+
+type moveTask struct {
+	Name    string        `json:"name"`
+	Stopped []stoppedTask `json:"stopped"`
+	Started []startedTask `json:"started"`
+}
+
+type stoppedTask struct {
+	moveHolder
+	// How is released, expired, or another word; empty when it was not seen to end.
+	How   string `json:"how,omitempty"`
+	After string `json:"after,omitempty"`
+	// Overran: it did not stop in time, and kept its slot until then.
+	Overran bool `json:"overran,omitempty"`
+}
+
+type startedTask struct {
+	moveHolder
+	After string `json:"after"`
+}
+
+type moveHolder struct {
+	Token    uint64 `json:"token,string"`
+	Group    string `json:"group"`
+	Acquirer string `json:"acquirer"`
+	HolderID string `json:"holder_id,omitempty"`
+}
+
+type notMoved struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+	// Problem: it admits the old group, and has to be set by hand.
+	Problem bool `json:"problem,omitempty"`
+}
+
+func newMoveReport(from, to string, moves *gatekeeperv1.PlanMoveResponse) *moveReport {
+	r := &moveReport{From: from, To: to, Tasks: []moveTask{}}
+	for _, n := range moves.GetNotMoved() {
+		r.NotMoved = append(r.NotMoved, notMoved{n.GetSemaphore(), n.GetWhy(), n.GetProblem()})
+	}
+	return r
+}
+
+func (r *moveReport) add(h *handovers, followed bool) {
+	r.Revision, r.Followed, r.Left = h.change, followed, h.left
+	for _, name := range h.names {
+		task := moveTask{Name: name, Stopped: []stoppedTask{}, Started: []startedTask{}}
+		for _, o := range h.tasks[name].old {
+			s := stoppedTask{moveHolder: holderOf(o.permit), How: o.how, Overran: o.overran}
+			if o.how != "" {
+				s.After = protoSeconds(o.after)
+			}
+			task.Stopped = append(task.Stopped, s)
+		}
+		for _, n := range h.tasks[name].started {
+			task.Started = append(task.Started, startedTask{holderOf(n.permit), protoSeconds(n.after)})
+		}
+		r.Tasks = append(r.Tasks, task)
+	}
+}
+
+func holderOf(p *gatekeeperv1.Permit) moveHolder {
+	id := p.GetIdentity()
+	return moveHolder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
+}
+
+// protoSeconds is a duration as protobuf's JSON has it.
+func protoSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s" }
+
+// tellReport prints what a move has done. h is nil when nothing was moved.
+func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		return o.printObject(o.output, r)
+	case formatName:
+		return o.printNames(mapped(r.Tasks, func(t moveTask) string { return t.Name }))
+	}
+	fmt.Fprintf(o.out, "moved %s from %s to %s\n", plural(len(r.Tasks), "task", "tasks"), r.From, r.To)
+	for _, n := range r.NotMoved {
+		fmt.Fprintf(o.out, "%s was not moved: %s\n", n.Name, n.Why)
+	}
+	if r.Followed {
+		o.tellHandovers(h)
+	} else if h.left > 0 {
+		fmt.Fprintf(o.out, "%s to stop\n", plural(h.left, "holder is told", "holders are told"))
+	}
+	o.undoWith(r.Revision)
+	return nil
+}
+
+// tellHandovers sums up who stopped and who was granted, when; and names who did not stop in time.
+func (o *moveOptions) tellHandovers(h *handovers) {
+	stopped, released, granted := 0, 0, 0
+	var last, lastGranted time.Duration
+	var late []string
+	for _, name := range h.names {
+		t := h.tasks[name]
+		for _, old := range t.old {
+			if old.how == "" || old.how == howEdited {
+				continue
+			}
+			stopped++
+			last = max(last, old.after)
+			if old.how == howReleased {
+				released++
+			}
+			switch {
+			case old.overran && old.how == howReleased:
+				late = append(late, fmt.Sprintf("%s did not stop in time: it released %s after %s", holderText(old.permit), name, elapsed(old.after)))
+			case old.overran:
+				late = append(late, fmt.Sprintf("%s did not stop in time: %s %s after %s", holderText(old.permit), name, old.how, elapsed(old.after)))
+			case old.how == howExpired || old.how == howHeld:
+				late = append(late, fmt.Sprintf("%s was not refreshed any more: %s %s after %s", holderText(old.permit), name, old.how, elapsed(old.after)))
+			}
+		}
+		for _, n := range t.started {
+			granted++
+			lastGranted = max(lastGranted, n.after)
+		}
+	}
+	switch {
+	case stopped == 0 && h.left == 0:
+		fmt.Fprintln(o.out, "nobody held them")
+	case stopped > 0:
+		fmt.Fprintf(o.out, "%s stopped, %d of them by release, the last after %s\n", plural(stopped, "old holder", "old holders"), released, elapsed(last))
+	}
+	if h.left > 0 {
+		fmt.Fprintf(o.out, "%s not gone yet\n", plural(h.left, "old holder is", "old holders are"))
+	}
+	if granted > 0 {
+		fmt.Fprintf(o.out, "%s granted, the last after %s\n", plural(granted, "new holder was", "new holders were"), elapsed(lastGranted))
+	}
+	for _, text := range late {
+		fmt.Fprintln(o.out, text)
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type pauseOptions struct {
+	*app
+	chosen chosen
+	ending endingFlags
+	stop   bool
+	drain  drainFlag
+	dryRun bool
+	output outputFlag
+}
+
+func newPause(a *app) *cobra.Command {
+	o := &pauseOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT]",
+		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
+		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume by themselves. What
+runs goes on to its end; with --stop its holders are told to stop, and with --drain may go on for so long first. Pausing what is
+paused replaces its pause.`,
+		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
+  gkctl pause -l team=data --until 06:00 --reason maintenance
+  gkctl pause --all --stop --drain 2m --reason "the database is broken"`,
+		ValidArgsFunction: a.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.chosen.names = args
+			return o.run(cmd.Context())
+		},
+	}
+	o.chosen.register(cmd)
+	o.ending.register(cmd, "when it resumes by itself")
+	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
+	o.drain.register(cmd)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err error) {
+	r = &gatekeeperv1.PauseRequest{Author: o.global.who(), Reason: o.global.reason, Stop: o.stop}
+	if r.Selector, err = o.chosen.selector(); err != nil {
+		return nil, end, err
+	}
+	if r.Drain, err = o.drain.read(); err != nil {
+		return nil, end, err
+	}
+	if r.Drain != nil && !o.stop {
+		return nil, end, usagef("--drain is for --stop: without it what runs goes on to its end")
+	}
+	if end, err = o.ending.read(time.Now()); err != nil {
+		return nil, end, err
+	}
+	switch {
+	case end.lasts != nil:
+		r.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: end.lasts}
+	case end.until != nil:
+		r.End = &gatekeeperv1.PauseRequest_Until{Until: end.until}
+	}
+	return r, end, nil
+}
+
+func (o *pauseOptions) run(ctx context.Context) error {
+	req, end, err := o.request()
+	if err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		// What runs is counted beforehand: the answer to a pause does not say.
+		preview, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Pause: req})
+		if err != nil {
+			return err
+		}
+		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
+		out.Stopped, out.GoOn, _ = stopCount(preview.GetEffects())
+		if !o.dryRun {
+			r, err := c.Operator().Pause(ctx, req)
+			if err != nil {
+				return err
+			}
+			out.Names, out.Revision = r.GetNames(), r.GetRevision()
+		} else {
+			out.Names = mapped(preview.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() })
+			if len(out.Names) == 0 {
+				o.say("No definition matches.")
+				return nil
+			}
+		}
+		return o.tell(out)
+	})
+}
+
+// paused is what was paused or resumed, as -o json has it.
+type paused struct {
+	Names    []string `json:"names"`
+	Revision uint64   `json:"revision,string"`
+	// Stopped holders were told to stop, GoOn permits go on, as far as was seen just before.
+	Stopped int  `json:"stopped"`
+	GoOn    int  `json:"go_on"`
+	DryRun  bool `json:"dry_run,omitempty"`
+
+	end     ending
+	preview *gatekeeperv1.PreviewResponse
+}
+
+func (o *pauseOptions) tell(p *paused) error {
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		return o.printObject(o.output, p)
+	case formatName:
+		return o.printNames(p.Names)
+	}
+	end := p.end.text()
+	if !p.end.given() {
+		end = " until it is resumed"
+		if len(p.Names) > 1 {
+			end = " until they are resumed"
+		}
+	}
+	dry := ""
+	if p.DryRun {
+		dry = " (dry run)"
+	}
+	fmt.Fprintf(o.out, "%s paused%s%s\n", someNames(p.Names), end, dry)
+	if p.Stopped > 0 {
+		fmt.Fprintf(o.out, "%s\n", stopText(p.preview.GetEffects()))
+	}
+	if p.GoOn > 0 {
+		fmt.Fprintf(o.out, "%s on\n", plural(p.GoOn, "running permit goes", "running permits go"))
+	}
+	if p.DryRun {
+		return o.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine)
+	}
+	o.undoWith(p.Revision)
+	return nil
+}
+
+// undoWith says how a change is taken back.
+func (a *app) undoWith(revision uint64) {
+	if revision != 0 {
+		fmt.Fprintf(a.out, "undo with: gkctl undo %d\n", revision)
+	}
+}
+
+func (a *app) printNames(names []string) error {
+	for _, n := range names {
+		fmt.Fprintln(a.out, n)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type previewOptions struct {
+	*app
+	files  fileFlag
+	prune  bool
+	labels string
+	drain  drainFlag
+	output outputFlag
+}
+
+func newPreview(a *app) *cobra.Command {
+	o := &previewOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "preview -f FILE | NAME|GLOB... FIELD=VALUE...",
+		Short: "Show what an edit would do to holders and callers; changes nothing",
+		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would be told to stop, and when their
+slots would be free at the latest; which of the groups and acquirers that were seen asking would be let in and shut out. It warns
+when nobody known would be let in, and names the nearest known group.`,
+		Example: `  gkctl preview -f nightly.yaml
+  gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
+		ValidArgsFunction: a.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.files.register(cmd)
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
+	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "labels of what --prune may delete")
+	o.drain.register(cmd)
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *previewOptions) run(ctx context.Context, args []string) error {
+	switch {
+	case len(o.files.paths) > 0 && len(args) > 0:
+		return usagef("give -f, or names and what to set: one of them")
+	case len(o.files.paths) == 0 && len(args) == 0:
+		return usagef("give -f FILE, or names and what to set, as in nightly-export permits=3")
+	case o.prune != (o.labels != ""):
+		return usagef("--prune and -l are given together")
+	case o.prune && len(args) > 0:
+		return usagef("--prune is for -f")
+	}
+	drain, err := o.drain.read()
+	if err != nil {
+		return err
+	}
+	planned, err := o.planned(args)
+	if err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		plan, err := planned(ctx, c)
+		if err != nil {
+			return err
+		}
+		r, err := o.preview(ctx, c, plan, drain, ending{})
+		if err != nil {
+			return err
+		}
+		return o.tell(r)
+	})
+}
+
+// planned is what finds out the plan, once the servers are there.
+func (o *previewOptions) planned(args []string) (func(context.Context, *client.Client) ([]change, error), error) {
+	if len(args) == 0 {
+		files, err := o.files.read(o.in)
+		return func(ctx context.Context, c *client.Client) ([]change, error) { return planOf(ctx, c, files, o.labels) }, err
+	}
+	names, fields, err := assignments(args)
+	return func(ctx context.Context, c *client.Client) ([]change, error) {
+		records, err := definitions(ctx, c, names, "")
+		if err != nil {
+			return nil, err
+		}
+		return assigned(records, fields)
+	}, err
+}
+
+func (o *previewOptions) tell(r *gatekeeperv1.PreviewResponse) error {
+	switch {
+	case o.output.is(formatName):
+		return o.print(o.output, listing{rows: mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
+	case !o.output.is(formatTable):
+		if r == nil {
+			r = &gatekeeperv1.PreviewResponse{}
+		}
+		return o.printObject(o.output, r)
+	case len(r.GetEffects()) == 0:
+		o.say("Nothing would change.")
+		return nil
+	}
+	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
+	if err := o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine); err != nil || stopped {
+		return err
+	}
+	o.say("No holder would be told to stop.")
+	return nil
+}

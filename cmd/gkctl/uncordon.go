@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func newUncordon(a *app) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use:               "uncordon ID... [--reason TEXT]",
+		Short:             "End cordons",
+		Long:              "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
+		Args:              atLeastOne("the ids of cordons: gkctl cordons lists them"),
+		ValidArgsFunction: a.completeCordons,
+	}
+	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			ctx, cancel := a.bounded(ctx)
+			defer cancel()
+			var failed []error
+			done := []uncordoned{}
+			for _, id := range ids {
+				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: id, Author: a.global.who(), Reason: a.global.reason})
+				if err != nil {
+					failed = append(failed, err)
+					continue
+				}
+				done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
+			}
+			return errors.Join(append(failed, a.toldUncordoned(output, done))...)
+		})
+	}
+	return cmd
+}
+
+// uncordoned is a cordon that was ended, as -o json has it.
+type uncordoned struct {
+	ID       string `json:"id"`
+	Revision uint64 `json:"revision,string"`
+}
+
+func (a *app) toldUncordoned(o outputFlag, done []uncordoned) error {
+	switch o.String() {
+	case formatJSON, formatYAML:
+		return a.printObject(o, struct {
+			Items []uncordoned `json:"items"`
+		}{done})
+	case formatName:
+		return a.printNames(mapped(done, func(d uncordoned) string { return d.ID }))
+	}
+	for _, d := range done {
+		fmt.Fprintf(a.out, "cordon %q is ended\n", d.ID)
+		a.undoWith(d.Revision)
+	}
+	return nil
+}
+
+// completeCordons completes the ids of cordons.
+func (a *app) completeCordons(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	_ = a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { // a shell shows no errors here
+		ctx, cancel := context.WithTimeout(ctx, min(a.global.timeout, client.DefaultAttemptTimeout))
+		defer cancel()
+		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+		for _, cordon := range r.GetCordons() {
+			if strings.HasPrefix(cordon.GetId(), begun) {
+				ids = append(ids, cordon.GetId())
+			}
+		}
+		return err
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// shellWord is text as a shell takes it for one word.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Two of three servers are gone for good. The third one's folder becomes a new cluster: it has the definitions, grants nothing before
+// the waiting is over, and then with higher tokens. Who held before is told that the permit is lost. The two that come back after
+// all find out and leave.
+func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
+	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "asker")
+	held, err := holder.Semaphore("job").TryAcquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := definitions(ctx, t, cluster.Servers[2])
+	cluster.Servers[0].Kill()
+	cluster.Servers[1].Kill()
+	cluster.Servers[2].Kill()
+
+	const wait = 3 * time.Second
+	next, said, err := servers.Recover("gk4", cluster.Servers[2:], "--unsafe-grant-after", wait.String(), "--yes", "--reason", "the site is gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"Read: 1 of 3 voters", "No majority", "UNSAFE", "(gk1, gk2, gk3)"} {
+		if !strings.Contains(said, words) {
+			t.Errorf("recover does not say %q:\n%s", words, said)
+		}
+	}
+	started := time.Now()
+	run(ctx, t, cluster, next)
+	if after := definitions(ctx, t, next); !slices.Equal(before, after) {
+		t.Errorf("definitions were\n%v\nand are\n%v", before, after)
+	}
+	select {
+	case <-held.Context().Done():
+	case <-ctx.Done():
+		t.Fatal("who held before the recovery is told nothing")
+	}
+	if cause := context.Cause(held.Context()); !errors.Is(cause, client.ErrLost) {
+		t.Errorf("the permit of before ended: %v, want ErrLost", cause)
+	}
+
+	var p *client.Permit
+	await(t, "a grant after the waiting", func() bool {
+		p, err = asker.Semaphore("job").TryAcquire(ctx)
+		return err == nil
+	})
+	if waited := time.Since(started); waited < wait {
+		t.Errorf("granted %v after the start, before %v were over", waited, wait)
+	}
+	if p.Token() <= held.Token() {
+		t.Errorf("token %d after %d", p.Token(), held.Token())
+	}
+	if err := p.Release(ctx); err != nil {
+		t.Error(err)
+	}
+	for _, old := range cluster.Servers[:2] {
+		if err := old.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, old := range cluster.Servers[:2] {
+		const refused = 78
+		if code, err := old.Ended(ctx); err != nil || code != refused {
+			t.Errorf("%s of the old cluster ended with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
+		}
+	}
+}
+
+// All three are gone, and the disks of two of them are left: nothing is lost, and who holds goes on holding.
+func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
+	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "asker")
+	held, err := holder.Semaphore("job").TryAcquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range cluster.Servers {
+		s.Kill()
+	}
+	killed := time.Now()
+	next, said, err := servers.Recover("gk4", cluster.Servers[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said, "1 permit carried over") {
+		t.Errorf("recover says\n%s", said)
+	}
+	run(ctx, t, cluster, next)
+	await(t, "a refresh by the new cluster", func() bool {
+		if !held.Held() {
+			t.Fatalf("the permit was lost: %v", context.Cause(held.Context()))
+		}
+		return held.SafeUntil().After(killed.Add(time.Minute))
+	})
+	denied, ok := errors.AsType[*client.Denied](second(asker.Semaphore("job").TryAcquire(ctx)))
+	if !ok || denied.Reason != client.NoFreePermit || denied.Holders[0].Token != held.Token() {
+		t.Errorf("token %d is held: %+v", held.Token(), denied)
+	}
+	if err := held.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	p, err := asker.Semaphore("job").TryAcquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Token() <= held.Token() {
+		t.Errorf("token %d after %d", p.Token(), held.Token())
+	}
+}
+
+// run starts the server of a new cluster, which ends with the others.
+func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers.Server) {
+	t.Helper()
+	cluster.Servers = append(cluster.Servers, s)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// definitions are all definitions that a server tells, in order.
+func definitions(ctx context.Context, t *testing.T, s *servers.Server) []string {
+	t.Helper()
+	conn, err := s.Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := gatekeeperv1.NewDefinitionServiceClient(conn).ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, d := range answer.GetRecords() {
+		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(d.GetDefinition())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(text))
+	}
+	return all
+}

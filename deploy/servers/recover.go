@@ -1,0 +1,45 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// DataDir is the server's data folder.
+func (s *Server) DataDir() string { return filepath.Join(s.dir, "data") }
+
+// Recover runs gatekeeperd recover on the data folders of servers that do not run, and returns what it printed and the server of
+// the new cluster, not started yet. It has the addresses of the first of them.
+func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
+	at := from[0]
+	s := &Server{ID: id, API: at.API, Peer: at.Peer, Admin: at.Admin, binary: at.binary, dir: filepath.Join(filepath.Dir(at.dir), id)}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, "", err
+	}
+	s.args = []string{"--id", id, "--data-dir", s.DataDir(), "--api-address", s.API, "--peer-address", s.Peer, "--admin-address", s.Admin}
+	all := []string{"recover", "--id", id, "--data-dir", s.DataDir()}
+	for _, old := range from {
+		all = append(all, "--from", old.DataDir())
+	}
+	out, err := exec.Command(s.binary, append(all, args...)...).CombinedOutput()
+	if err != nil {
+		return nil, "", fmt.Errorf("recover: %w\n%s", err, out)
+	}
+	return s, string(out), nil
+}
+
+// Ended waits until the process has ended by itself or ctx is over, and returns its exit code; -1 when a signal ended it.
+func (s *Server) Ended(ctx context.Context) (code int, err error) {
+	s.mu.Lock()
+	cmd, done := s.cmd, s.done
+	s.mu.Unlock()
+	select {
+	case <-done:
+		return cmd.ProcessState.ExitCode(), nil
+	case <-ctx.Done():
+		return 0, fmt.Errorf("%s runs on\n%s", s.ID, s.LogTail())
+	}
+}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +43,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		if !o.output.is(formatTable) {
 			return o.printObject(o.output, best)
 		}
-		reached := 0
-		for _, m := range members {
-			if m.Err == nil {
-				reached++
-			}
-		}
+		reached, known := answering(best, members)
 		w := tabwriter.NewWriter(o.out, 0, 8, 2, ' ', 0)
 		leader := best.GetLeaderId()
 		if leader == "" {
@@ -55,7 +52,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		for _, l := range [][2]string{
 			{"cluster", best.GetClusterId()},
 			{"leader", fmt.Sprintf("%s, term %d", leader, best.GetTerm())},
-			{"members", fmt.Sprintf("%d of %d answer", reached, len(members))},
+			{"members", fmt.Sprintf("%d of %d answer", reached, known)},
 			{"revision", number(best.GetRevision())},
 			{"definitions", number(best.GetDefinitions())},
 			{"permits", number(best.GetPermits())},
@@ -63,6 +60,9 @@ func (o *statusOptions) run(ctx context.Context) error {
 			{"version", best.GetVersion()},
 		} {
 			fmt.Fprintf(w, "%s:\t%s\n", l[0], cell(l[1]))
+		}
+		if wait := best.GetRecoveryWait(); wait != nil {
+			fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -72,6 +72,16 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.
+func answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
+	for _, m := range best.GetMembers() {
+		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
+			reached++
+		}
+	}
+	return reached, len(best.GetMembers())
 }
 
 // leaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.

@@ -18,6 +18,7 @@ type known struct {
 	all    []fsm.Sighting // by group and acquirer
 	groups []string
 	pairs  map[[2]string][]int // of indexes into all
+	named  int                 // how many callers effects have named
 }
 
 func (k *known) load() {
@@ -63,18 +64,22 @@ func (w *world) callers(e *Effect) {
 	e.Eligible = len(after)
 	e.Admitted, e.AdmittedCount = w.known.without(after, before)
 	e.ShutOut, e.ShutOutCount = w.known.without(before, after)
-	if e.After != nil && e.Eligible == 0 && len(w.known.all) > 0 {
+	if e.After == nil || e.Before != nil && e.Before.GroupPattern == e.After.GroupPattern && e.Before.AcquirerPattern == e.After.AcquirerPattern {
+		return // an edit of something else is no time to ask about patterns that somebody wants so
+	}
+	if e.Eligible == 0 && len(w.known.all) > 0 {
 		e.Warnings = append(e.Warnings, w.nobody(e.After))
 	}
 }
 
-// without are the callers in a and not in b; both are sorted. It names at most MaxCallers and counts all.
+// without are the callers in a and not in b; both are sorted. It names at most MaxCallers, and counts all.
 func (k *known) without(a, b []int) (callers []fsm.Sighting, count int) {
 	for _, i := range a {
 		if _, both := slices.BinarySearch(b, i); both {
 			continue
 		}
-		if count++; count <= MaxCallers {
+		if count++; count <= MaxCallers && k.named < maxNamed {
+			k.named++
 			callers = append(callers, k.all[i])
 		}
 	}

@@ -29,7 +29,8 @@ type NotMoved struct {
 }
 
 // Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let in as
-// before. Definitions that do not admit from are passed over without a word unless named tells that somebody named them.
+// before. Definitions that do not admit from, or admit to already, are passed over without a word unless named tells that somebody
+// named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {
@@ -41,17 +42,17 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 			m.NotMoved = append(m.NotMoved, NotMoved{Semaphore: d.Name, Why: fmt.Sprintf(format, args...), Problem: problem})
 		}
 		switch admitsFrom, admitsTo := patterns.Match(d.GroupPattern, from), patterns.Match(d.GroupPattern, to); {
-		case admitsTo && (admitsFrom || named(d.Name)):
+		case (admitsTo || !admitsFrom) && !named(d.Name):
+			continue
+		case admitsTo:
 			leave(false, "its group pattern %q admits %q already", d.GroupPattern, to)
 			continue
-		case !admitsFrom && named(d.Name):
-			leave(false, "its group pattern %q does not admit %q", d.GroupPattern, from)
-			continue
 		case !admitsFrom:
+			leave(false, "its group pattern %q does not admit %q", d.GroupPattern, from)
 			continue
 		}
 		pattern, ok := exchange(d.GroupPattern, from, to)
-		if !ok {
+		if !ok || patterns.Match(pattern, from) || !patterns.Match(pattern, to) {
 			leave(true, "its group pattern %q is no plain list of groups, so that taking %q out of it would change who else is let in: set it by hand",
 				d.GroupPattern, from)
 			continue

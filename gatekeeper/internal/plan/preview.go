@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -50,13 +51,41 @@ type Effect struct {
 // Stopped is a holder that would be told to stop.
 type Stopped struct {
 	Permit *semaphore.Permit
-	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader: its drain, and then what it
-	// may still count on.
+	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader or on_expiry holds the permit: its
+	// drain, then what it may still count on, then what its slot cools.
 	FreeWithin time.Duration
 }
 
-// MaxCallers is how many callers an effect names.
-const MaxCallers = 100
+const (
+	// MaxCallers is how many callers an effect names.
+	MaxCallers = 100
+	// maxNamed is how many callers all effects of a preview name, and maxStopped how many holders: a person reads no more.
+	maxNamed   = 20_000
+	maxStopped = 100_000
+)
+
+// Conflict says which of a batch of edits is not made from what is there, and why the batch would be refused; nil when it would
+// not be.
+func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
+	for i, edit := range edits {
+		current := state.Definition(edit.Name)
+		var kind fsm.ConflictKind
+		switch {
+		case edit.Kind == fsm.Declare, edit.Kind == fsm.Create && current == nil:
+			continue
+		case edit.Kind == fsm.Create:
+			kind = fsm.ConflictExists
+		case current == nil:
+			kind = fsm.ConflictAbsent
+		case current.Version == edit.ExpectedVersion:
+			continue
+		default:
+			kind = fsm.ConflictStale
+		}
+		return &fsm.Conflict{Index: i, Kind: kind, Name: edit.Name, Current: current}
+	}
+	return nil
+}
 
 // Preview says what a change would do: to each semaphore for which anything would change, in the order of their names, and
 // for a person to the whole.
@@ -64,12 +93,16 @@ func Preview(state *fsm.State, patterns Patterns, c Change) (effects []Effect, w
 	now := newWorld(state, patterns)
 	switch {
 	case c.Pause != nil:
-		return now.previewPause(c.Pause)
+		effects, warnings = now.previewPause(c.Pause)
 	case c.Cordon != nil:
-		return now.previewCordon(c.Cordon)
+		effects, warnings = now.previewCordon(c.Cordon)
 	default:
-		return now.previewEdits(c.Edits, c.Drain)
+		effects, warnings = now.previewEdits(c.Edits, c.Drain)
 	}
+	if now.unnamed > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d more holders would be told to stop than are named here.", now.unnamed))
+	}
+	return effects, warnings
 }
 
 func (w *world) previewEdits(edits []fsm.Change, drain time.Duration) (effects []Effect, warnings []string) {
@@ -150,6 +183,26 @@ func (w *world) stop(e *Effect, now, then rule, drain time.Duration) {
 			e.Unaffected++
 			continue
 		}
-		e.Stopped = append(e.Stopped, Stopped{Permit: p, FreeWithin: drain + p.Duration + semaphore.Grace(p.Duration)})
+		if w.stopped == maxStopped {
+			w.unnamed++
+			continue
+		}
+		w.stopped++
+		e.Stopped = append(e.Stopped, Stopped{Permit: p, FreeWithin: freeWithin(then.definition, p, drain)})
 	}
+	if len(e.Stopped) > 0 && then.definition != nil && then.definition.OnExpiry == semaphore.OnExpiryHold {
+		e.Warnings = append(e.Warnings,
+			"A holder that does not release keeps its slot until an operator clears it: by on_expiry its permit is held when it expires.")
+	}
+}
+
+// freeWithin is how long the holder of a permit that is told to stop can keep its slot. While it drains its refreshes take
+// over a longer duration of the definition.
+func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
+	counts := p.Duration
+	if d != nil && drain > 0 {
+		counts = max(counts, d.Duration)
+	}
+	lasts := drain + counts
+	return lasts + semaphore.Grace(counts) + semaphore.LossCooling(d, lasts)
 }

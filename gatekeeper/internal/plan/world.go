@@ -10,6 +10,8 @@ type world struct {
 	state    *fsm.State
 	patterns Patterns
 	known    known
+	// stopped counts the holders that are named, and unnamed those that are too many.
+	stopped, unnamed int
 }
 
 func newWorld(state *fsm.State, patterns Patterns) *world {

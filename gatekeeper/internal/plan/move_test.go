@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestMove_GroupPatterns(t *testing.T) {
+	const from, to = "prod", "dr.1"
+	for pattern, want := range map[string]string{ // "": it is not moved, and that is a problem; "-": nothing to do
+		"prod":               `dr\.1`,
+		"(prod)":             `(dr\.1)`,
+		"(?:prod|east)":      `(?:dr\.1|east)`,
+		"east|prod|west":     `east|dr\.1|west`,
+		`eu\.1|prod`:         `eu\.1|dr\.1`,
+		"prod|prod":          `dr\.1`,
+		"[p]rod":             `dr\.1`,
+		".*":                 "-",
+		`prod|dr\.1`:         "-",
+		"east":               "-",
+		"no-run":             "-",
+		"prod.*":             "",
+		"prod|eu-.*":         "",
+		"(?i)prod":           "",
+		"(prod)|(east)":      "",
+		"prod|":              "",
+		"pro(d|c)":           "",
+		"((prod|east)|west)": "",
+	} {
+		t.Run(pattern, func(t *testing.T) {
+			c := newCluster(t)
+			c.define("job", group(pattern))
+			version := c.state().Definition("job").Version
+			every := func(*semaphore.Definition) bool { return true }
+			for _, named := range []bool{false, true} {
+				m := Move(c.state(), patterns{}, from, to, every, func(string) bool { return named })
+				switch want {
+				case "":
+					if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem || !strings.Contains(m.NotMoved[0].Why, "set it by hand") {
+						t.Fatalf("got %+v", m)
+					}
+				case "-":
+					if len(m.Edits) != 0 || (len(m.NotMoved) == 1) != named || named && m.NotMoved[0].Problem {
+						t.Fatalf("named %v: %+v", named, m)
+					}
+				default:
+					if len(m.Edits) != 1 || m.Edits[0].Definition.GroupPattern != want || m.Edits[0].ExpectedVersion != version || len(m.NotMoved) != 0 {
+						t.Fatalf("got %+v", m)
+					}
+					if p := m.Edits[0].Definition.GroupPattern; !(patterns{}).Match(p, to) || (patterns{}).Match(p, from) {
+						t.Fatalf("%q does not move anybody", p)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
+	c := newCluster(t)
+	for _, name := range []string{"c", "a", "b"} {
+		c.define(name, group("prod"))
+	}
+	m := Move(c.state(), patterns{}, "prod", "dr", func(d *semaphore.Definition) bool { return d.Name != "b" }, func(string) bool { return false })
+	if len(m.Edits) != 2 || m.Edits[0].Name != "a" || m.Edits[1].Name != "c" {
+		t.Fatalf("got %+v", m.Edits)
+	}
+}
+
+func TestMove_PatternWouldBeTooLong_IsAProblem(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", group("prod|"+strings.Repeat("x", semaphore.MaxPattern-5)))
+	m := Move(c.state(), patterns{}, "prod", "prod2", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
+	if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem {
+		t.Fatalf("got %+v", m)
+	}
+}

@@ -1,0 +1,245 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func (c *cluster) preview(change Change) ([]Effect, []string) {
+	return Preview(c.state(), patterns{}, change)
+}
+
+// edited is the effect of one edit of "job".
+func (c *cluster) edited(set func(*semaphore.Definition)) Effect {
+	c.t.Helper()
+	effects, _ := c.preview(Change{Edits: []fsm.Change{c.change("job", set)}})
+	if len(effects) != 1 {
+		c.t.Fatalf("%d effects, want 1", len(effects))
+	}
+	return effects[0]
+}
+
+func stopped(e *Effect) (tokens []uint64) {
+	for _, s := range e.Stopped {
+		tokens = append(tokens, s.Permit.Token)
+	}
+	return tokens
+}
+
+func TestPreview_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testing.T) {
+	for name, x := range map[string]struct {
+		before, after func(*semaphore.Definition)
+		drain         time.Duration
+		want          time.Duration
+	}{
+		"no drain":         {nil, group("dr"), 0, time.Minute + semaphore.Grace(time.Minute)},
+		"drain":            {nil, group("dr"), time.Hour, time.Hour + time.Minute + semaphore.Grace(time.Minute)},
+		"loss delay":       {func(d *semaphore.Definition) { d.LossDelay = 5 * time.Minute }, group("dr"), 0, 6*time.Minute + semaphore.Grace(time.Minute)},
+		"min hold":         {func(d *semaphore.Definition) { d.MinHold = 10 * time.Minute }, group("dr"), 2 * time.Minute, 10*time.Minute + semaphore.Grace(time.Minute)},
+		"longer, drains":   {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, time.Hour, 70*time.Minute + semaphore.Grace(10*time.Minute)},
+		"longer, no drain": {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, 0, time.Minute + semaphore.Grace(time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.define("job", x.before)
+			old := c.grant("job", "prod", "a")
+			c.grant("job", "dr", "b")
+			effects, _ := c.preview(Change{Edits: []fsm.Change{c.change("job", x.after)}, Drain: x.drain})
+			e := effects[0]
+			if !slices.Equal(stopped(&e), []uint64{old}) || e.Unaffected != 1 {
+				t.Fatalf("stopped %v, unaffected %d", stopped(&e), e.Unaffected)
+			}
+			if got := e.Stopped[0].FreeWithin; got != x.want {
+				t.Errorf("free within %v, want %v", got, x.want)
+			}
+		})
+	}
+}
+
+func TestPreview_HolderThatIsToldToStopAlready_IsNotNamedAgain(t *testing.T) {
+	for name, shut := range map[string]func(c *cluster, token uint64){
+		"cordon": func(c *cluster, _ uint64) { c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour}) },
+		"pause":  func(c *cluster, _ uint64) { c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour}) },
+		"revoke": func(c *cluster, token uint64) { c.do(fsm.Revoke{Token: token, Drain: time.Hour}) },
+		"edit":   func(c *cluster, _ uint64) { c.define("job", group("east")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.define("job", nil)
+			token := c.grant("job", "prod", "a")
+			shut(c, token)
+			e := c.edited(group("dr"))
+			if len(e.Stopped) != 0 || e.Unaffected != 0 {
+				t.Errorf("stopped %v, unaffected %d; it is told already", stopped(&e), e.Unaffected)
+			}
+		})
+	}
+}
+
+func TestPreview_DeletionWithHolders_StopsThem(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	token := c.grant("job", "prod", "a")
+	effects, _ := c.preview(Change{Edits: []fsm.Change{c.deletion("job")}})
+	if e := effects[0]; e.After != nil || e.Before == nil || !slices.Equal(stopped(&e), []uint64{token}) {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestPreview_EditThatChangesNothing_HasNoEffect(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.grant("job", "prod", "a")
+	effects, _ := c.preview(Change{Edits: []fsm.Change{
+		c.change("job", nil), {Kind: fsm.Declare, Name: "job", Definition: c.state().Definition("job").Definition},
+	}})
+	if len(effects) != 0 {
+		t.Errorf("got %+v", effects)
+	}
+}
+
+func TestPreview_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+	c.grant("job", "prod", "a")
+	if e := c.edited(group("dr")); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "until an operator clears it") {
+		t.Errorf("warned %q", e.Warnings)
+	}
+}
+
+func TestPreview_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", group("prod|east"))
+	c.saw([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
+	e := c.edited(func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr|east", "[a-b]" })
+	names := func(list []fsm.Sighting) (s []string) {
+		for _, l := range list {
+			s = append(s, l.Group+"/"+l.Acquirer)
+		}
+		return s
+	}
+	if got := names(e.Admitted); !slices.Equal(got, []string{"dr/a"}) || e.AdmittedCount != 1 {
+		t.Errorf("admitted %v, %d", got, e.AdmittedCount)
+	}
+	if got := names(e.ShutOut); !slices.Equal(got, []string{"prod/a", "prod/b"}) || e.ShutOutCount != 2 {
+		t.Errorf("shut out %v, %d", got, e.ShutOutCount)
+	}
+	if e.Eligible != 2 || len(e.Warnings) != 0 {
+		t.Errorf("%d are eligible, warned %q", e.Eligible, e.Warnings)
+	}
+}
+
+func TestPreview_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", group("dr"))
+	var all [][2]string
+	for i := range MaxCallers + 7 {
+		all = append(all, [2]string{"prod", fmt.Sprintf("host-%03d", i)})
+	}
+	c.saw(all...)
+	if e := c.edited(group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
+		t.Errorf("%d are named and %d counted", len(e.Admitted), e.AdmittedCount)
+	}
+}
+
+func TestPreview_Warnings(t *testing.T) {
+	seen := [][2]string{{"prod-eu", "a"}, {"dr-site", "b"}}
+	for name, x := range map[string]struct {
+		seen [][2]string
+		set  func(*semaphore.Definition)
+		want string // in the warning of the semaphore; empty: there is none
+		all  string // in that of the whole
+	}{
+		"typo":                 {seen, group("prod-uе"), "no known group matches the group pattern", ""},
+		"the nearest":          {seen, group("dr-sitte"), `the nearest is "dr-site"`, ""},
+		"wrong acquirers":      {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
+		"somebody":             {seen, group("dr-site"), "", ""},
+		"nothing known":        {nil, group("dr-sitte"), "", "Nobody has been seen asking yet"},
+		"patterns left as are": {seen, func(d *semaphore.Definition) { d.Permits = 3 }, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.define("job", group("no-run"))
+			c.saw(x.seen...)
+			effects, warnings := c.preview(Change{Edits: []fsm.Change{c.change("job", x.set)}})
+			if got := strings.Join(effects[0].Warnings, " "); !strings.Contains(got, x.want) || x.want == "" && got != "" {
+				t.Errorf("warned %q, want %q", got, x.want)
+			}
+			if got := strings.Join(warnings, " "); !strings.Contains(got, x.all) || x.all == "" && got != "" {
+				t.Errorf("warned of the whole %q, want %q", got, x.all)
+			}
+		})
+	}
+}
+
+func TestPreview_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.define("other", nil)
+	token := c.grant("job", "prod", "a")
+	names := []string{"other", "job"}
+	effects, _ := c.preview(Change{Pause: &fsm.Pause{Names: names}})
+	if len(effects) != 2 || effects[0].Semaphore != "job" || len(effects[0].Stopped) != 0 || effects[0].Unaffected != 1 {
+		t.Errorf("a plain pause: %+v", effects)
+	}
+	effects, _ = c.preview(Change{Pause: &fsm.Pause{Names: names, Stop: true, Drain: time.Hour}})
+	if !slices.Equal(stopped(&effects[0]), []uint64{token}) || effects[0].Stopped[0].FreeWithin < time.Hour {
+		t.Errorf("a pause with stop: %+v", effects[0])
+	}
+}
+
+func TestPreview_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
+	c := newCluster(t)
+	for _, name := range []string{"b", "a", "gone", "c"} {
+		c.define(name, nil)
+	}
+	b, a := c.grant("b", "prod", "host1"), c.grant("a", "dr", "host1")
+	c.grant("c", "dr", "host2")
+	c.saw([2]string{"prod", "host1"})
+	effects, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}})
+	if len(effects) != 2 || !slices.Equal(stopped(&effects[0]), []uint64{a}) || !slices.Equal(stopped(&effects[1]), []uint64{b}) || len(warnings) != 0 {
+		t.Errorf("got %+v, warned %q", effects, warnings)
+	}
+	_, warnings = c.preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prodd"}})
+	if len(warnings) != 1 || !strings.Contains(warnings[0], `the nearest known group is "prod"`) {
+		t.Errorf("warned %q", warnings)
+	}
+	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "not known whom this cordon catches") {
+		t.Errorf("warned %q", warnings)
+	}
+}
+
+func TestConflict_SaysWhatTheBatchWouldBeRefusedFor(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	stale := c.change("job", group("dr"))
+	c.define("job", group("prod"))
+	fresh := c.change("new", nil)
+	for name, x := range map[string]struct {
+		edit fsm.Change
+		want fsm.ConflictKind
+	}{
+		"stale":          {stale, fsm.ConflictStale},
+		"stale deletion": {fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: 1}, fsm.ConflictStale},
+		"exists":         {fsm.Change{Kind: fsm.Create, Name: "job", Definition: stale.Definition}, fsm.ConflictExists},
+		"absent":         {fsm.Change{Kind: fsm.Delete, Name: "none", ExpectedVersion: 1}, fsm.ConflictAbsent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Conflict(c.state(), []fsm.Change{fresh, x.edit})
+			r, _ := c.apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
+			if got == nil || r.Conflict == nil || *got != *r.Conflict || got.Kind != x.want {
+				t.Errorf("planned %+v, applied %+v", got, r.Conflict)
+			}
+		})
+	}
+	if got := Conflict(c.state(), []fsm.Change{fresh, c.change("job", nil), {Kind: fsm.Declare, Name: "job"}}); got != nil {
+		t.Errorf("got %+v", got)
+	}
+}

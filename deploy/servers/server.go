@@ -22,6 +22,8 @@ import (
 type Server struct {
 	ID               string
 	API, Peer, Admin string // host:port
+	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something between.
+	FrontAPI, FrontPeer string
 
 	binary, dir string
 	args        []string
@@ -141,6 +143,31 @@ func (s *Server) Suspend() error { return s.signal(syscall.SIGSTOP) }
 
 // Resume lets a suspended process go on (SIGCONT).
 func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
+
+// Data is the server's data folder.
+func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
+
+// Stop ends the server in the way an operator does, and fails when it does not end by itself within that time, or with another exit
+// code than 0.
+func (s *Server) Stop(within time.Duration) error {
+	if err := s.terminate(); err != nil {
+		return err
+	}
+	return s.ended(within)
+}
+
+// Exited is the exit code of the last process when it has ended by itself; false while it runs, and when a signal ended it.
+func (s *Server) Exited() (code int, ok bool) {
+	if s.Running() {
+		return 0, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil || s.cmd.ProcessState == nil {
+		return 0, false
+	}
+	return s.cmd.ProcessState.ExitCode(), s.cmd.ProcessState.Exited()
+}
 
 // LogTail is the end of what the server has written, for error messages.
 func (s *Server) LogTail() string {

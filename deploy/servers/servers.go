@@ -28,11 +28,16 @@ type Options struct {
 	Definitions string
 	// Args are added to every server's flags.
 	Args []string
+	// Front, when it is set, is called with each server before any is started, and puts something between it and all others: it sets
+	// FrontAPI and FrontPeer.
+	Front func(*Server) error
 }
 
-// Cluster is a named set of servers.
+// Cluster is a named set of servers, and those that joined it.
 type Cluster struct {
 	Servers []*Server
+
+	opts Options
 }
 
 // Start starts the servers and waits until every one is ready, the newest feature level is in force and the definitions are loaded. When it fails nothing is left running, and the error ends with
@@ -54,36 +59,19 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{}
+	c := &Cluster{opts: opts}
 	var members []string
 	for i := range count {
-		s := &Server{
-			ID:     fmt.Sprintf("gk%d", i+1),
-			API:    ports[3*i],
-			Peer:   ports[3*i+1],
-			Admin:  ports[3*i+2],
-			binary: opts.Binary,
-		}
-		s.dir = filepath.Join(opts.Dir, s.ID)
-		if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		s, err := c.server(fmt.Sprintf("gk%d", i+1), ports[3*i:3*i+3])
+		if err != nil {
 			return nil, err
 		}
-		members = append(members, s.ID+"="+s.Peer)
+		members = append(members, s.ID+"="+s.FrontPeer)
 		c.Servers = append(c.Servers, s)
 	}
 	for _, s := range c.Servers {
-		s.args = append([]string{
-			"--id", s.ID,
-			"--data-dir", filepath.Join(s.dir, "data"),
-			"--api-address", s.API,
-			"--peer-address", s.Peer,
-			"--admin-address", s.Admin,
-		}, opts.Args...)
 		if count > 1 {
 			s.args = append(s.args, "--members", strings.Join(members, ","))
-		}
-		if opts.Profile != "" {
-			s.args = append(s.args, "--profile", opts.Profile)
 		}
 		if opts.Definitions != "" {
 			s.args = append(s.args, "--definitions", opts.Definitions)
@@ -104,6 +92,51 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// server makes a server that is not started yet, with these addresses for its API, its peers and its admin.
+func (c *Cluster) server(id string, ports []string) (*Server, error) {
+	s := &Server{
+		ID: id, API: ports[0], Peer: ports[1], Admin: ports[2], FrontAPI: ports[0], FrontPeer: ports[1],
+		binary: c.opts.Binary, dir: filepath.Join(c.opts.Dir, id),
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if c.opts.Front != nil {
+		if err := c.opts.Front(s); err != nil {
+			return nil, err
+		}
+	}
+	s.args = append([]string{
+		"--id", s.ID,
+		"--data-dir", s.Data(),
+		"--api-address", s.API,
+		"--peer-address", s.Peer,
+		"--admin-address", s.Admin,
+	}, c.opts.Args...)
+	if c.opts.Front != nil {
+		s.args = append(s.args, "--advertise-api", s.FrontAPI, "--advertise-peer", s.FrontPeer)
+	}
+	if c.opts.Profile != "" {
+		s.args = append(s.args, "--profile", c.opts.Profile)
+	}
+	return s, nil
+}
+
+// Join starts a server with an id that was never used, which joins the cluster; it does not wait until it has.
+func (c *Cluster) Join(id string) (*Server, error) {
+	ports, err := FreePorts(3)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.server(id, ports)
+	if err != nil {
+		return nil, err
+	}
+	s.args = append(s.args, "--join", strings.Join(c.Endpoints(), ","))
+	c.Servers = append(c.Servers, s)
+	return s, s.Start()
 }
 
 // settled waits for what a new leader does by itself after it has become ready: it puts the newest feature level in force, and
@@ -132,7 +165,7 @@ func (c *Cluster) settled(ctx context.Context, definitions bool) error {
 func (c *Cluster) Endpoints() []string {
 	var endpoints []string
 	for _, s := range c.Servers {
-		endpoints = append(endpoints, s.API)
+		endpoints = append(endpoints, s.FrontAPI)
 	}
 	return endpoints
 }

@@ -1,0 +1,140 @@
+package network
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// echo is a server that sends back what it gets, behind a proxy of which only "a" is a client.
+func echo(t *testing.T) (*Network, net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = io.Copy(c, c)
+			}()
+		}
+	}()
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	front.Close()
+	n := New(1)
+	if err := n.Proxy(front.Addr().String(), "echo", l.Addr().String(), Always("a")); err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", front.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		n.Close()
+		l.Close()
+	})
+	return n, c
+}
+
+func say(t *testing.T, c net.Conn, word string) {
+	t.Helper()
+	if _, err := io.WriteString(c, word); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hear(t *testing.T, c net.Conn, word string) {
+	t.Helper()
+	got := make([]byte, len(word))
+	if _, err := io.ReadFull(c, got); err != nil || string(got) != word {
+		t.Fatalf("heard %q, %v; not %q", got, err, word)
+	}
+}
+
+// silent fails if anything arrives although the link is down.
+func silent(t *testing.T, c net.Conn) {
+	t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	n, err := c.Read(make([]byte, 1))
+	timeout, ok := errors.AsType[net.Error](err)
+	if n > 0 || !ok || !timeout.Timeout() {
+		t.Fatalf("%d bytes came through, %v", n, err)
+	}
+	if err := c.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSet_LinkDown_HoldsUpEachDirectionByItself(t *testing.T) {
+	for _, l := range []Link{{"a", "echo"}, {"echo", "a"}} {
+		n, c := echo(t)
+		say(t, c, "one")
+		hear(t, c, "one")
+		n.Set(l, State{Down: true})
+		say(t, c, "two")
+		silent(t, c)
+		n.Set(Link{"b", "echo"}, State{})
+		silent(t, c)
+		n.Heal()
+		hear(t, c, "two")
+	}
+}
+
+func TestSet_Late_ArrivesInOrder(t *testing.T) {
+	n, c := echo(t)
+	n.Set(Link{"a", "echo"}, State{Delay: time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1})
+	for range 20 {
+		say(t, c, "abc")
+	}
+	for range 20 {
+		hear(t, c, "abc")
+	}
+}
+
+func TestReset_BreaksTheLinksConnections(t *testing.T) {
+	n, c := echo(t)
+	say(t, c, "one")
+	hear(t, c, "one")
+	n.Reset(Link{"b", "echo"})
+	say(t, c, "two")
+	hear(t, c, "two")
+	n.Reset(Link{"a", "echo"})
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("the connection lives")
+	}
+}
+
+func TestPeer_ReadsWhoDials_AndNotMore(t *testing.T) {
+	hello := []byte("gkpeer\x00\x01\x00\x00\x0a\x00\x03abc\x00\x03gk2rest")
+	r, w := io.Pipe()
+	go func() {
+		_, _ = w.Write(hello)
+		w.Close()
+	}()
+	from, read, err := Peer(r)
+	if err != nil || from != "gk2" || string(read) != string(hello[:len(hello)-4]) {
+		t.Errorf("%q, %q, %v", from, read, err)
+	}
+	rest, err := io.ReadAll(r)
+	if err != nil || string(rest) != "rest" {
+		t.Errorf("%q, %v", rest, err)
+	}
+}

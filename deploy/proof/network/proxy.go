@@ -1,0 +1,147 @@
+package network
+
+import (
+	"io"
+	"net"
+	"time"
+)
+
+// Who reads from a new connection as much as it needs to know who has dialed, and returns that and what it has read.
+type Who func(io.Reader) (name string, read []byte, err error)
+
+// Always is the Who of connections that all count as one end's.
+func Always(name string) Who {
+	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
+}
+
+// Proxy listens on an address and passes everything on to the target, which is the end called to. It ends with the network.
+func (n *Network) Proxy(listen, to, target string, who Who) error {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	if !n.keep(l, Link{}) {
+		return net.ErrClosed
+	}
+	n.wg.Go(func() {
+		defer n.forget(l)
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			n.wg.Go(func() { n.serve(in.(*net.TCPConn), to, target, who) })
+		}
+	})
+	return nil
+}
+
+// serve passes a connection on until either side ends it.
+func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
+	if !n.keep(in, Link{}) {
+		return
+	}
+	defer n.forget(in)
+	from, read, err := who(in)
+	if err != nil {
+		return
+	}
+	link := Link{from, to}
+	if !n.keep(in, link) {
+		return
+	}
+	if !n.passable(link, time.Now()) {
+		return
+	}
+	conn, err := net.Dial("tcp", target)
+	if err != nil {
+		_ = in.SetLinger(0) // refused, as the target itself would
+		return
+	}
+	out := conn.(*net.TCPConn)
+	if !n.keep(out, link) {
+		return
+	}
+	defer n.forget(out)
+	if _, err := out.Write(read); err != nil {
+		return
+	}
+	ended := make(chan struct{}, 2)
+	for _, way := range []struct {
+		from, to *net.TCPConn
+		link     Link
+	}{{in, out, link}, {out, in, Link{to, from}}} {
+		n.wg.Go(func() {
+			n.pump(way.to, way.from, way.link)
+			ended <- struct{}{}
+		})
+	}
+	<-ended
+	in.Close()
+	out.Close()
+	<-ended
+}
+
+// piece is something on its way.
+type piece struct {
+	bytes []byte
+	due   time.Time
+}
+
+// pump passes on what comes, in its order, each piece when it is due and the link is up.
+func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
+	way := make(chan piece, 64)
+	n.wg.Go(func() {
+		defer close(way)
+		for {
+			buffer := make([]byte, 32<<10)
+			count, err := from.Read(buffer)
+			if count > 0 {
+				s, _ := n.state(l)
+				select {
+				case way <- piece{buffer[:count], time.Now().Add(n.late(s))}:
+				case <-n.done:
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	for p := range way {
+		if !n.passable(l, p.due) {
+			break
+		}
+		if _, err := to.Write(p.bytes); err != nil {
+			break
+		}
+	}
+	if c, ok := from.(io.Closer); ok {
+		c.Close() // so that the reader above ends
+	}
+	for range way { // what is still on its way is lost
+	}
+}
+
+// passable waits until the instant is reached and the link is up; it says false when the network was closed before.
+func (n *Network) passable(l Link, due time.Time) bool {
+	if wait := time.Until(due); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-n.done:
+			return false
+		}
+	}
+	for {
+		s, changed := n.state(l)
+		if !s.Down {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-n.done:
+			return false
+		}
+	}
+}

@@ -38,10 +38,9 @@ func (s *sightings) saw(state *fsm.State, id semaphore.Identity, now time.Time) 
 	if known && now.Sub(at) < sightAgain {
 		return
 	}
-	if old, ok := state.Sighting(c.group, c.acquirer); ok && !known && now.Sub(old.At) < sightAgain {
+	at = now
+	if old, ok := state.Sighting(c.group, c.acquirer); ok && now.Sub(old.At) < sightAgain {
 		at = old.At // another leader noted it
-	} else {
-		at = now
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,0 +1,163 @@
+package keeper
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func (w *world) wantSeen(group, acquirer string, want bool) {
+	w.t.Helper()
+	if _, ok := w.machine.State().Sighting(group, acquirer); ok != want {
+		w.t.Fatalf("%s of %s is known: %v, want %v", acquirer, group, ok, want)
+	}
+}
+
+func TestSightings_FirstSightWithinASecond_DeniedOrNot(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
+		w.granted(ask("a", ""))
+		w.denied(ask("b", ""), semaphore.NoFreePermit)
+		w.denied(as(semaphore.Identity{Group: "dr", Acquirer: "c"}, ""), semaphore.GroupMismatch)
+		w.wait1(ask("d", "1")).cancel()
+		w.sleep(sightEvery)
+		for _, acquirer := range []string{"a", "b", "d"} {
+			w.wantSeen("prod", acquirer, true)
+		}
+		w.wantSeen("dr", "c", true)
+		if n := w.machine.State().SightingCount(); n != 4 {
+			t.Fatalf("%d callers are known, want 4", n)
+		}
+	})
+}
+
+func TestSightings_KnownCaller_WritesNothingUntilItIsLongAgo(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		before := w.tape.entries()
+		for range 50 {
+			w.sleep(10 * time.Second)
+			w.try(ask("a", ""))
+		}
+		if n := w.tape.entries() - before; n != 0 {
+			t.Fatalf("denials of a known caller wrote %d entries", n)
+		}
+		w.sleep(sightAgain)
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		if n := w.tape.entries() - before; n != 1 {
+			t.Fatalf("%d entries renewed the sighting, want 1", n)
+		}
+		if s, _ := w.machine.State().Sighting("prod", "a"); time.Since(s.At) > 2*time.Minute {
+			t.Fatalf("it was last seen %v ago", time.Since(s.At))
+		}
+	})
+}
+
+func TestSightings_AfterAFailOver_NothingIsWrittenThatTheStateKnows(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		// Another leader renews it while this one remembers that it is long ago.
+		w.demote()
+		w.sleep(2 * sightAgain)
+		w.term++
+		w.tape.setTerm(w.term)
+		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{
+			fsm.Sight{Term: w.term, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "a", At: time.Now()}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.tape.Append(entry)
+		w.promote(w.term + 1)
+		before := w.tape.entries()
+		w.try(ask("a", ""))
+		w.sleep(2 * sightEvery)
+		if n := w.tape.entries() - before; n != 0 {
+			t.Fatalf("%d entries for what the state knows", n)
+		}
+	})
+}
+
+func TestSightings_NotAppended_AreSeenAgain(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
+		w.tape.refuseAll(consensus.ErrNotAppended)
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		w.tape.refuseAll(nil)
+		w.sleep(sightEvery)
+		w.wantSeen("prod", "a", false)
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		w.wantSeen("prod", "a", true)
+	})
+}
+
+func TestSightings_LevelNotInForce_NothingIsProposed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
+		w.try(ask("a", ""))
+		w.sleep(10 * sightEvery)
+		w.wantSeen("prod", "a", false)
+		w.raise()
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		w.wantSeen("prod", "a", true)
+	})
+}
+
+func TestSightings_AFloodOfCallers_IsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s sightings
+		state := fsm.New("test").State()
+		for i := range maxSeen + maxSightings {
+			s.saw(state, semaphore.Identity{Group: "prod", Acquirer: fmt.Sprint(i)}, time.Now())
+			if i%maxSightings == 0 {
+				s.take()
+			}
+		}
+		if len(s.renewed) > maxSeen || len(s.waiting) > maxSightings {
+			t.Fatalf("%d are remembered and %d wait", len(s.renewed), len(s.waiting))
+		}
+		if n := len(s.take()); n == 0 {
+			t.Fatal("nobody waits to be noted")
+		}
+	})
+}
+
+func TestSightings_KnownCaller_AllocatesNothing(t *testing.T) {
+	var s sightings
+	state, now := fsm.New("test").State(), time.Now()
+	id := semaphore.Identity{Group: "prod", Acquirer: "a"}
+	s.saw(state, id, now)
+	if n := testing.AllocsPerRun(1000, func() { s.saw(state, id, now) }); n != 0 {
+		t.Fatalf("%v allocations for a known caller", n)
+	}
+}
+
+func BenchmarkSightings_KnownCaller(b *testing.B) {
+	var s sightings
+	state, now := fsm.New("test").State(), time.Now()
+	ids := make([]semaphore.Identity, 10_000)
+	for i := range ids {
+		ids[i] = semaphore.Identity{Group: "prod", Acquirer: fmt.Sprint("host-", i)}
+		s.saw(state, ids[i], now)
+		s.take()
+	}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := 0; pb.Next(); i++ {
+			s.saw(state, ids[i%len(ids)], now)
+		}
+	})
+}

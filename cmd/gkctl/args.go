@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -74,7 +74,7 @@ func definitions(ctx context.Context, c *client.Client, names []string, labels s
 		}
 		for _, name := range some {
 			if labels == "" && !isGlob(name) && !seen[name] {
-				return nil, &codeError{code: exitNoSuch, err: fmt.Errorf("there is no definition %q", name), hint: "`gkctl get` lists the definitions."}
+				return nil, &codeError{code: exitNoSuch, err: errors.New(noDefinition(ctx, c, name)), hint: "`gkctl get` lists the definitions."}
 			}
 		}
 	}

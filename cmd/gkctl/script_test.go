@@ -47,9 +47,10 @@ func TestScript(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			if err := server.Ready(t.Context()); err != nil {
+			if err := settled(t.Context(), server); err != nil {
 				return err
 			}
+			env.Values["fleet"] = fleet{}
 			env.Setenv("GK_ENDPOINTS", server.APIAddress())
 			env.Setenv("GK_CONFIG", filepath.Join(env.WorkDir, "config.yaml"))
 			env.Setenv("GK_AUTHOR", "alice@ops")
@@ -58,6 +59,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await":  await,
+			"serve":  serve,
+			"shut":   shutServers,
 			"status": exitStatus,
 			"many":   writeMany,
 			"keep":   keep,

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// awaitFor bounds the loops of scripts. It is long because machines that test are busy.
+const awaitFor = 60 * time.Second
+
+// await runs a program again and again until it succeeds and its output matches, for a minute at most: await PATTERN PROGRAM ARGUMENT...
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: await PATTERN PROGRAM ARGUMENT...")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err = ts.Exec(args[1], args[2:]...); err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			ts.Fatalf("%q did not print %q within %s (%v):\n%s", args[1:], args[0], awaitFor, err, ts.ReadFile("stdout"))
+		}
+	}
+}
+
+// settled waits until a server serves and its newest feature level is in force, which is the cluster's first revision.
+func settled(ctx context.Context, s *gatekeeper.Server) error {
+	if err := s.Ready(ctx); err != nil {
+		return err
+	}
+	c, err := client.Dial(ctx, []string{s.APIAddress()})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		status, err := c.Cluster().GetStatus(ctx, new(gatekeeperv1.GetStatusRequest))
+		if err == nil && status.GetFeatureLevel() >= fsm.SupportedLevel {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// fleet is the servers that a script has started itself, by their ids.
+type fleet map[string]*gatekeeper.Server
+
+// serve starts a cluster of so many servers, which the script asks from then on: serve COUNT
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: serve COUNT")
+	}
+	count, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	listeners := make([]net.Listener, count)
+	members := make([]gatekeeper.Member, count)
+	for i := range count {
+		listeners[i], err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+		ts.Check(err)
+		members[i] = gatekeeper.Member{ID: fmt.Sprintf("gk%d", i+1), PeerAddress: listeners[i].Addr().String()}
+	}
+	started := ts.Value("fleet").(fleet)
+	var endpoints []string
+	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	defer cancel()
+	for i, m := range members {
+		s, err := gatekeeper.Open(ctx, gatekeeper.Config{
+			ID: m.ID, Members: members, DataDir: filepath.Join(ts.MkAbs("."), "."+m.ID), Profile: gatekeeper.ProfileFast,
+			APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]},
+			Logger: slog.New(slog.DiscardHandler),
+		})
+		ts.Check(err)
+		started[m.ID] = s
+		ts.Defer(func() { started.shut(ts, m.ID) })
+		endpoints = append(endpoints, s.APIAddress())
+	}
+	for _, s := range started {
+		ts.Check(settled(ctx, s))
+	}
+	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
+}
+
+// shutServers closes servers that serve has started: shut ID...
+func shutServers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: shut ID...")
+	}
+	for _, id := range args {
+		ts.Value("fleet").(fleet).shut(ts, id)
+	}
+}
+
+func (f fleet) shut(ts *testscript.TestScript, id string) {
+	s := f[id]
+	delete(f, id)
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		ts.Logf("close %s: %v", id, err)
+	}
+}

@@ -79,7 +79,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 		for _, m := range members {
 			l.rows = append(l.rows, o.row(&m))
 			if m.Err != nil {
-				silent = append(silent, fmt.Sprintf("%s: %v", strings.TrimSpace(m.ID()+" "+m.Endpoint), m.Err))
+				silent = append(silent, strings.TrimSpace(m.ID()+" "+m.Endpoint)+": "+sentence(m.Err))
 			}
 		}
 		if err := o.print(o.output, l); err != nil {
@@ -141,7 +141,7 @@ func toMemberJSON(m client.MemberStatus) memberJSON {
 		out.Status, _ = messageJSON(m.Status) // it came as a message
 	}
 	if m.Err != nil {
-		out.Error = m.Err.Error()
+		out.Error = sentence(m.Err)
 	}
 	return out
 }
@@ -158,8 +158,8 @@ addresses of the cluster: then it asks to be taken in by itself, and this comman
 	}
 	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it a non-voter: it follows, and does not count")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return a.onCluster(cmd, func(ctx context.Context, c gatekeeperv1.ClusterServiceClient) error {
-			r, err := c.AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
+		return a.onCluster(cmd, func(ctx context.Context, c *client.Client) error {
+			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
 			if err == nil {
 				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), plural(len(r.GetMembers()), "member", "members"))
 			}
@@ -175,8 +175,8 @@ func newClusterRemove(a *app) *cobra.Command {
 		Short: "Take a server out; its id is never taken again",
 		Args:  exactly(1, "the id of the server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onCluster(cmd, func(ctx context.Context, c gatekeeperv1.ClusterServiceClient) error {
-				r, err := c.RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: args[0]})
+			return a.onCluster(cmd, func(ctx context.Context, c *client.Client) error {
+				r, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: args[0]})
 				if err == nil {
 					fmt.Fprintf(a.out, "%s removed, %s left\n", args[0], plural(len(r.GetMembers()), "member is", "members are"))
 				}
@@ -186,33 +186,12 @@ func newClusterRemove(a *app) *cobra.Command {
 	}
 }
 
-func newClusterTransfer(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "transfer [ID]",
-		Short: "Hand leadership to a voter, or to the one furthest on",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req := new(gatekeeperv1.TransferLeadershipRequest)
-			if len(args) > 0 {
-				req.Id = args[0]
-			}
-			return a.onCluster(cmd, func(ctx context.Context, c gatekeeperv1.ClusterServiceClient) error {
-				r, err := c.TransferLeadership(ctx, req)
-				if err == nil {
-					fmt.Fprintf(a.out, "%s leads\n", r.GetLeaderId())
-				}
-				return err
-			})
-		},
-	}
-}
-
 // onCluster runs f, which changes the cluster, and says how to go on when its outcome is not known.
-func (a *app) onCluster(cmd *cobra.Command, f func(context.Context, gatekeeperv1.ClusterServiceClient) error) error {
+func (a *app) onCluster(cmd *cobra.Command, f func(context.Context, *client.Client) error) error {
 	return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := a.bounded(ctx)
 		defer cancel()
-		err := f(ctx, c.Cluster())
+		err := f(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return &codeError{code: exitUnreachable, err: err, hint: "`gkctl cluster status` shows whether it was done."}
 		}

@@ -75,7 +75,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 		return exitOK
 	}
 	code, hint := classify(cmd, err)
-	if text := strings.TrimRight(err.Error(), "\n"); text != "" {
+	if text := strings.TrimRight(sentence(err), "\n"); text != "" {
 		a.say("gkctl: %s", text)
 	}
 	if hint != "" {
@@ -107,10 +107,22 @@ func classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return exitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return exitUnreachable, "Look before you repeat it: it may have been done."
+	case noLeader(err):
+		return exitUnreachable, "An election takes a few seconds. If it goes on, too few voters run: `gkctl cluster status` shows which members answer."
 	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return exitUnreachable, "Is gatekeeperd running there? --endpoints, GK_ENDPOINTS or a context say where the servers are; `gkctl context list` shows which."
 	}
 	return exitFailure, ""
+}
+
+func noLeader(err error) bool {
+	e, ok := errors.AsType[*client.UnavailableError](err)
+	return ok && e.NoLeader()
+}
+
+// sentence is an error's text without what Go and gRPC say of a time that was over.
+func sentence(err error) string {
+	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
 }
 
 func is[T error](err error) bool {

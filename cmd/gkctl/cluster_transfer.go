@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func newClusterTransfer(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "transfer [ID]",
+		Short: "Hand leadership to a voter, or to the one furthest on",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return a.onCluster(cmd, func(ctx context.Context, c *client.Client) error {
+					_, err := c.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{Id: args[0]})
+					if err == nil {
+						fmt.Fprintf(a.out, "%s leads\n", args[0])
+					}
+					return err
+				})
+			}
+			return a.onCluster(cmd, a.transferToAny)
+		},
+	}
+}
+
+// transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
+func (a *app) transferToAny(ctx context.Context, c *client.Client) error {
+	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
+	if err != nil {
+		return err
+	}
+	term := leaderOrNewest(before).GetTerm()
+	if _, err := c.Cluster().TransferLeadership(ctx, new(gatekeeperv1.TransferLeadershipRequest)); err != nil {
+		return err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if now, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
+			if s := leaderOrNewest(now); s.GetRole() == "leader" && s.GetTerm() > term {
+				fmt.Fprintf(a.out, "%s leads\n", s.GetId())
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return &codeError{
+				code: exitUnreachable, err: fmt.Errorf("leadership was handed over, and no member said within --timeout that it leads now"),
+				hint: "`gkctl status` shows who leads.",
+			}
+		}
+	}
+}

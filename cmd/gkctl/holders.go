@@ -52,6 +52,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			}
 			permits = append(permits, p)
 		}
+		o.pointOut(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore))
 		return o.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
 			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},

@@ -38,6 +38,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		o.pointOut(ctx, c, o.globs, mapped(r.GetWaiters(), (*gatekeeperv1.Waiter).GetSemaphore))
 		return o.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 			more:    []string{"HOLDER", "REQUEST"},

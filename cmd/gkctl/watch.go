@@ -42,6 +42,7 @@ is replaced by another one. -o json prints each event of the API on a line.`,
 
 func (o *watchOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		o.pointOut(ctx, c, o.globs, nil)
 		told := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func newContext(a *app) *cobra.Command {
       group: prod
       tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
 
-Paths are relative to the file. Flags and variables come before the context, but for --context, which comes before variables.`,
+Paths in the file are relative to it; set writes them from the root. Flags and variables come before the context, but for --context, which comes before variables.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -121,13 +122,22 @@ func newContextSet(a *app) *cobra.Command {
 					flag string
 					from string
 					to   *string
+					file bool
 				}{
-					{"group", group, &c.Group}, {"acquirer", acquirer, &c.Acquirer},
-					{"tls-ca", g.tls.CA, &c.TLS.CA}, {"tls-cert", g.tls.Cert, &c.TLS.Cert}, {"tls-key", g.tls.Key, &c.TLS.Key},
-					{"tls-server-name", g.tls.ServerName, &c.TLS.ServerName},
+					{"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
+					{"tls-ca", g.tls.CA, &c.TLS.CA, true}, {"tls-cert", g.tls.Cert, &c.TLS.Cert, true}, {"tls-key", g.tls.Key, &c.TLS.Key, true},
+					{"tls-server-name", g.tls.ServerName, &c.TLS.ServerName, false},
 				} {
-					if cmd.Flags().Changed(s.flag) {
-						*s.to = s.from
+					if !cmd.Flags().Changed(s.flag) {
+						continue
+					}
+					*s.to = s.from
+					if s.file && s.from != "" { // gkctl is called from other folders later
+						abs, err := filepath.Abs(s.from)
+						if err != nil {
+							return usagef("--%s: %w", s.flag, err)
+						}
+						*s.to = abs
 					}
 				}
 				if cmd.Flags().Changed("endpoints") {

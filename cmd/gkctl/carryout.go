@@ -36,14 +36,35 @@ func (a *app) carryOut(
 	defer cancel()
 	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
 	if flags.dryRun {
-		out.preview, err = a.preview(ctx, c, plan, drain, end)
-	} else {
-		out.Revision, err = a.send(ctx, c, plan, drain, end, again)
+		if out.preview, err = a.preview(ctx, c, plan, drain, end); err != nil {
+			return err
+		}
+		return a.told(output, plan, &out)
 	}
-	if err != nil {
+	doubts := a.doubts(ctx, c, plan, drain, end)
+	if out.Revision, err = a.send(ctx, c, plan, drain, end, again); err != nil {
 		return err
 	}
-	return a.told(output, plan, &out)
+	if err := a.told(output, plan, &out); err != nil {
+		return err
+	}
+	for _, text := range doubts {
+		a.say("warning: %s", cell(text))
+	}
+	return nil
+}
+
+// doubts are what a person should know of a plan, above all that nobody known would be let in: a slip in a pattern pauses a task
+// without a word. A script has --dry-run for that.
+func (a *app) doubts(ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending) []string {
+	if !a.errTTY {
+		return nil
+	}
+	r, err := a.preview(ctx, c, plan, drain, end)
+	if err != nil {
+		return nil // what is wrong with the plan is said when it is sent
+	}
+	return effectWarnings(r.GetEffects(), nil, someOf)
 }
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.

@@ -69,6 +69,9 @@ func TestProgress_IsForTerminals(t *testing.T) {
 func TestCommands_EachSaysWhatItDoes(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
+		if c.Hidden { // gkctl calls it, nobody else
+			return
+		}
 		if c.Short == "" || c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" && c.Name() != "help" {
 			t.Errorf("%q has no short help, or no group", c.CommandPath())
 		}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// moving is a move of task a, which token 1 holds, and of task b, which nobody holds, planned at revision 10 and made at 20.
+func moving(t *testing.T, drains bool) (h *handovers, at func(time.Duration) time.Time) {
+	t.Helper()
+	edit := func(name string) *gatekeeperv1.Edit {
+		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: &gatekeeperv1.Definition{Name: name, GroupPattern: proto.String("dr")}}}
+	}
+	h = newHandovers(&gatekeeperv1.PlanMoveResponse{
+		Edits:    []*gatekeeperv1.Edit{edit("a"), edit("b")},
+		Effects:  []*gatekeeperv1.Effect{{Semaphore: "a", Stopped: []*gatekeeperv1.Stopped{{Permit: permitIn("a", "prod", 1, 5)}}}},
+		Revision: 10,
+	}, "prod", drains)
+	start := time.Unix(0, 0)
+	h.begin(20, start)
+	return h, start.Add
+}
+
+func permitIn(name, group string, token, granted uint64) *gatekeeperv1.Permit {
+	return &gatekeeperv1.Permit{
+		Semaphore: name, Token: token, GrantedRevision: granted, State: gatekeeperv1.PermitState_PERMIT_STATE_LIVE,
+		Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "app1"},
+	}
+}
+
+func permitEvent(revision uint64, kind gatekeeperv1.EventKind, p *gatekeeperv1.Permit) *gatekeeperv1.Event {
+	return &gatekeeperv1.Event{Revision: revision, Kind: kind, Semaphore: p.GetSemaphore(), Permit: p}
+}
+
+func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {
+	h, at := moving(t, true)
+	h.seen = 20
+	if h.done() || h.left != 1 {
+		t.Fatalf("done %v with %d left", h.done(), h.left)
+	}
+	line := h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(30*time.Millisecond))
+	if line != "a released by app1 in prod (token 1) after 30ms" || !h.done() {
+		t.Errorf("%q, done %v", line, h.done())
+	}
+	line = h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(40*time.Millisecond))
+	if line != "a granted to app1 in dr (token 2) after 40ms" {
+		t.Errorf("%q", line)
+	}
+	old := h.tasks["a"].old[0]
+	if old.overran || len(h.tasks["a"].started) != 1 {
+		t.Errorf("%+v, started %d", old, len(h.tasks["a"].started))
+	}
+}
+
+func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
+	h, at := moving(t, true)
+	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
+	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // is let in as before
+	if h.left != 2 {
+		t.Errorf("%d left, want 2", h.left)
+	}
+}
+
+func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
+	h, at := moving(t, true)
+	if line := h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(0)); line != "" {
+		t.Errorf("%q", line)
+	}
+	if h.left != 0 || len(h.tasks["a"].old) != 0 || h.done() {
+		t.Errorf("%d left, %d old, done %v: events up to the move are still to come", h.left, len(h.tasks["a"].old), h.done())
+	}
+}
+
+func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
+	for name, c := range map[string]struct {
+		drains, over bool
+		end          gatekeeperv1.EventKind
+		overran      bool
+	}{
+		"released in time":           {true, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
+		"released late":              {true, true, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, true},
+		"expired late":               {true, true, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
+		"expired within the drain":   {true, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, false}, // it was not refreshed: its holder was gone
+		"released without a drain":   {false, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
+		"expired without a drain":    {false, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
+		"held for an operator, late": {true, true, gatekeeperv1.EventKind_EVENT_KIND_HELD, true},
+	} {
+		h, at := moving(t, c.drains)
+		if c.over {
+			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a"}, at(time.Second))
+		}
+		h.event(permitEvent(26, c.end, permitIn("a", "prod", 1, 5)), at(2*time.Second))
+		if got := h.tasks["a"].old[0]; got.overran != c.overran || h.left != 0 {
+			t.Errorf("%s: overran %v, %d left", name, got.overran, h.left)
+		}
+	}
+}
+
+func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
+	h, at := moving(t, false)
+	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_COOLING, permitIn("a", "prod", 1, 5))
+	e.Cause = "expired"
+	h.event(e, at(time.Second))
+	if old := h.tasks["a"].old[0]; old.how != howExpired || h.left != 0 {
+		t.Errorf("%+v, %d left", old, h.left)
+	}
+}
+
+func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
+	h, at := moving(t, true)
+	h.seen = 30
+	line := h.event(&gatekeeperv1.Event{
+		Revision: 30, Kind: gatekeeperv1.EventKind_EVENT_KIND_REPLACED, Semaphore: "a", Author: "bob",
+		Definition: &gatekeeperv1.DefinitionRecord{Definition: &gatekeeperv1.Definition{Name: "a", GroupPattern: proto.String("prod")}},
+	}, at(time.Second))
+	if !strings.Contains(line, "edited again by bob") || !h.done() {
+		t.Errorf("%q, done %v", line, h.done())
+	}
+}
+
+func TestHandovers_MissedEvents_AreReplacedByWhoHolds(t *testing.T) {
+	h, at := moving(t, true)
+	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
+	h.missed([]*gatekeeperv1.Permit{
+		permitIn("b", "prod", 7, 12), permitIn("a", "dr", 9, 31), permitIn("elsewhere", "prod", 3, 4),
+	}, 40, at(time.Second))
+	a, b := h.tasks["a"], h.tasks["b"]
+	if a.old[0].how != howGone || b.old[0].how != "" || len(a.started) != 1 || h.left != 1 {
+		t.Errorf("a %+v, started %d; b %+v; %d left", a.old[0], len(a.started), b.old[0], h.left)
+	}
+	if h.seen != 40 || h.done() {
+		t.Errorf("seen %d, done %v", h.seen, h.done())
+	}
+}
+
+func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
+	h, at := moving(t, true)
+	var live, plain strings.Builder
+	b := &board{out: &live, live: true}
+	b.say(h, "x")
+	b.say(h, "y")
+	b.clear()
+	if got := live.String(); strings.Count(got, "\x1b[2A\x1b[J") != 2 || strings.Contains(got, "x") {
+		t.Errorf("%q", got)
+	}
+	p := &board{out: &plain}
+	p.say(h, "token 1 released\x1b[2J")
+	p.show(h)
+	p.clear()
+	if plain.String() != "token 1 released [2J\n" {
+		t.Errorf("%q", plain.String())
+	}
+	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  told to stop, 3s ago" {
+		t.Errorf("%q", lines)
+	}
+}

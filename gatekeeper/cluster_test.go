@@ -114,8 +114,8 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 	closeServer(t, s)
 	s = open(t, cfg) // asks nobody: the folder knows
 	ready(t, s)
-	if !strings.Contains(log.String(), "Join is not looked at") {
-		t.Error("a restart does not say that Join means nothing")
+	if !strings.Contains(log.String(), "Join is asked only for a vote") {
+		t.Error("a restart does not say what Join still means")
 	}
 }
 

@@ -47,9 +47,10 @@ type Config struct {
 	Listeners Listeners
 
 	// Members are the first members of a new cluster, this one among them: the same on each. Empty, with Join empty too: a new
-	// cluster of this server alone. A data folder that belongs to a cluster already is started from; then Members and Join say nothing.
+	// cluster of this server alone. A data folder that belongs to a cluster already is started from; then Members say nothing.
 	Members []Member
-	// Join are API addresses of servers of an existing cluster, which are asked to take this server in. Not with Members.
+	// Join are API addresses of servers of an existing cluster, which are asked to take this server in, and, as long as it has no
+	// vote, each new leader again to give it one. Not with Members.
 	Join []string
 	// Profile says how soon a dead leader is replaced. Default ProfileDefault; in Memory a server leads at once.
 	Profile Profile

@@ -26,12 +26,11 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 	folder, err := consensus.PrepareFolder(want)
 	if !errors.Is(err, consensus.ErrClusterIDNeeded) {
 		if err == nil && want.Join {
-			c.Logger.Info("the data folder belongs to a cluster: Join is not looked at", slog.Any("cluster_id", folder.ClusterID()))
+			c.Logger.Info("the data folder belongs to a cluster: Join is asked only for a vote, when this member has none", slog.Any("cluster_id", folder.ClusterID()))
 		}
 		return folder, c.folderError(err)
 	}
-	j := joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, log: c.Logger}
-	answer, err := j.ask(ctx)
+	answer, err := c.joining(peerAddress, creds).ask(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +39,11 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 	}
 	folder, err = consensus.PrepareFolder(want)
 	return folder, c.folderError(err)
+}
+
+// joining is this server as one that the servers of Join take in.
+func (c *Config) joining(peerAddress string, creds credentials.TransportCredentials) *joining {
+	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, log: c.Logger}
 }
 
 func (c *Config) members() []consensus.Member {

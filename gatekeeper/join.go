@@ -39,7 +39,7 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
 		for _, server := range j.servers {
 			clusterID, err = j.askOne(ctx, server)
-			if err == nil || errors.Is(err, ErrJoinRefused) {
+			if err == nil || refused(err) {
 				return clusterID, err
 			}
 			if ctx.Err() != nil {
@@ -54,6 +54,8 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 		}
 	}
 }
+
+func refused(err error) bool { return errors.Is(err, ErrJoinRefused) }
 
 func (j *joining) askOne(ctx context.Context, server string) (clusterID string, err error) {
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())

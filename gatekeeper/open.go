@@ -101,6 +101,9 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.serve(measures)
+	if len(cfg.Join) > 0 {
+		s.askForVote(cfg.joining(peerAddress, credentials))
+	}
 
 	if members, err := s.node.Members(); err == nil {
 		cfg.warnOfMembers(peerAddress, members)
@@ -209,6 +212,22 @@ func (s *Server) serve(measures *metrics.Metrics) {
 	if s.cfg.DumpInterval > 0 {
 		s.running.Go(s.dumps)
 	}
+}
+
+// askForVote has a server that was taken in ask for its vote until it has one or ends.
+func (s *Server) askForVote(j *joining) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.running.Go(func() {
+		defer cancel()
+		j.askForVote(ctx, s.node, voteCheck)
+	})
+	s.running.Go(func() {
+		select {
+		case <-s.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
 }
 
 // retire has the cluster remember a member that is to be removed, so that its id is never taken again.

@@ -14,9 +14,9 @@ const caughtUp = 64
 // AddMember adds a member as a non-voter. Unless nonVoter is set it is made a voter in the background once its log has
 // caught up: a voter that has nothing would take part in majorities that cannot form without it.
 //
-// The intent to make it a voter lives as long as this leadership. Adding a member again that is there with the same address
-// is allowed and takes the intent up again. Other errors: ErrMemberExists, ErrMemberRetired, ErrInvalidMember,
-// *NotLeaderError, and ErrUnknownOutcome.
+// The intent to make it a voter lives as long as this leadership; a server that joins asks the next leader again. Adding a
+// member again that is there with the same address is allowed and takes the intent up again. Other errors: ErrMemberExists,
+// ErrMemberRetired, ErrInvalidMember, *NotLeaderError, and ErrUnknownOutcome.
 func (n *Node) AddMember(ctx context.Context, id, peerAddress string, nonVoter bool) error {
 	if err := checkMemberID(id); err != nil {
 		return err

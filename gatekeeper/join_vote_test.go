@@ -1,0 +1,118 @@
+package gatekeeper
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// elections is a cluster that a member looks at: a new leader after so many looks, and a vote when one is given.
+type elections struct {
+	gatekeeperv1.UnimplementedClusterServiceServer
+	// looksPerTerm and giving say how long a leader leads, and in which term it gives the vote that it is asked for.
+	looksPerTerm, giving uint64
+	refuse               bool
+
+	mu    sync.Mutex // guards what is below
+	looks uint64
+	asked map[uint64]int // requests by term
+	voter bool
+}
+
+func (e *elections) term() uint64 { return 1 + e.looks/e.looksPerTerm }
+
+func (e *elections) Members() ([]consensus.Member, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return []consensus.Member{{ID: "gk1", Voter: true}, {ID: "gk4", Voter: e.voter}}, nil
+}
+
+func (e *elections) Leader() consensus.Leader {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.looks++
+	return consensus.Leader{ID: "gk1", Term: e.term()}
+}
+
+func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberRequest) (*gatekeeperv1.AddMemberResponse, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r.GetId() != "gk4" || r.GetPeerAddress() != "127.0.0.1:4" || r.GetNonVoter() {
+		return nil, status.Error(codes.InvalidArgument, "not what gk4 would ask")
+	}
+	e.asked[e.term()]++
+	if e.refuse {
+		return nil, status.Error(codes.FailedPrecondition, "no")
+	}
+	e.voter = e.term() == e.giving // what earlier leaders meant to do ended with them
+	return &gatekeeperv1.AddMemberResponse{}, nil
+}
+
+// asks runs askForVote against e until it has ended by itself, or so many terms are over.
+func (e *elections) asks(t *testing.T, terms uint64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	gatekeeperv1.RegisterClusterServiceServer(server, e)
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Serve(l) }) // its end is Stop
+	ctx, cancel := context.WithCancel(bounded(t))
+	defer running.Wait()
+	defer server.Stop()
+	defer cancel()
+	j := &joining{
+		servers: []string{"127.0.0.1:1", l.Addr().String()}, // nobody is at the first
+		id:      "gk4", peerAddress: "127.0.0.1:4", credentials: insecure.NewCredentials(), log: slog.New(slog.DiscardHandler),
+	}
+	done := make(chan struct{})
+	running.Go(func() {
+		defer close(done)
+		j.askForVote(ctx, e, time.Millisecond)
+	})
+	eventually(t, func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.term() > terms
+	})
+	cancel()
+	<-done
+}
+
+func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T) {
+	e := &elections{looksPerTerm: 20, giving: 3, asked: map[uint64]int{}}
+	e.asks(t, 5)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.voter || len(e.asked) != 3 || e.asked[1] != 1 || e.asked[2] != 1 || e.asked[3] != 1 {
+		t.Errorf("voter %v, asked by term %v; want one question in each of 3 terms", e.voter, e.asked)
+	}
+}
+
+func TestJoiner_VoteRefused_AsksNotAgainInThatTerm(t *testing.T) {
+	e := &elections{looksPerTerm: 20, refuse: true, asked: map[uint64]int{}}
+	e.asks(t, 2)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.asked[1] != 1 || e.asked[2] != 1 {
+		t.Errorf("asked by term %v, want one question in each", e.asked)
+	}
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// moveWorld is a cluster with two tasks in prod, and gkctl with a hand on its batches of edits.
+type moveWorld struct {
+	t         *testing.T
+	servers   map[string]*gatekeeper.Server
+	endpoints []string
+	// onBatch takes the place of each batch of edits that gkctl sends; send sends it.
+	onBatch func(ctx context.Context, send func() error) error
+}
+
+func newMoveWorld(t *testing.T, count int) *moveWorld {
+	t.Helper()
+	w := &moveWorld{t: t, servers: map[string]*gatekeeper.Server{}, onBatch: func(_ context.Context, send func() error) error { return send() }}
+	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
+	defer cancel()
+	members := make([]gatekeeper.Member, count)
+	listeners := make([]net.Listener, count)
+	for i := range members {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners[i], members[i] = l, gatekeeper.Member{ID: fmt.Sprintf("gk%d", i+1), PeerAddress: l.Addr().String()}
+	}
+	dir := t.TempDir()
+	for i, m := range members {
+		s, err := gatekeeper.Open(ctx, gatekeeper.Config{
+			ID: m.ID, Members: members, DataDir: filepath.Join(dir, m.ID), Profile: gatekeeper.ProfileFast,
+			APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]}, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.servers[m.ID], w.endpoints = s, append(w.endpoints, s.APIAddress())
+		t.Cleanup(func() { w.stop(m.ID) })
+	}
+	for _, s := range w.servers {
+		if err := settled(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := w.client()
+	for _, name := range []string{"a", "b"} {
+		if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: name, GroupPattern: new("prod")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// stop closes a server, once.
+func (w *moveWorld) stop(id string) {
+	s := w.servers[id]
+	delete(w.servers, id)
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), awaitFor)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// stopLeader closes the server that leads.
+func (w *moveWorld) stopLeader() {
+	status, err := w.client().Cluster().GetStatus(w.t.Context(), &gatekeeperv1.GetStatusRequest{})
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	w.stop(status.GetLeaderId())
+}
+
+func (w *moveWorld) client() *client.Client {
+	w.t.Helper()
+	c, err := client.Dial(w.t.Context(), w.endpoints, client.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// run runs gkctl, and returns its exit code and all that it printed.
+func (w *moveWorld) run(args ...string) (int, string) {
+	var out bytes.Buffer
+	hand := grpc.WithUnaryInterceptor(func(
+		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+	) error {
+		send := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
+		if method != gatekeeperv1.DefinitionService_BatchEdit_FullMethodName {
+			return send()
+		}
+		return w.onBatch(ctx, send)
+	})
+	a := &app{in: &bytes.Buffer{}, out: &out, err: &out, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
+	}}
+	code := run(w.t.Context(), a, args)
+	return code, out.String()
+}
+
+// groups are the group patterns of both tasks, and by how many changes they came about.
+func (w *moveWorld) groups() (patterns string, changes int) {
+	w.t.Helper()
+	c := w.client()
+	var all []string
+	for r, err := range c.AllDefinitions(w.t.Context(), &gatekeeperv1.ListDefinitionsRequest{}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		all = append(all, r.GetDefinition().GetGroupPattern())
+	}
+	h, err := c.Operator().ListHistory(w.t.Context(), &gatekeeperv1.ListHistoryRequest{Names: []string{"*"}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	seen := map[uint64]bool{}
+	for _, e := range h.GetEntries() {
+		if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_REPLACED {
+			seen[e.GetRevision()] = true
+		}
+	}
+	return strings.Join(all, " "), len(seen)
+}
+
+func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
+	for name, edited := range map[string]bool{"before the edit": false, "after the edit, before its answer": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newMoveWorld(t, 3)
+			var first atomic.Bool
+			w.onBatch = func(_ context.Context, send func() error) error {
+				if first.Swap(true) {
+					return send()
+				}
+				if edited {
+					if err := send(); err != nil {
+						return err
+					}
+				}
+				w.stopLeader()
+				return status.Error(codes.Unavailable, "the leader is gone")
+			}
+			code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "40s")
+			patterns, changes := w.groups()
+			if code != exitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nnobody held them\nundo with: gkctl undo ") {
+				t.Errorf("exit code %d, groups %q by %d changes\n%s", code, patterns, changes, out)
+			}
+		})
+	}
+}
+
+func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
+	w := newMoveWorld(t, 1)
+	w.onBatch = func(ctx context.Context, send func() error) error {
+		if err := send(); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "3s")
+	if code != exitUnreachable || !strings.Contains(out, "All of the move was made, or nothing of it. `gkctl history -n 1 a` says which") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	w.onBatch = func(context.Context, func() error) error {
+		t.Error("the move is made twice")
+		return status.Error(codes.Internal, "twice")
+	}
+	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != exitOK || !strings.Contains(out, "Nothing to move") {
+		t.Errorf("again: exit code %d\n%s", code, out)
+	}
+}
+
+func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
+	w := newMoveWorld(t, 1)
+	w.onBatch = func(_ context.Context, send func() error) error {
+		w.onBatch = func(_ context.Context, send func() error) error { return send() }
+		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+		return send()
+	}
+	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
+	patterns, _ := w.groups()
+	if code != exitFailure || patterns != "prod prod" || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "changed by bob") ||
+		!strings.Contains(out, "Move again if it is still meant.") {
+		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
+	}
+}
+
+// Whoever is granted a permit between the plan and the move is followed too.
+func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
+	w := newMoveWorld(t, 1)
+	w.onBatch = func(ctx context.Context, send func() error) error {
+		p, err := w.client().Semaphore("a").TryAcquire(ctx, client.WithGroup("prod"), client.WithAcquirer("late"))
+		if err != nil {
+			t.Error(err)
+			return err
+		}
+		go func() {
+			<-p.Context().Done() // it is told to stop
+			releasing, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), awaitFor)
+			defer cancel()
+			_ = p.Release(releasing)
+		}()
+		return send()
+	}
+	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
+	if code != exitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped, 1 of them by release") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
+	w := newMoveWorld(t, 1)
+	if _, err := w.client().Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{
+		Semaphore: "a", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "stuck"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "2s")
+	patterns, _ := w.groups()
+	if code != exitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder is still there after 2s") || !strings.Contains(out, "undo with: gkctl undo ") {
+		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
+	}
+}

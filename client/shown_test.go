@@ -20,10 +20,10 @@ import (
 var notShown = map[string]string{}
 
 // What no example shows is not documented: every exported symbol of the client and its adapters stands in an Example function of
-// one of them, or in a function of the same files that one calls.
+// one of them, or in a function of the same files that one calls. What takes a testing.TB is shown by a test in such a file.
 func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
-	dirs := []string{".", "cron", "deffile", "fence", "gocron", "weighted"}
+	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "weighted"}
 	fset := token.NewFileSet()
 	imports := exports(t, fset)
 	shown := map[string]bool{}
@@ -137,7 +137,7 @@ func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 	for _, f := range files {
 		for _, d := range f.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-				if strings.HasPrefix(f.Name.Name, "Example") {
+				if strings.HasPrefix(f.Name.Name, "Example") || strings.HasPrefix(f.Name.Name, "Test") {
 					bodies = append(bodies, f.Body)
 				} else {
 					helpers[info.Defs[f.Name]] = f.Body

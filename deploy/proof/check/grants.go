@@ -73,7 +73,7 @@ func grants(h *history.History) map[uint64]*grant {
 	}
 	for _, b := range h.Beliefs {
 		if g := all[b.Token]; g != nil {
-			g.lapse = max(g.lapse, b.Until)
+			g.lapse = max(g.lapse, b.Counted)
 		}
 	}
 	return all

@@ -31,13 +31,16 @@ func Gather(entries []Entry) (*History, error) {
 			calls[key] = len(h.Operations)
 			h.Operations = append(h.Operations, Operation{Call: *e.Call})
 		case e.Belief != nil:
-			key := belief{e.Belief.Client, e.Belief.Token}
+			b := *e.Belief
+			b.Counted = max(b.Counted, b.Until)
+			key := belief{b.Client, b.Token}
 			if i, ok := beliefs[key]; ok {
-				h.Beliefs[i] = *e.Belief
+				b.Counted = max(b.Counted, h.Beliefs[i].Counted)
+				h.Beliefs[i] = b
 				continue
 			}
 			beliefs[key] = len(h.Beliefs)
-			h.Beliefs = append(h.Beliefs, *e.Belief)
+			h.Beliefs = append(h.Beliefs, b)
 		case e.Death != nil:
 			deaths[e.Death.Client] = e.Death.At
 		case e.Fault != nil:

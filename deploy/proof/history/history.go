@@ -46,6 +46,8 @@ type Belief struct {
 	Weight    uint32        `json:"weight"`
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
+	// Counted is the latest Until of all lines: so far the client counted on the permit at some time. Gather finds it.
+	Counted time.Duration `json:"counted,omitempty"`
 }
 
 // Death is the end of a client: from At on it believes nothing.

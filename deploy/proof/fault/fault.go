@@ -1,0 +1,170 @@
+// Package fault does to a cluster and its clients what happens to them in real life, sooner and more often. Which faults, when and for how
+// long is decided by a seed; on whom, by that and by who leads at that moment.
+package fault
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// Arena is what faults are done to.
+type Arena struct {
+	Cluster *servers.Cluster
+	Network *network.Network
+	Clients *load.Clients
+	// Holders are clients in processes of their own.
+	Holders []*Holder
+	// Full fills the disk of a server, and returns what makes room again; nil where servers have no disks of their own.
+	Full func(*servers.Server) (func(), error)
+	// Note writes a fault down.
+	Note func(kind, on string)
+
+	mu     sync.Mutex // guards the fields below, and is held while servers are started and ended
+	joined int
+	gone   map[string]bool // servers that are no members any more
+
+	hurting sync.Mutex // is held while a server is damaged
+	holding sync.Mutex // is held while a fault has its hands on a holder
+}
+
+// A Kind of fault begins, lasts, and ends when it returns, or with the context; it leaves nothing broken but what Mend mends. An error says that
+// the harness failed, not that the cluster did.
+type Kind func(context.Context, *Arena, *rand.Rand) error
+
+// kinds are all faults by their names.
+func kinds() map[string]Kind {
+	return map[string]Kind{
+		"kill-leader":     killLeader,
+		"kill-follower":   killFollower,
+		"kill-all":        killAll,
+		"stop-leader":     stopLeader,
+		"stop-follower":   stopFollower,
+		"isolate":         isolate,
+		"one-way":         oneWay,
+		"bridge":          bridge,
+		"slow-network":    slowNetwork,
+		"reset":           reset,
+		"clients-cut":     clientsCut,
+		"transfer":        transfer,
+		"rolling-restart": rollingRestart,
+		"members":         members,
+		"damage":          damage,
+		"full-disk":       fullDisk,
+		"client-killed":   clientKilled,
+		"client-stopped":  clientStopped,
+		"storm":           storm,
+		"strangers":       strangers,
+	}
+}
+
+// Names are those of all kinds, in order.
+func Names() []string { return slices.Sorted(maps.Keys(kinds())) }
+
+// Run does faults of this kind one after the other until the context ends; "mixed" is any of them, two at a time. It counts what it has done.
+func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]int, error) {
+	all := kinds()
+	choice, lines := []string{name}, 1
+	if name == "mixed" {
+		choice, lines = Names(), 2
+	} else if all[name] == nil {
+		return nil, fmt.Errorf("no kind of fault is called %q: there are %v, and mixed", name, Names())
+	}
+	counts := map[string]int{}
+	var mu sync.Mutex // guards counts and failed
+	var failed error
+	var wg sync.WaitGroup
+	for line := range lines {
+		random := rand.New(rand.NewPCG(seed, uint64(100+line)))
+		wg.Go(func() {
+			for {
+				rest(ctx, time.Duration(100+random.IntN(700))*time.Millisecond)
+				if ctx.Err() != nil {
+					return
+				}
+				kind := choice[random.IntN(len(choice))]
+				err := all[kind](ctx, a, random)
+				mu.Lock()
+				counts[kind]++
+				if err != nil && ctx.Err() == nil && failed == nil {
+					failed = fmt.Errorf("%s: %w", kind, err)
+				}
+				over := failed != nil
+				mu.Unlock()
+				if over {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return counts, failed
+}
+
+// Mend repairs what faults have left, and starts what does not run.
+func (a *Arena) Mend() error {
+	a.Network.Heal()
+	for _, h := range a.Holders {
+		h.resume()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range a.Members() {
+		if s.Running() {
+			_ = s.Resume()
+			continue
+		}
+		if err := s.Start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Members are the servers that are members.
+func (a *Arena) Members() []*servers.Server {
+	return slices.DeleteFunc(slices.Clone(a.Cluster.Servers), func(s *servers.Server) bool { return a.gone[s.ID] })
+}
+
+// rest waits for a while, or until the context ends.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// between draws a time.
+func between(random *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(random.Int64N(int64(most-least)))
+}
+
+// leader is who leads now, or, when nobody does for a while, any member.
+func (a *Arena) leader(ctx context.Context, random *rand.Rand) *servers.Server {
+	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	a.mu.Lock()
+	all := a.Members()
+	a.mu.Unlock()
+	if s, err := (&servers.Cluster{Servers: all}).Leader(asking); err == nil {
+		return s
+	}
+	return all[random.IntN(len(all))]
+}
+
+// follower is any member that does not lead.
+func (a *Arena) follower(ctx context.Context, random *rand.Rand) *servers.Server {
+	leader := a.leader(ctx, random)
+	a.mu.Lock()
+	others := slices.DeleteFunc(a.Members(), func(s *servers.Server) bool { return s == leader })
+	a.mu.Unlock()
+	return others[random.IntN(len(others))]
+}

@@ -1,0 +1,128 @@
+package fault
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// Holder is a client in a process of its own: the first, and those that were started in its place after it was killed.
+type Holder struct {
+	// Start starts the next one, by its number.
+	Start func(n int) (*child.Process[history.Entry], error)
+
+	lives []*child.Process[history.Entry]
+}
+
+// Begin starts the first one.
+func (h *Holder) Begin() error {
+	p, err := h.Start(len(h.lives))
+	if err == nil {
+		h.lives = append(h.lives, p)
+	}
+	return err
+}
+
+// End ends it, and returns all that it and those before it have noted.
+func (h *Holder) End() ([]history.Entry, error) {
+	var entries []history.Entry
+	for i, p := range h.lives {
+		if i == len(h.lives)-1 {
+			h.resume()
+			_ = p.Signal(syscall.SIGTERM)
+			if err := p.Wait(10 * time.Second); err != nil {
+				return nil, err
+			}
+		}
+		entries = append(entries, p.Records()...)
+		if at := p.Killed(); at > 0 {
+			entries = append(entries, history.Entry{Death: &history.Death{Client: p.Name, At: at}})
+		}
+	}
+	return entries, nil
+}
+
+func (h *Holder) last() *child.Process[history.Entry] { return h.lives[len(h.lives)-1] }
+
+func (h *Holder) resume() { _ = h.last().Signal(syscall.SIGCONT) }
+
+// one is any of the holders. Their faults come one at a time.
+func (a *Arena) one(random *rand.Rand) (*Holder, func()) {
+	h := a.Holders[random.IntN(len(a.Holders))]
+	a.holding.Lock()
+	return h, a.holding.Unlock
+}
+
+func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
+	h, done := a.one(random)
+	defer done()
+	a.Note("client-killed", h.last().Name)
+	h.last().Kill()
+	rest(ctx, between(random, 0, time.Second))
+	return h.Begin()
+}
+
+// clientStopped suspends a client for less than its permits live, or for more.
+func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
+	h, done := a.one(random)
+	defer done()
+	a.Note("client-stopped", h.last().Name)
+	if err := h.last().Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	rest(ctx, between(random, 100*time.Millisecond, 5*time.Second))
+	h.resume()
+	return nil
+}
+
+// storm is many clients that ask as fast as they can, beside watchers that do not read what they are sent.
+func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
+	raging, cancel := context.WithTimeout(ctx, between(random, 200*time.Millisecond, time.Second))
+	defer cancel()
+	a.Note("storm", "")
+	a.Clients.Watch(ctx, 4)
+	a.Clients.Storm(raging, 8)
+	<-raging.Done()
+	return nil
+}
+
+// strangers connect to every port and say nothing, half a word, or nonsense, and do not hang up.
+func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
+	a.Note("strangers", "")
+	var conns []net.Conn
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
+	a.mu.Lock()
+	all := a.Members()
+	a.mu.Unlock()
+	words := []string{"", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "PRI * HT", "gkpeer\x00\x01\x00", "GET / HTTP/1.1\r\nHost: x\r\n", "\x16\x03\x01\x02\x00\x01\x00"}
+	for _, s := range all {
+		for _, address := range []string{s.API, s.Peer, s.Admin} {
+			for range 5 {
+				c, err := net.DialTimeout("tcp", address, time.Second)
+				if err != nil {
+					continue // another fault has ended it
+				}
+				conns = append(conns, c)
+				w := bufio.NewWriter(c)
+				fmt.Fprint(w, words[random.IntN(len(words))])
+				for range random.IntN(200) {
+					_ = w.WriteByte(byte(random.IntN(256)))
+				}
+				_ = w.Flush() // the server may have hung up already
+			}
+		}
+	}
+	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
+	return nil
+}

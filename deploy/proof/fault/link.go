@@ -1,0 +1,129 @@
+package fault
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// Clients is the name of the end at which the clients are, and API what a server's API is called, after its id: members speak to one another
+// by their ids, and to an API as clients do.
+const (
+	Clients = "clients"
+	API     = "/api"
+)
+
+// cut holds up what goes over these links, for a while. Sometimes the connections break.
+func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links []network.Link) error {
+	for _, l := range links {
+		a.Note(kind, l.From+">"+l.To)
+		a.Network.Set(l, network.State{Down: true})
+	}
+	broken := random.IntN(3) == 0
+	rest(ctx, between(random, 200*time.Millisecond, 4*time.Second))
+	for _, l := range links {
+		if broken {
+			a.Network.Reset(l)
+		}
+		a.Network.Set(l, network.State{})
+	}
+	a.Note("healed", kind)
+	return nil
+}
+
+// others are the members but this one, with their links to it.
+func (a *Arena) others(s *servers.Server) (to, from []network.Link) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, o := range a.Members() {
+		if o != s {
+			to, from = append(to, network.Link{From: o.ID, To: s.ID}), append(from, network.Link{From: s.ID, To: o.ID})
+		}
+	}
+	return to, from
+}
+
+// isolate cuts the leader off from the other members; its clients may still reach it.
+func isolate(ctx context.Context, a *Arena, random *rand.Rand) error {
+	s := a.leader(ctx, random)
+	to, from := a.others(s)
+	links := append(to, from...)
+	if random.IntN(2) == 0 {
+		links = append(links, network.Link{From: Clients, To: s.ID + API}, network.Link{From: s.ID + API, To: Clients})
+	}
+	return a.cut(ctx, random, "isolate", links)
+}
+
+// oneWay lets the leader be heard and not hear, or hear and not be heard.
+func oneWay(ctx context.Context, a *Arena, random *rand.Rand) error {
+	to, from := a.others(a.leader(ctx, random))
+	if random.IntN(2) == 0 {
+		to = from
+	}
+	return a.cut(ctx, random, "one-way", to)
+}
+
+// bridge cuts two members off from each other, which both still see the others. Mostly one of them leads.
+func bridge(ctx context.Context, a *Arena, random *rand.Rand) error {
+	one := a.leader(ctx, random)
+	if random.IntN(4) == 0 {
+		one = a.follower(ctx, random)
+	}
+	to, from := a.others(one)
+	i := random.IntN(len(to))
+	return a.cut(ctx, random, "bridge", []network.Link{to[i], from[i]})
+}
+
+// clientsCut lets a server's clients hear nothing, or not be heard, while their connections stay.
+func clientsCut(ctx context.Context, a *Arena, random *rand.Rand) error {
+	s := a.leader(ctx, random)
+	links := []network.Link{{From: Clients, To: s.ID + API}, {From: s.ID + API, To: Clients}}
+	switch random.IntN(3) {
+	case 0:
+		links = links[:1]
+	case 1:
+		links = links[1:]
+	}
+	return a.cut(ctx, random, "clients-cut", links)
+}
+
+// slowNetwork makes everything late, and loses some.
+func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
+	state := network.State{
+		Delay: between(random, time.Millisecond, 150*time.Millisecond), Jitter: between(random, time.Millisecond, 150*time.Millisecond),
+		Loss: random.Float64() / 5,
+	}
+	a.Note("slow-network", state.Delay.String())
+	set := func(state network.State) {
+		a.mu.Lock()
+		all := a.Members()
+		a.mu.Unlock()
+		for _, s := range all {
+			to, _ := a.others(s)
+			for _, l := range append(to, network.Link{From: Clients, To: s.ID + API}, network.Link{From: s.ID + API, To: Clients}) {
+				a.Network.Set(l, state)
+			}
+		}
+	}
+	set(state)
+	rest(ctx, between(random, time.Second, 4*time.Second))
+	set(network.State{})
+	return nil
+}
+
+// reset breaks connections of members and of clients.
+func reset(ctx context.Context, a *Arena, random *rand.Rand) error {
+	for range 1 + random.IntN(5) {
+		s := a.leader(ctx, random)
+		to, from := a.others(s)
+		a.Note("reset", s.ID)
+		for _, l := range append(append(to, from...), network.Link{From: Clients, To: s.ID + API}) {
+			a.Network.Reset(l)
+		}
+		rest(ctx, between(random, 10*time.Millisecond, 500*time.Millisecond))
+	}
+	return nil
+}

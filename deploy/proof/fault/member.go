@@ -1,0 +1,90 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// members adds a member and then removes one: any of them, also the leader.
+func members(ctx context.Context, a *Arena, random *rand.Rand) error {
+	if err := a.join(ctx); err != nil {
+		return err
+	}
+	leader := a.leader(ctx, random)
+	victim := leader
+	if random.IntN(3) > 0 {
+		victim = a.follower(ctx, random)
+	}
+	return a.remove(ctx, random, victim)
+}
+
+// join starts one more server and waits until it is a voter.
+func (a *Arena) join(ctx context.Context) error {
+	a.mu.Lock()
+	a.joined++
+	id := fmt.Sprintf("gk%d", 10+a.joined)
+	a.Note("join", id)
+	s, err := a.Cluster.Join(id)
+	a.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		status, err := s.Status(ctx)
+		if err == nil && voter(status, id) {
+			return nil
+		}
+		if !s.Running() { // nobody took it in while other faults went on: it tries again
+			if err := a.start(s); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func voter(status *gatekeeperv1.GetStatusResponse, id string) bool {
+	for _, m := range status.Members {
+		if m.Id == id {
+			return m.Voter
+		}
+	}
+	return false
+}
+
+// remove takes a member out, and ends it.
+func (a *Arena) remove(ctx context.Context, random *rand.Rand, victim *servers.Server) error {
+	a.Note("remove", victim.ID)
+	for ctx.Err() == nil {
+		conn, err := a.leader(ctx, random).Conn()
+		if err != nil {
+			return err
+		}
+		asking, cancel := context.WithTimeout(ctx, 3*time.Second)
+		answer, err := gatekeeperv1.NewClusterServiceClient(conn).RemoveMember(asking, &gatekeeperv1.RemoveMemberRequest{Id: victim.ID})
+		cancel()
+		if err == nil && len(answer.Members) > 0 {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if a.gone == nil {
+				a.gone = map[string]bool{}
+			}
+			a.gone[victim.ID] = true
+			victim.Kill()
+			return nil
+		}
+		rest(ctx, 100*time.Millisecond)
+	}
+	return nil
+}

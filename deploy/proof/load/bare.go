@@ -1,0 +1,150 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// bare is a client that makes the calls of the API itself, one after the other, each at any server.
+type bare struct {
+	caller
+	random  *rand.Rand
+	servers []stubs
+	world   []Semaphore
+	held    *held
+	turns   int
+}
+
+// run asks and holds until the context ends.
+func (b *bare) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		b.turn(ctx)
+		pause(ctx, time.Duration(b.random.IntN(15))*time.Millisecond)
+	}
+}
+
+func (b *bare) any() stubs { return b.servers[b.random.IntN(len(b.servers))] }
+
+func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
+
+// turn is one acquisition, from its first call to its last.
+func (b *bare) turn(ctx context.Context) {
+	b.turns++
+	s := b.world[b.random.IntN(len(b.world))]
+	r := history.Request{
+		Semaphore: s.Name,
+		Identity:  history.Identity{Group: []string{"east", "west"}[b.random.IntN(2)], Acquirer: b.Client(), HolderID: fmt.Sprint(b.turns)},
+		RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns),
+		Weight:    1,
+	}
+	if s.Weights {
+		r.Weight = uint32(1 + b.random.IntN(3))
+	}
+	if s.Firings {
+		r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
+	}
+	answer, got := b.ask(ctx, r)
+	if !got {
+		return
+	}
+	b.hold(ctx, s, r, answer)
+}
+
+// ask makes attempts until it knows what came of them; sometimes it gives up before.
+func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bool) {
+	wait := b.chance(0.3)
+	for range 5 {
+		patience := time.Duration(20+b.random.IntN(1500)) * time.Millisecond
+		call, cancel := context.WithTimeout(ctx, patience)
+		answer, what := b.acquire(call, b.any(), r, wait)
+		cancel()
+		switch {
+		case what == history.Known && answer.Result == history.Granted:
+			return answer, true
+		case what != history.Unknown || ctx.Err() != nil:
+			return answer, false
+		}
+		if b.chance(0.2) {
+			break
+		}
+	}
+	if b.chance(0.5) {
+		call, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		b.cancel(call, b.any(), r)
+	}
+	return history.Response{}, false
+}
+
+// hold does with a permit what holders do.
+func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) {
+	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
+	believe := func(until time.Duration) {
+		b.Belief(history.Belief{Semaphore: s.Name, Token: token, Weight: r.Weight, From: from, Until: until})
+	}
+	if safe <= from {
+		return // it came too late
+	}
+	believe(safe)
+	b.held.add(s.Name, token)
+	defer b.held.remove(s.Name, token)
+	duration := s.Definition.Duration
+	end := from + time.Duration(b.random.Int64N(int64(20*time.Millisecond)))
+	if b.chance(0.15) {
+		end = from + time.Duration(b.random.Int64N(int64(3*duration)))
+	}
+	for b.Now() < min(end, safe) && ctx.Err() == nil {
+		pause(ctx, min(duration/3, end-b.Now()))
+		if b.Now() >= end {
+			break
+		}
+		call, cancel := context.WithTimeout(ctx, duration/2)
+		answer, what := b.refresh(call, b.any(), s.Name, token, duration)
+		cancel()
+		if what != history.Known {
+			continue
+		}
+		switch answer.Result {
+		case history.Refreshed:
+			safe = max(safe, answer.SafeUntil)
+			believe(safe)
+		case history.Stopping:
+			end = b.Now()
+		case history.Lost:
+			believe(min(safe, b.Now()))
+			return
+		}
+	}
+	if b.chance(0.1) {
+		call, cancel := context.WithTimeout(ctx, time.Second)
+		b.verify(call, b.any(), s.Name, token)
+		cancel()
+	}
+	if b.chance(0.05) {
+		return // a crash: nobody gives it back, and it is believed to the end
+	}
+	believe(min(safe, b.Now()))
+	notRun := r.Firing != "" && b.chance(0.3)
+	for range 3 {
+		call, cancel := context.WithTimeout(ctx, time.Second)
+		what := b.release(call, b.any(), s.Name, token, notRun)
+		cancel()
+		if what == history.Known || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,188 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// clockRates is how far the rates of two clocks may differ.
+const clockRates = 0.01
+
+// margin is what a caller takes off a time that a leader's clock measured.
+func margin(d time.Duration) time.Duration { return time.Duration(2 * clockRates * float64(d)) }
+
+// outcome is what an error tells about a call: whatever is not surely refused may have been carried out.
+func outcome(err error) history.Outcome {
+	if errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return history.Unknown
+	}
+	switch status.Code(err) {
+	case codes.OK:
+		return history.Known
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted, codes.PermissionDenied:
+		return history.Refused
+	}
+	return history.Unknown
+}
+
+// stubs are the API of one server.
+type stubs struct {
+	permits     gatekeeperv1.PermitServiceClient
+	definitions gatekeeperv1.DefinitionServiceClient
+	operator    gatekeeperv1.OperatorServiceClient
+}
+
+// caller makes bare calls, and notes each.
+type caller struct {
+	*history.Recorder
+}
+
+func identity(id history.Identity) *gatekeeperv1.Identity {
+	return &gatekeeperv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
+}
+
+// firing cuts "name@due", due in nanoseconds, apart.
+func firing(text string) (*gatekeeperv1.Firing, time.Time) {
+	if text == "" {
+		return nil, time.Time{}
+	}
+	_, due, _ := strings.Cut(text, "@")
+	at, err := time.Parse(time.RFC3339Nano, due)
+	if err != nil {
+		panic("load: a firing without its due time: " + text)
+	}
+	return &gatekeeperv1.Firing{Name: "tick", Due: timestamppb.New(at)}, at
+}
+
+// tryAcquire asks once, or, with wait, stands in the queue.
+func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait bool) (history.Response, history.Outcome) {
+	r.Kind = history.Acquire
+	sent := c.Now()
+	done := c.Call(r)
+	f, _ := firing(r.Firing)
+	var grant *gatekeeperv1.Grant
+	var denial *gatekeeperv1.Denial
+	var err error
+	if wait {
+		grant, denial, err = queue(ctx, on, &gatekeeperv1.AcquireRequest{
+			Semaphore: r.Semaphore, Identity: identity(r.Identity), Weight: r.Weight, Firing: f, RequestId: r.RequestID,
+		})
+	} else {
+		var answer *gatekeeperv1.TryAcquireResponse
+		answer, err = on.permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+			Semaphore: r.Semaphore, Identity: identity(r.Identity), Weight: r.Weight, Firing: f, RequestId: r.RequestID,
+		})
+		grant, denial = answer.GetGrant(), answer.GetDenial()
+	}
+	response, what := history.Response{}, outcome(err)
+	switch {
+	case grant != nil:
+		response = granted(grant, sent, c.Now())
+	case denial != nil:
+		response = history.Response{
+			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength,
+		}
+	case what == history.Known:
+		what = history.Unknown // its time in the queue was over
+	}
+	done(what, response, err)
+	return response, what
+}
+
+// queue waits for a grant or a denial; it returns neither when the server wants the call to be repeated.
+func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gatekeeperv1.Grant, *gatekeeperv1.Denial, error) {
+	stream, err := on.permits.Acquire(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		answer, err := stream.Recv()
+		if err != nil {
+			return nil, nil, err
+		}
+		if answer.GetPlace() == nil || answer.GetPlace().Repeat {
+			return answer.GetGrant(), answer.GetDenial(), nil
+		}
+	}
+}
+
+// granted is what a grant promises, by the rule that every caller must count by.
+func granted(g *gatekeeperv1.Grant, sent, now time.Duration) history.Response {
+	waited, duration := g.GetWaited().AsDuration(), g.GetPermit().GetDuration().AsDuration()
+	return history.Response{
+		Result: history.Granted, Token: g.GetPermit().GetToken(), Revision: g.GetPermit().GetGrantedRevision(),
+		SafeUntil: min(sent+waited+duration-margin(waited+duration), now+duration-margin(duration)),
+	}
+}
+
+func (c caller) refresh(ctx context.Context, on stubs, semaphore string, token uint64, duration time.Duration) (history.Response, history.Outcome) {
+	sent := c.Now()
+	done := c.Call(history.Request{Kind: history.Refresh, Semaphore: semaphore, Token: token})
+	answer, err := on.permits.Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(duration)}}})
+	response, what := history.Response{}, outcome(err)
+	if err == nil {
+		what = history.Unknown
+		for _, r := range answer.Results {
+			if r.Token != token {
+				continue
+			}
+			what = history.Known
+			switch r.Status {
+			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
+				d := r.Duration.AsDuration()
+				response = history.Response{Result: history.Refreshed, SafeUntil: sent + d - margin(d)}
+			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
+				response.Result = history.Stopping
+			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
+				response.Result = history.Lost
+			default:
+				what = history.Unknown
+			}
+		}
+	}
+	done(what, response, err)
+	return response, what
+}
+
+func (c caller) release(ctx context.Context, on stubs, semaphore string, token uint64, notRun bool) history.Outcome {
+	done := c.Call(history.Request{Kind: history.Release, Semaphore: semaphore, Token: token, NotRun: notRun})
+	r := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE}
+	if notRun {
+		r.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	}
+	answer, err := on.permits.Release(ctx, r)
+	response, what := history.Response{Result: history.Ended}, outcome(err)
+	if answer.GetReleased() {
+		response.Result = history.Released
+	}
+	done(what, response, err)
+	return what
+}
+
+func (c caller) verify(ctx context.Context, on stubs, semaphore string, token uint64) {
+	done := c.Call(history.Request{Kind: history.Verify, Semaphore: semaphore, Token: token})
+	answer, err := on.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
+	result := history.Invalid
+	if answer.GetValid() {
+		result = history.Valid
+	}
+	done(outcome(err), history.Response{Result: result}, err)
+}
+
+func (c caller) cancel(ctx context.Context, on stubs, r history.Request) {
+	r.Kind = history.Cancel
+	done := c.Call(r)
+	_, err := on.permits.Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: r.Semaphore, Identity: identity(r.Identity), RequestId: r.RequestID})
+	done(outcome(err), history.Response{Result: history.Done}, err)
+}

@@ -1,0 +1,194 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Options say who is to be there. All but Bare and Library are required.
+type Options struct {
+	// Seed decides what the clients do, as far as the servers let them.
+	Seed uint64
+	// Endpoints are the API addresses.
+	Endpoints []string
+	World     []Semaphore
+	// Put takes what the clients note.
+	Put func(history.Entry)
+	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library.
+	Bare, Library int
+}
+
+// Clients are the clients of a run, all in this process.
+type Clients struct {
+	opts     Options
+	conns    []*grpc.ClientConn
+	servers  []stubs
+	held     held
+	operator *operator
+	all      sync.WaitGroup
+	storms   int
+}
+
+// New connects the clients and makes the semaphores.
+func New(ctx context.Context, opts Options) (*Clients, error) {
+	c := &Clients{opts: opts}
+	for _, endpoint := range opts.Endpoints {
+		conn, err := dial(endpoint)
+		if err != nil {
+			c.Close()
+			return nil, err
+		}
+		c.conns = append(c.conns, conn)
+		c.servers = append(c.servers, stubs{
+			gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewOperatorServiceClient(conn),
+		})
+	}
+	c.operator = &operator{caller: c.recorder("operator"), random: c.random("operator"), servers: c.servers, held: &c.held}
+	if err := c.operator.create(ctx, opts.World); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dial connects again soon after a connection was lost.
+func dial(endpoint string) (*grpc.ClientConn, error) {
+	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, MaxDelay: 500 * time.Millisecond}
+	return grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}))
+}
+
+func (c *Clients) recorder(name string) caller {
+	return caller{history.NewRecorder(name, boottime.Now, c.opts.Put)}
+}
+
+// random is a client's own chance: it depends on the seed and its name alone.
+func (c *Clients) random(name string) *rand.Rand {
+	h := c.opts.Seed
+	for _, b := range []byte(name) {
+		h = h*1099511628211 + uint64(b)
+	}
+	return rand.New(rand.NewPCG(c.opts.Seed, h))
+}
+
+// Start starts the clients; they stop when the context ends, and Wait waits for that.
+func (c *Clients) Start(ctx context.Context) error {
+	for i := range c.opts.Library {
+		name := fmt.Sprintf("library-%d", i)
+		random := c.random(name)
+		// Clocks run at rates that differ by what is allowed.
+		l, err := newLibrary(ctx, c.opts, name, 1+(random.Float64()-0.5)*clockRates)
+		if err != nil {
+			return err
+		}
+		c.all.Go(func() {
+			defer l.client.Close()
+			l.run(ctx, 4, random.Uint64())
+		})
+	}
+	for i := range c.opts.Bare {
+		c.bare(ctx, fmt.Sprintf("bare-%d", i))
+	}
+	c.all.Go(func() { c.operator.run(ctx, c.opts.World) })
+	return nil
+}
+
+func (c *Clients) bare(ctx context.Context, name string) {
+	b := &bare{caller: c.recorder(name), random: c.random(name), servers: c.servers, world: c.opts.World, held: &c.held}
+	c.all.Go(func() { b.run(ctx) })
+}
+
+// Storm adds clients that ask as fast as they can, until the context ends. It is not called from several goroutines.
+func (c *Clients) Storm(ctx context.Context, count int) {
+	for range count {
+		c.storms++
+		b := &bare{caller: c.recorder(fmt.Sprintf("storm-%d", c.storms)), servers: c.servers, world: c.opts.World}
+		b.random = c.random(b.Client())
+		c.all.Go(func() {
+			for ctx.Err() == nil {
+				b.turns++
+				s := b.world[b.random.IntN(len(b.world))]
+				if s.Firings {
+					continue
+				}
+				r := history.Request{Semaphore: s.Name, Identity: history.Identity{Group: "storm", Acquirer: b.Client()}, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
+				call, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+				on := b.any()
+				if answer, _ := b.acquire(call, on, r, false); answer.Result == history.Granted {
+					b.release(call, on, s.Name, answer.Token, false)
+				}
+				cancel()
+			}
+		})
+	}
+}
+
+// Watch opens streams of changes that nobody reads, until the context ends.
+func (c *Clients) Watch(ctx context.Context, count int) {
+	for i := range count {
+		c.all.Go(func() {
+			stream, err := c.servers[i%len(c.servers)].definitions.Watch(ctx, &gatekeeperv1.WatchRequest{Permits: true})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			if err == nil {
+				<-ctx.Done()
+			}
+		})
+	}
+}
+
+// Wait waits until all have stopped after their context's end.
+func (c *Clients) Wait() { c.all.Wait() }
+
+// ReadAll reads every definition when the faults are over.
+func (c *Clients) ReadAll(ctx context.Context) error {
+	return c.operator.readAll(ctx, c.opts.World)
+}
+
+// Close closes the connections.
+func (c *Clients) Close() {
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+}
+
+// Hold runs clients of the library in a process of their own, until the context ends.
+func Hold(ctx context.Context, name string, opts Options) error {
+	l, err := newLibrary(ctx, opts, name, 1)
+	if err != nil {
+		return err
+	}
+	l.run(ctx, 6, opts.Seed)
+	err = l.client.Close()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return err
+}
+
+func newLibrary(ctx context.Context, opts Options, name string, rate float64) (*library, error) {
+	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(rated{rate}))
+	if err != nil {
+		return nil, err
+	}
+	return &library{caller: caller{history.NewRecorder(name, boottime.Now, opts.Put)}, client: c, world: opts.World}, nil
+}
+
+// rated is a clock that runs faster or slower than the run's.
+type rated struct{ rate float64 }
+
+func (r rated) Now() time.Duration { return time.Duration(float64(boottime.Now()) * r.rate) }

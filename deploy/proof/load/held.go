@@ -1,0 +1,48 @@
+package load
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// held are the tokens that bare clients hold, for those who revoke.
+type held struct {
+	mu     sync.Mutex // guards tokens
+	tokens map[string]map[uint64]bool
+}
+
+func (h *held) add(semaphore string, token uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.tokens == nil {
+		h.tokens = map[string]map[uint64]bool{}
+	}
+	if h.tokens[semaphore] == nil {
+		h.tokens[semaphore] = map[uint64]bool{}
+	}
+	h.tokens[semaphore][token] = true
+}
+
+func (h *held) remove(semaphore string, token uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.tokens[semaphore], token)
+}
+
+// one is any of a semaphore's.
+func (h *held) one(semaphore string, random *rand.Rand) (uint64, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := len(h.tokens[semaphore])
+	if n == 0 {
+		return 0, false
+	}
+	pick := random.IntN(n)
+	for token := range h.tokens[semaphore] {
+		if pick == 0 {
+			return token, true
+		}
+		pick--
+	}
+	return 0, false
+}

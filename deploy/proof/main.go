@@ -1,0 +1,165 @@
+// Command proof tries to break what Gatekeeper promises: it lets real servers and clients run, kills, suspends, cuts off and damages them, and
+// checks everything that the clients saw.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// proof is the command with its flags.
+type proof struct {
+	out    io.Writer
+	bin    string
+	runs   int
+	seed   uint64
+	kind   string
+	length time.Duration
+	tally  string
+	keep   string
+}
+
+func command(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == run.HolderCommand {
+		return run.Holder(ctx, args)
+	}
+	p := proof{out: out}
+	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
+	flags.StringVar(&p.bin, "bin", "bin", "folder of the gatekeeperd to run")
+	flags.IntVar(&p.runs, "runs", 1, "how many runs to make, each with the next seed")
+	flags.Uint64Var(&p.seed, "seed", 1, "of the first run: it decides which faults happen, when, and what clients do")
+	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty: each in turn")
+	flags.DurationVar(&p.length, "for", 12*time.Second, "how long the faults of a run go on, at most 30s")
+	flags.StringVar(&p.tally, "tally", "", "file to which a line is added for each run")
+	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "folder for the histories of runs in which something was wrong")
+	again := flags.String("check", "", "make no run, but check the history in this file again")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if *again != "" {
+		return p.check(*again)
+	}
+	if p.length > 30*time.Second {
+		return errors.New("faults go on for at most 30s: make more runs instead")
+	}
+	return p.all(ctx)
+}
+
+// all makes the runs, and fails when one broke a promise.
+func (p *proof) all(ctx context.Context) error {
+	kinds := append(fault.Names(), "mixed", "mixed", "mixed")
+	var broken []string
+	var operations, faults int
+	for i := range p.runs {
+		seed := p.seed + uint64(i)
+		kind := p.kind
+		if kind == "" {
+			kind = kinds[seed%uint64(len(kinds))]
+		}
+		r, err := p.once(ctx, kind, seed)
+		if errors.Is(err, run.ErrNoDisks) {
+			fmt.Fprintf(p.out, "%-16s seed %-6d left out: %v\n", kind, seed, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s, seed %d: %w", kind, seed, err)
+		}
+		operations += r.Operations
+		for _, n := range r.Faults {
+			faults += n
+		}
+		if len(r.Violations)+len(r.Undecided) > 0 {
+			broken = append(broken, fmt.Sprintf("-kind %s -seed %d", kind, seed))
+		}
+	}
+	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d runs in which something was wrong\n", p.runs, operations, faults, len(broken))
+	if len(broken) > 0 {
+		return fmt.Errorf("something was wrong in %s", strings.Join(broken, "; "))
+	}
+	return nil
+}
+
+// once makes a run, tells what came of it, and keeps its history when something was wrong.
+func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report, error) {
+	dir, err := os.MkdirTemp("", "gatekeeper-proof-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	r, err := run.Once(ctx, run.Options{
+		Binary: filepath.Join(p.bin, "gatekeeperd"), Dir: dir, Kind: kind, Seed: seed, Length: p.length, Disks: kind == "full-disk",
+	})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(p.out, "%-16s seed %-6d %6d operations (%d unanswered), %d grants, term %d, faults: %s\n",
+		kind, seed, r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "))
+	p.tell(r)
+	if len(r.Violations)+len(r.Undecided) > 0 {
+		file, err := r.Save(p.keep)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(p.out, "  its history: go run ./deploy/proof -check %s\n", file)
+	}
+	if p.tally != "" {
+		err = note(p.tally, r, p.length)
+	}
+	return r, err
+}
+
+func (p *proof) tell(r *run.Report) {
+	for _, v := range r.Violations {
+		fmt.Fprintf(p.out, "  VIOLATION: %v\n", v)
+	}
+	for _, semaphore := range r.Undecided {
+		fmt.Fprintf(p.out, "  undecided: the model had not enough time for %s\n", semaphore)
+	}
+}
+
+// check checks a kept history.
+func (p *proof) check(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := &run.Report{}
+	if r.Entries, err = history.Decode(f); err != nil {
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.out, "%d operations, %d grants\n", r.Operations, r.Grants)
+	p.tell(r)
+	if len(r.Violations) > 0 {
+		return fmt.Errorf("%d promises are broken", len(r.Violations))
+	}
+	return nil
+}

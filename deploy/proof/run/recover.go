@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// recovered waits until every member is ready and clients are granted permits again.
+func recovered(ctx context.Context, a *fault.Arena, log *history.Log) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+	defer cancel()
+	mended := boottime.Now()
+	for _, s := range a.Members() {
+		if err := s.Ready(ctx); err != nil {
+			return fmt.Errorf("%s is not ready %v after the last fault: %w", s.ID, recoverTime, err)
+		}
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if n := grantsSince(log.Entries(), mended); n >= 20 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("fewer than 20 permits were granted in %v after the last fault", recoverTime)
+		}
+	}
+}
+
+// grantsSince counts the grants of calls that were made after an instant.
+func grantsSince(entries []history.Entry, at time.Duration) int {
+	type call struct {
+		client string
+		seq    int64
+	}
+	made := map[call]bool{}
+	var n int
+	for _, e := range entries {
+		switch {
+		case e.Call != nil && e.Call.At > at:
+			made[call{e.Call.Client, e.Call.Seq}] = true
+		case e.Return != nil && e.Return.Response.Result == history.Granted && made[call{e.Return.Client, e.Return.Seq}]:
+			n++
+		}
+	}
+	return n
+}
+
+// settled reads every definition, and waits until all members have the same state, which they say by its hash.
+func settled(ctx context.Context, a *fault.Arena, put func(history.Entry)) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+	defer cancel()
+	if err := a.Clients.ReadAll(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		states, err := ask(ctx, a.Members(), put)
+		if err == nil && level(states) {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the members did not come to one index in %v: %v, %w", recoverTime, states, err)
+		}
+	}
+}
+
+func level(states []history.State) bool {
+	for _, s := range states {
+		if s.Index != states[0].Index {
+			return false
+		}
+	}
+	return true
+}
+
+// ask asks members for the hashes of their states. It fails when one does not answer.
+func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)) ([]history.State, error) {
+	var states []history.State
+	var failed error
+	for _, s := range members {
+		if !s.Running() {
+			failed = fmt.Errorf("%s does not run", s.ID)
+			continue
+		}
+		conn, err := s.Conn()
+		if err != nil {
+			return nil, err
+		}
+		asking, cancel := context.WithTimeout(ctx, time.Second)
+		status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(asking, &gatekeeperv1.GetStatusRequest{StateHash: true})
+		cancel()
+		if err != nil {
+			failed = err
+			continue
+		}
+		state := history.State{Member: s.ID, Index: status.StateHashIndex, Hash: status.StateHash}
+		put(history.Entry{State: &state})
+		states = append(states, state)
+	}
+	return states, failed
+}
+
+// watchStates asks again and again: now and then two members stand at the same index also while everything is in motion.
+func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			_, _ = ask(ctx, a.Members(), put) // some do not answer: that is what faults are for
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// terms is the highest term.
+func terms(ctx context.Context, a *fault.Arena) uint64 {
+	var term uint64
+	for _, s := range a.Members() {
+		if status, err := s.Status(ctx); err == nil {
+			term = max(term, status.Term)
+		}
+	}
+	return term
+}

@@ -1,0 +1,238 @@
+// Package run is one fault run: it starts real servers and clients, does one kind of fault to them, repairs everything, waits until the
+// cluster works again, and checks what was seen.
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/check"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// Options say what to run. All but Disks are required.
+type Options struct {
+	// Binary is the gatekeeperd to run.
+	Binary string
+	// Dir takes the servers' folders.
+	Dir string
+	// Kind is a kind of fault, or "mixed".
+	Kind string
+	Seed uint64
+	// Length is how long faults go on.
+	Length time.Duration
+	// Disks gives each server a small disk of its own, which needs root.
+	Disks bool
+}
+
+// Report is what came of a run.
+type Report struct {
+	Kind       string
+	Seed       uint64
+	Operations int
+	// Unknown is how many of them had no answer.
+	Unknown int
+	// Grants is how many permits were granted, and Terms the last leader's term.
+	Grants int
+	Terms  uint64
+	Faults map[string]int
+	check.Result
+	// Entries are the whole history.
+	Entries []history.Entry
+	// Logs are the ends of the servers' logs, when something was wrong.
+	Logs string
+}
+
+// Recover names the promise that the cluster works again when faults are over.
+const Recover check.Promise = "the cluster works again when faults are over"
+
+const (
+	// recoverTime is for the cluster to work again.
+	recoverTime = 30 * time.Second
+	// modelTime bounds the search for each semaphore.
+	modelTime = 20 * time.Second
+	// holders, bareClients and libraryClients are how many there are.
+	holders, bareClients, libraryClients = 2, 16, 3
+)
+
+// Once makes one run. An error says that the harness failed; what the cluster did wrong is in the report.
+func Once(ctx context.Context, opts Options) (*Report, error) {
+	var log history.Log
+	n := network.New(opts.Seed)
+	defer n.Close()
+	disks := disks{dir: opts.Dir}
+	defer disks.remove()
+	starting, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cluster, err := servers.Start(starting, servers.Options{
+		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: []string{"default", "fast"}[opts.Seed%2],
+		Front: func(s *servers.Server) error {
+			if opts.Disks {
+				if err := disks.add(s.ID); err != nil {
+					return err
+				}
+			}
+			return front(n, s)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
+	clients, err := load.New(starting, load.Options{
+		Seed: opts.Seed, Endpoints: cluster.Endpoints(), World: load.World(opts.Seed), Put: log.Put, Bare: bareClients, Library: libraryClients,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer clients.Close()
+	a := &fault.Arena{
+		Cluster: cluster, Network: n, Clients: clients,
+		Note: func(kind, on string) {
+			log.Put(history.Entry{Fault: &history.Fault{At: boottime.Now(), Kind: kind, On: on}})
+		},
+	}
+	if opts.Disks {
+		a.Full = disks.full
+	}
+	if err := begin(ctx, a, opts.Seed); err != nil {
+		return nil, err
+	}
+	return work(ctx, a, opts, &log)
+}
+
+// begin starts the clients that are processes of their own.
+func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
+	endpoints := a.Cluster.Endpoints()
+	for i := range holders {
+		h := &fault.Holder{Start: func(life int) (*child.Process[history.Entry], error) {
+			name := fmt.Sprintf("holder-%d-%d", i, life)
+			return child.Start[history.Entry](ctx, name, holderArgs(name, seed, endpoints))
+		}}
+		if err := h.Begin(); err != nil {
+			return err
+		}
+		a.Holders = append(a.Holders, h)
+	}
+	return nil
+}
+
+// work lets clients and faults do what they do, and judges it.
+func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (*Report, error) {
+	r := &Report{Kind: opts.Kind, Seed: opts.Seed}
+	working, stop := context.WithCancel(ctx)
+	defer a.Clients.Wait()
+	defer stop()
+	if err := a.Clients.Start(working); err != nil {
+		return nil, err
+	}
+	failing, cancel := context.WithTimeout(ctx, opts.Length)
+	defer cancel()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watchStates(failing, a, log.Put)
+	}()
+	var err error
+	r.Faults, err = fault.Run(failing, a, opts.Kind, opts.Seed)
+	cancel()
+	<-watched
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, logs(a.Cluster))
+	}
+	if err := a.Mend(); err != nil {
+		return nil, err
+	}
+	broken := recovered(ctx, a, log)
+	stop()
+	a.Clients.Wait()
+	for _, h := range a.Holders {
+		entries, err := h.End()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			log.Put(e)
+		}
+	}
+	if broken == nil {
+		broken = settled(ctx, a, log.Put)
+	}
+	if broken != nil {
+		r.Violations = append(r.Violations, check.Violation{Promise: Recover, Detail: broken.Error()})
+	}
+	r.Terms = terms(ctx, a)
+	r.Logs = logs(a.Cluster)
+	a.Cluster.Kill() // the processor is for the checkers now
+	r.Entries = log.Entries()
+	return r, r.Check()
+}
+
+// Check counts and checks what was seen.
+func (r *Report) Check() error {
+	h, err := history.Gather(r.Entries)
+	if err != nil {
+		return err
+	}
+	for _, op := range h.Operations {
+		r.Operations++
+		if op.Outcome() == history.Unknown {
+			r.Unknown++
+		}
+		if answer, ok := op.Answer(); ok && answer.Result == history.Granted {
+			r.Grants++
+		}
+	}
+	result := check.All(h, modelTime)
+	r.Violations = append(r.Violations, result.Violations...)
+	r.Undecided = result.Undecided
+	return nil
+}
+
+// front puts proxies before the server's API and its peer port.
+func front(n *network.Network, s *servers.Server) error {
+	ports, err := servers.FreePorts(2)
+	if err != nil {
+		return err
+	}
+	s.FrontAPI, s.FrontPeer = ports[0], ports[1]
+	if err := n.Proxy(s.FrontAPI, s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
+		return err
+	}
+	return n.Proxy(s.FrontPeer, s.ID, s.Peer, network.Peer)
+}
+
+func logs(c *servers.Cluster) string {
+	var text strings.Builder
+	for _, s := range c.Servers {
+		fmt.Fprintf(&text, "--- %s\n%s\n", s.ID, s.LogTail())
+	}
+	return text.String()
+}
+
+// Save writes the history and the ends of the servers' logs into a folder, and returns the history's file.
+func (r *Report) Save(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	base := filepath.Join(dir, fmt.Sprintf("%s-%d", r.Kind, r.Seed))
+	f, err := os.Create(base + ".jsonl")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if err := history.Encode(f, r.Entries); err != nil {
+		return "", err
+	}
+	return f.Name(), os.WriteFile(base+".log", []byte(r.Logs), 0o600)
+}

@@ -96,6 +96,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Watchers:   hub.Watchers,
 		Waiting:    s.batcher.Waiting,
 		Recovering: s.keeper.Recovering,
+		Silent:     s.keeper.Silent,
 	})
 	if err := s.openAPI(hub, measures); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -32,6 +33,12 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 		out.After = toDefinition(e.After)
 	}
 	return out
+}
+
+func toSilence(r *silence.Report) *gatekeeperv1.Silence {
+	return &gatekeeperv1.Silence{
+		Kind: gatekeeperv1.SilenceKind(r.Kind), Since: toTimestamp(r.Since), Text: r.Text, Reason: gatekeeperv1.Reason(r.Reason),
+	}
 }
 
 func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {

@@ -95,7 +95,16 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 		if duration <= 0 {
 			return nil, invalid(at(field, i)+".duration", duration.String(), "must be above 0: the duration that the last answer for this token said")
 		}
-		out[i] = keeper.TokenRefresh{Token: t.GetToken(), Duration: duration}
+		progress, err := durationFrom("since_progress", t.GetSinceProgress(), 0)
+		if err != nil {
+			return nil, within(at(field, i), err)
+		}
+		if progress < 0 {
+			return nil, invalid(at(field, i)+".since_progress", progress.String(), "must not be negative")
+		}
+		out[i] = keeper.TokenRefresh{
+			Token: t.GetToken(), Duration: duration, SinceProgress: progress, Reports: t.GetSinceProgress() != nil,
+		}
 	}
 	return out, nil
 }

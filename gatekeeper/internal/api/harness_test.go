@@ -20,6 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -96,6 +97,7 @@ type fakeKeeper struct {
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	waiters    []keeper.Waiter
 	recovering time.Duration
+	silent     map[string]silence.Report
 	remaining  map[uint64]time.Duration
 
 	listenMu  sync.Mutex // guards listeners
@@ -231,6 +233,11 @@ func (k *fakeKeeper) Waiters(match func(string) bool, limit int) (out []keeper.W
 }
 
 func (k *fakeKeeper) WaiterCount() int { return len(k.waiters) }
+
+func (k *fakeKeeper) Silence(sem string) (silence.Report, bool) {
+	r, ok := k.silent[sem]
+	return r, ok
+}
 
 func (k *fakeKeeper) Recovering() (time.Duration, bool) { return k.recovering, k.recovering > 0 }
 

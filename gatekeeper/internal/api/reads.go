@@ -25,6 +25,9 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.Used = state.Used(name)
 	record.Holders = uint32(state.HolderCount(name))
 	record.Disabled = a.cfg.Keeper.Disabled(stored)
+	if report, silent := a.cfg.Keeper.Silence(name); silent {
+		record.Silence = toSilence(&report)
+	}
 	for _, end := range state.Ends(name) {
 		record.Ends = append(record.Ends, &gatekeeperv1.EditEnd{
 			Revision: end.Revision, Until: toTimestamp(end.Until), Fields: semaphore.Changed(end.Before, end.After),

@@ -18,17 +18,24 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	if err != nil {
 		return Answer{}, err
 	}
-	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
+	k.asked(call)
 	a, _, err := k.settle(ctx, e, call, keyOf(call), turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
-	k.count(a, err)
+	k.count(call, a, err)
 	return a, err
 }
 
-// count tells the metrics what was answered.
-func (k *Keeper) count(a Answer, err error) {
+// asked takes note of who asks for what.
+func (k *Keeper) asked(call *AcquireCall) {
+	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
+	k.silence.Asked(call.Semaphore)
+}
+
+// count takes note of what was answered.
+func (k *Keeper) count(call *AcquireCall, a Answer, err error) {
 	switch {
 	case err != nil || a.Outcome == 0:
 	case a.Denial != nil:
+		k.silence.Denied(call.Semaphore, call.Identity, a.Denial.Decision.Reason, a.Denial.Message)
 		k.cfg.Metrics.Decided(a.Outcome, a.Denial.Decision.Reason)
 	default:
 		k.cfg.Metrics.Decided(a.Outcome, semaphore.NoReason)

@@ -70,6 +70,9 @@ type TokenRefresh struct {
 	Token uint64
 	// Duration is the one that the client counts by.
 	Duration time.Duration
+	// SinceProgress is how long before the frame was sent the job last reported progress; only when Reports says that it does.
+	SinceProgress time.Duration
+	Reports       bool
 }
 
 // Status is what became of the refresh of one token.

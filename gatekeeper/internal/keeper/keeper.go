@@ -13,6 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -67,6 +68,7 @@ type Keeper struct {
 	cfg      Config
 	lessor   *lessor.Lessor
 	agenda   *agenda.Agenda
+	silence  *silence.Listener
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -112,6 +114,10 @@ func New(cfg Config) *Keeper {
 		Overheld: k.overheld,
 	})
 	k.agenda = agenda.New(agenda.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
+	k.silence = silence.New(silence.Config{
+		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
+		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
+	})
 	k.cancel = cfg.Machine.Subscribe(k.applied)
 	k.runs.Add(3)
 	go k.dispatch()
@@ -127,6 +133,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		now := time.Now()
 		k.lessor.Promote(term, now, state)
 		k.agenda.Promote(term, now, state)
+		k.silence.Promote(term, now, state)
 	})
 	k.queue.Clear()
 	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather)}
@@ -142,6 +149,7 @@ func (k *Keeper) Demote(term uint64) {
 	}
 	k.lessor.Demote(term)
 	k.agenda.Demote(term)
+	k.silence.Demote(term)
 	k.queue.Clear()
 	k.notices.closeAll()
 }
@@ -156,6 +164,7 @@ func (k *Keeper) Close() {
 		close(k.closed)
 		k.lessor.Close()
 		k.agenda.Close()
+		k.silence.Close()
 		k.runs.Wait()
 	})
 }
@@ -202,6 +211,7 @@ func (k *Keeper) confirm(ctx context.Context, e *epoch, t time.Time) error {
 func (k *Keeper) applied(a fsm.Applied) {
 	k.lessor.Applied(a)
 	k.agenda.Applied(a)
+	k.silence.Applied(a)
 	k.news.add(a)
 }
 
@@ -228,3 +238,9 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 
 // Leases is how many deadlines the leader keeps, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
+
+// Silence tells whether a semaphore with expect_every is not heard of, and how; only a leader knows.
+func (k *Keeper) Silence(sem string) (silence.Report, bool) { return k.silence.Of(sem) }
+
+// Silent is how many semaphores are silent in that way, for metrics.
+func (k *Keeper) Silent(kind fsm.Silence) int { return k.silence.Counts()[kind] }

@@ -48,6 +48,9 @@ func (k *Keeper) refresh(
 		}
 		results[i] = k.result(tokens[i].Token, &before[i], &after[i])
 		k.cfg.Metrics.Refreshed(results[i].Status)
+		if tokens[i].Reports && after[i].Permit != nil {
+			k.silence.Progress(after[i].Permit.Semaphore, tokens[i].Token, frame.Received.Add(-tokens[i].SinceProgress))
+		}
 	}
 	return results, nil
 }

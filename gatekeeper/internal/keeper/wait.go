@@ -38,7 +38,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	if err != nil {
 		return Answer{}, err
 	}
-	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
+	k.asked(call)
 	key := keyOf(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
 	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(e) }
@@ -47,7 +47,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		if settled(err) {
 			k.leave(place, nil) // an earlier call may have a place
 		}
-		k.count(a, err)
+		k.count(call, a, err)
 		return a, err
 	}
 
@@ -68,7 +68,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		k.queue.Return(w) // if it was being proposed
 	}
 	k.news.touch(call.Semaphore)
-	k.count(a, err)
+	k.count(call, a, err)
 	return a, err
 }
 

@@ -18,6 +18,8 @@ type Sources struct {
 	Waiters, Deadlines, Watchers, Waiting func() int
 	// Recovering is how long nothing is granted yet after a recovery; false when permits are granted.
 	Recovering func() (time.Duration, bool)
+	// Silent is how many semaphores with expect_every are silent in that way.
+	Silent func(fsm.Silence) int
 }
 
 // Attach says where to read what is not counted. Until then all of it is zero.
@@ -48,7 +50,21 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			return 0
 		})
 	}
+	silent := func(kind string, which fsm.Silence) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "silent_semaphores",
+			Help:        "Semaphores with expect_every that are not heard of as expected, on the leader.",
+			ConstLabels: prometheus.Labels{"kind": kind},
+		}, func() float64 {
+			if s := m.sources.Load(); s != nil && s.Silent != nil {
+				return float64(s.Silent(which))
+			}
+			return 0
+		})
+	}
 	return group{
+		silent("nobody_asked", fsm.NobodyAsked), silent("denied", fsm.AskedButDenied),
+		silent("no_progress", fsm.NoProgress), silent("held_too_long", fsm.HeldLong),
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
 		state("permits", "Permits that take slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
 		state("revision", "The latest revision applied.", func(s *fsm.State) float64 { return float64(s.Revision()) }),

@@ -1,0 +1,158 @@
+package silence
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// record is what is known of one semaphore from which something is expected.
+type record struct {
+	name  string
+	index int // in Listener.order
+	every time.Duration
+	// from is when the listening began, held when it was last known to be held, asked when somebody asked last, and denied when
+	// somebody was denied last: asker, for reason.
+	from, held, asked, denied time.Time
+	asker                     semaphore.Identity
+	reason                    semaphore.Reason
+	message                   string
+	// holders are the live permits.
+	holders map[uint64]*holding
+	// Report is how silent it is; its Kind is fsm.Heard when it is not.
+	Report
+	// told: Report is what the journal tells of an earlier epoch, and nothing was heard since.
+	told bool
+	// noted is what the journal says, and noting that it is being told something.
+	noted  fsm.Silence
+	noting bool
+	// next is when it is to be looked at.
+	next time.Time
+}
+
+// holding is one live permit.
+type holding struct {
+	id       semaphore.Identity
+	since    time.Time
+	granted  time.Time // by the clock of the leader that granted it, for people
+	reports  bool
+	progress time.Time
+}
+
+// heard has the record looked at when what was just heard may end its silence, or is news about it.
+func (r *record) heard(now time.Time) {
+	if r.Kind != fsm.Heard {
+		r.next = now
+	}
+}
+
+func (r *record) hold(p *semaphore.Permit, now time.Time) {
+	if r.holders[p.Token] == nil {
+		r.holders[p.Token] = &holding{id: p.Identity, since: now, granted: p.GrantedAt}
+	}
+	r.held, r.told, r.next = now, false, now
+}
+
+func (r *record) end(token uint64, now time.Time) {
+	if r.holders[token] == nil {
+		return
+	}
+	delete(r.holders, token)
+	r.held, r.told, r.next = now, false, now
+}
+
+func (r *record) report(token uint64, at time.Time) {
+	h := r.holders[token]
+	if h == nil || h.reports && !at.After(h.progress) {
+		return
+	}
+	first := !h.reports
+	h.reports, h.progress = true, at
+	if first || r.Kind != fsm.Heard {
+		r.next = time.Now()
+	}
+	if r.Kind == fsm.NoProgress && time.Since(at) <= r.every {
+		r.told = false
+	}
+}
+
+// judge says how silent it is, and when that may change although nothing happens.
+func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time) {
+	if len(r.holders) > 0 {
+		return r.judgeHeld(now)
+	}
+	quiet := later(r.from, r.held)
+	within := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) <= r.every }
+	known := now.Sub(quiet) > r.every
+	switch {
+	case (waits || within(r.denied)) && (known || r.told):
+		return Report{Kind: fsm.AskedButDenied, Since: quiet, Text: r.deniedText(quiet), Reason: r.reason}, now.Add(r.every)
+	case !known:
+		return Report{}, quiet.Add(r.every)
+	case within(r.asked): // what became of that is not known
+		return Report{}, r.asked.Add(r.every)
+	default:
+		since := later(quiet, r.asked)
+		text := fmt.Sprintf("nobody has asked since %s; somebody is expected every %v", instant(since), r.every)
+		return Report{Kind: fsm.NobodyAsked, Since: since, Text: text}, now.Add(r.every)
+	}
+}
+
+func (r *record) deniedText(quiet time.Time) string {
+	text := fmt.Sprintf("nobody has had a permit since %s, and one is expected every %v", instant(quiet), r.every)
+	if r.denied.IsZero() {
+		return text + "; somebody waits in the queue"
+	}
+	return text + fmt.Sprintf("; %s was denied last, at %s: %s", who(r.asker), instant(r.denied), r.message)
+}
+
+// judgeHeld is about the holder that is worst: without progress for longest, or held for longest.
+func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
+	var stuck, long uint64
+	soonest := func(at time.Time) {
+		if at.After(now) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	next = now.Add(r.every)
+	for token, h := range r.holders {
+		if h.reports {
+			soonest(h.progress.Add(r.every + 1))
+			if now.Sub(h.progress) > r.every && (stuck == 0 || h.progress.Before(r.holders[stuck].progress)) {
+				stuck = token
+			}
+		}
+		soonest(h.since.Add(r.every + 1))
+		if now.Sub(h.since) > r.every && (long == 0 || h.since.Before(r.holders[long].since)) {
+			long = token
+		}
+	}
+	switch {
+	case stuck != 0:
+		h := r.holders[stuck]
+		text := fmt.Sprintf("token %d is held by %s, whose job reported its last progress at %s", stuck, who(h.id), instant(h.progress))
+		return Report{Kind: fsm.NoProgress, Since: h.progress, Text: text}, next
+	case long != 0:
+		h := r.holders[long]
+		since := h.granted
+		if since.IsZero() {
+			since = h.since
+		}
+		text := fmt.Sprintf("token %d is held by %s since %s, and the next is expected every %v", long, who(h.id), instant(since), r.every)
+		return Report{Kind: fsm.HeldLong, Since: since, Text: text}, next
+	}
+	return Report{}, next
+}
+
+func who(id semaphore.Identity) string { return fmt.Sprintf("%q in group %q", id.Acquirer, id.Group) }
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

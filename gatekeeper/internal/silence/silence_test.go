@@ -1,0 +1,227 @@
+package silence
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestSilence_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sleep(time.Hour - time.Second)
+		w.want(fsm.Heard)
+		w.sleep(3 * time.Second)
+		if r := w.want(fsm.NobodyAsked); !strings.Contains(r.Text, "nobody has asked since") || time.Since(r.Since) < time.Hour {
+			t.Errorf("reported %+v", r)
+		}
+		w.sleep(100 * time.Hour)
+		w.wantNotes(fsm.NobodyAsked)
+		token := w.grant()
+		w.sleep(2 * time.Second)
+		w.want(fsm.Heard)
+		w.do(fsm.Release{Token: token})
+		w.sleep(30 * time.Minute)
+		w.wantNotes(fsm.NobodyAsked, fsm.Heard)
+	})
+}
+
+func TestSilence_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for range 14 {
+			w.sleep(5 * time.Minute)
+			w.deny(semaphore.GroupMismatch)
+		}
+		w.sleep(2 * time.Second)
+		r := w.want(fsm.AskedButDenied)
+		if r.Reason != semaphore.GroupMismatch || !strings.Contains(r.Text, `"a" in group "prod" was denied last`) {
+			t.Errorf("reported %+v", r)
+		}
+		w.deny(semaphore.Paused)
+		w.sleep(2 * time.Second)
+		if r := w.want(fsm.AskedButDenied); r.Reason != semaphore.Paused {
+			t.Errorf("reported %+v", r)
+		}
+		w.wantNotes(fsm.AskedButDenied)
+		w.sleep(62 * time.Minute)
+		w.want(fsm.NobodyAsked)
+	})
+}
+
+func TestSilence_SomebodyWaits_IsNotNobody(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.mu.Lock()
+		w.waiting = true
+		w.mu.Unlock()
+		w.sleep(2 * time.Hour)
+		w.want(fsm.AskedButDenied)
+	})
+}
+
+func TestSilence_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sleep(time.Minute)
+		granted := time.Now()
+		token := w.grant()
+		w.sleep(time.Hour + 2*time.Second)
+		if r := w.want(fsm.HeldLong); !r.Since.Equal(granted) {
+			t.Errorf("reported %+v, granted at %v", r, granted)
+		}
+		w.do(fsm.Release{Token: token})
+		w.sleep(2 * time.Second)
+		w.want(fsm.Heard)
+		w.wantNotes(fsm.HeldLong, fsm.Heard)
+	})
+}
+
+func TestSilence_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
+	inWorld(t, func(w *world) {
+		token := w.grant()
+		for range 3 {
+			w.sleep(10 * time.Minute)
+			w.Progress("job", token, time.Now())
+		}
+		w.sleep(50 * time.Minute)
+		w.want(fsm.HeldLong) // it makes progress, but the next is due
+		w.sleep(11 * time.Minute)
+		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
+			t.Errorf("reported %+v", r)
+		}
+		w.Progress("job", token, time.Now())
+		w.sleep(2 * time.Second)
+		w.want(fsm.HeldLong)
+	})
+}
+
+func TestSilence_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sleep(50 * time.Minute)
+		w.failOver()
+		w.sleep(59 * time.Minute)
+		w.want(fsm.Heard)
+		w.sleep(2 * time.Minute)
+		w.want(fsm.NobodyAsked)
+	})
+}
+
+func TestSilence_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *testing.T) {
+	for name, x := range map[string]struct {
+		kind  fsm.Silence
+		begin func(w *world)
+	}{
+		"nobody asked": {fsm.NobodyAsked, func(w *world) { w.sleep(2 * time.Hour) }},
+		"denied": {fsm.AskedButDenied, func(w *world) {
+			w.sleep(59 * time.Minute)
+			w.deny(semaphore.Paused)
+			w.sleep(2 * time.Minute)
+		}},
+		"held long": {fsm.HeldLong, func(w *world) {
+			w.grant()
+			w.sleep(2 * time.Hour)
+		}},
+		"no progress": {fsm.NoProgress, func(w *world) {
+			w.Progress("job", w.grant(), time.Now())
+			w.sleep(2 * time.Hour)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				x.begin(w)
+				before := w.want(x.kind)
+				noted := len(w.notes())
+				w.failOver()
+				w.sleep(50 * time.Minute)
+				if r := w.want(x.kind); r.Text != before.Text {
+					t.Errorf("was %+v, is %+v", before, r)
+				}
+				if x.kind == fsm.NobodyAsked || x.kind == fsm.HeldLong {
+					w.sleep(time.Hour)
+					w.want(x.kind) // by its own knowledge now
+				}
+				if n := len(w.notes()); n != noted {
+					t.Fatalf("it was noted again: %v", w.notes())
+				}
+				if p := w.machine.State().Permit(1); p != nil {
+					w.do(fsm.Release{Token: 1})
+				} else {
+					w.grant()
+				}
+				w.sleep(2 * time.Second)
+				w.want(fsm.Heard)
+			})
+		})
+	}
+}
+
+func TestSilence_NothingExpected_IsNotListenedTo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("other", 0)
+		w.sleep(2 * time.Hour)
+		w.want(fsm.NobodyAsked)
+		if _, silent := w.Of("other"); silent {
+			t.Error("nothing is expected of it")
+		}
+		w.define("job", 0)
+		if got := w.Counts(); got != [Kinds]int{} {
+			t.Errorf("counted %v", got)
+		}
+		w.define("job", time.Hour) // anew: the silence of before is another time's
+		w.sleep(59 * time.Minute)
+		w.wantNotes(fsm.NobodyAsked)
+		if _, silent := w.Of("job"); silent {
+			t.Error("it is silent before its time")
+		}
+		change := fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: w.machine.State().Definition("job").Version}
+		w.do(fsm.EditBatch{Changes: []fsm.Change{change}})
+		w.sleep(2 * time.Hour)
+		if w.watched.Load() != 0 || len(w.order) != 0 {
+			t.Error("a deleted definition is listened to")
+		}
+	})
+}
+
+func TestSilence_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
+	for _, err := range []error{consensus.ErrNotAppended, consensus.ErrUnknownOutcome} {
+		t.Run(err.Error(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.refuseAll(err)
+				w.sleep(61 * time.Minute)
+				w.wantNotes()
+				if r, _ := w.Of("job"); r.Kind != fsm.NobodyAsked {
+					t.Fatalf("it is %+v", r)
+				}
+				w.refuseAll(nil)
+				w.sleep(10 * time.Second)
+				w.wantNotes(fsm.NobodyAsked)
+			})
+		})
+	}
+}
+
+func TestSilence_Demoted_KnowsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sleep(2 * time.Hour)
+		w.want(fsm.NobodyAsked)
+		w.Demote(w.term)
+		if _, silent := w.Of("job"); silent || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
+			t.Error("it knows something")
+		}
+		w.grant()
+		w.sleep(5 * time.Hour)
+		w.wantNotes(fsm.NobodyAsked)
+	})
+}
+
+func TestSilence_NothingExpectedAnywhere_CallsCostNothing(t *testing.T) {
+	l := New(Config{})
+	call := func() {
+		l.Asked("job")
+		l.Denied("job", host, semaphore.Paused, "")
+	}
+	if n := testing.AllocsPerRun(100, call); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

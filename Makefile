@@ -43,6 +43,10 @@ test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fai
 race: ## Run every test under the race detector
 	@go test -json -count=1 -race -timeout 20m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt
 
+.PHONY: sim
+sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails for a broken promise, and for a rare path that no seed took
+	@go test -count=1 -timeout 24h -v ./gatekeeper/internal/sim -run TestSeeds -args -seeds 1000 -all-paths $(ARGS) | grep -v '^ *\(===\|--- PASS\)'
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)

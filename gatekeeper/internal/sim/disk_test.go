@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// disk is a member's log and votes. It can be stalled, outlives its server, and remembers when each entry was written first.
+type disk struct {
+	*raft.InmemStore
+
+	mu       sync.Mutex // guards what follows
+	stalled  int
+	goOn     chan struct{} // closed while it does not stall
+	written  map[entryID]time.Time
+	replaced []raft.Log // entries that were taken off the end of the log again
+}
+
+// entryID names an entry for good: two of the same index and term are equal.
+type entryID struct{ index, term uint64 }
+
+func newDisk() *disk {
+	d := &disk{InmemStore: raft.NewInmemStore(), goOn: make(chan struct{}), written: make(map[entryID]time.Time)}
+	close(d.goOn)
+	return d
+}
+
+// stall keeps every call waiting until the returned function is called.
+func (d *disk) stall() (goOn func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stalled++; d.stalled == 1 {
+		d.goOn = make(chan struct{})
+	}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.stalled--; d.stalled == 0 {
+			close(d.goOn)
+		}
+	}
+}
+
+func (d *disk) wait() {
+	d.mu.Lock()
+	goOn := d.goOn
+	d.mu.Unlock()
+	<-goOn
+}
+
+func (d *disk) StoreLog(l *raft.Log) error { return d.StoreLogs([]*raft.Log{l}) }
+
+func (d *disk) StoreLogs(logs []*raft.Log) error {
+	d.wait()
+	d.mu.Lock()
+	for _, l := range logs {
+		if id := (entryID{l.Index, l.Term}); d.written[id].IsZero() {
+			d.written[id] = time.Now()
+		}
+	}
+	d.mu.Unlock()
+	return d.InmemStore.StoreLogs(logs)
+}
+
+func (d *disk) DeleteRange(from, to uint64) error {
+	d.wait()
+	for i := from; i <= to; i++ {
+		var l raft.Log
+		if d.InmemStore.GetLog(i, &l) == nil {
+			d.mu.Lock()
+			d.replaced = append(d.replaced, l)
+			d.mu.Unlock()
+		}
+	}
+	return d.InmemStore.DeleteRange(from, to)
+}
+
+func (d *disk) Set(key, value []byte) error {
+	d.wait()
+	return d.InmemStore.Set(key, value)
+}
+
+func (d *disk) SetUint64(key []byte, value uint64) error {
+	d.wait()
+	return d.InmemStore.SetUint64(key, value)
+}
+
+// log is everything that is in the log now.
+func (d *disk) log() (entries []raft.Log) {
+	first, _ := d.FirstIndex() // in memory there are no errors
+	last, _ := d.LastIndex()
+	for i := max(first, 1); i <= last; i++ {
+		var l raft.Log
+		if d.InmemStore.GetLog(i, &l) == nil {
+			entries = append(entries, l)
+		}
+	}
+	return entries
+}

@@ -1,0 +1,26 @@
+// Package sim runs whole clusters in one process, on the virtual time of testing/synctest, and tries to break what safety.md
+// promises. All of it is tests: `make sim` runs them over many seeds, `make test` over a few.
+//
+// # What runs
+//
+// Servers of package gatekeeper and clients of package client, as they ship. Between them lies a network in memory (network_test.go),
+// under the servers lie disks in memory (disk_test.go). A seed decides how many servers there are, what the clients and the operators do,
+// how fast each client's clock runs, and what breaks when: plan_test.go. It does not decide in which order goroutines run,
+// so a seed that failed once may pass the next time: -repeat runs it again and again, and says how often it fails.
+//
+// # What is checked
+//
+// The callers write a history (package deploy/proof/history), and the checkers of deploy/proof/check read it. Beside them,
+// log_test.go replays the log that the members agree on, and compares it with what clients were told and believed: no slot is freed
+// while its holder believes in it, every member has the same state, and what was acknowledged is there.
+//
+// # Rare paths
+//
+// The dangerous moments are rare. paths_test.go counts how often each was met, from the log and from the servers' own metrics. A path
+// that no seed met proves nothing, so `make sim` fails then.
+//
+// # Planted bugs
+//
+// planted_test.go builds the tree with the tag `planted`, plants one known bug after the other (package internal/planted), and
+// demands that the checkers see each.
+package sim

@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// chosen are the members in the order in which a fault counts them: who leads comes first.
+func (w *world) chosen() []*member {
+	leader := w.told.leader()
+	order := make([]*member, 0, len(w.members))
+	for _, m := range w.members {
+		if m.id == leader {
+			order = append(order, m)
+		}
+	}
+	for _, m := range w.members {
+		if m.id != leader {
+			order = append(order, m)
+		}
+	}
+	return order
+}
+
+// breaks does a fault, and undoes it when its time is over.
+func (w *world) breaks(f fault) {
+	order := w.chosen()
+	m, other := order[f.first], order[f.second]
+	w.history.Put(history.Entry{Fault: &history.Fault{At: w.now(), Kind: fmt.Sprintf("%s for %v, sharp %v", f.kind, f.lasts, f.sharp), On: m.id + " " + other.id}})
+	w.paths.met("fault: " + path(f.kind))
+	heal := w.strike(f, m, other)
+	if heal == nil {
+		return
+	}
+	pass(f.lasts)
+	heal()
+}
+
+// strike does a fault and returns what undoes it, or nil.
+func (w *world) strike(f fault, m, other *member) (heal func()) {
+	switch f.kind {
+	case crash:
+		m.crash(!f.sharp)
+		return func() { w.must(m.start()) }
+	case crashAll:
+		for _, each := range w.members {
+			w.net.kill(each.machine(), true)
+		}
+		for _, each := range w.members {
+			each.crash(true)
+		}
+		return func() {
+			for _, each := range w.members {
+				w.must(each.start())
+			}
+		}
+	case stop:
+		m.stop()
+		return func() { w.must(m.start()) }
+	case isolate:
+		return w.net.cut(w.ways(m, f.sharp, true, true))
+	case oneWay:
+		return w.net.cut(w.ways(m, true, !f.sharp, f.sharp))
+	case bridge:
+		return w.net.cut([]way{{m.id, other.id}, {other.id, m.id}})
+	case slow:
+		return w.net.worsen(w.ways(m, true, false, true), f.lasts/8, 0)
+	case lossy:
+		var ways []way
+		for _, each := range w.members {
+			ways = append(ways, w.ways(each, true, true, true)...)
+		}
+		return w.net.worsen(ways, 0, 0.3)
+	case pause:
+		goOn, resume := m.disk.stall(), w.net.pause(m.machine())
+		return func() { goOn(); resume() }
+	case stall:
+		if !f.sharp {
+			return m.disk.stall()
+		}
+		var all []func()
+		for _, each := range w.members {
+			all = append(all, each.disk.stall())
+		}
+		return func() {
+			for _, goOn := range all {
+				goOn()
+			}
+		}
+	case hang:
+		w.hang(m)
+	case transfer:
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_, _ = w.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // it may fail, with what else is broken
+	case reset:
+		for _, each := range w.members {
+			w.net.reset(m.id, each.id)
+		}
+		for i := range machines {
+			w.net.reset(m.id, machine(i))
+		}
+	case clientCut:
+		from := machine(f.second % machines)
+		var ways []way
+		for _, each := range w.members {
+			ways = append(ways, way{each.id, from})
+			if !f.sharp {
+				ways = append(ways, way{from, each.id})
+			}
+		}
+		return w.net.cut(ways)
+	case clientCrash:
+		w.programs[f.second%machines].crash()
+	}
+	return nil
+}
+
+// hang stalls a disk until its server has left because of it, and starts another on it.
+func (w *world) hang(m *member) {
+	server, goOn := m.running(), m.disk.stall()
+	if server != nil {
+		select {
+		case <-server.Done():
+			w.paths.met(leftByItself)
+		case <-time.After(30 * time.Second): // it writes nothing: an idle follower, or it was stopped meanwhile
+		}
+	}
+	goOn()
+	m.stop()
+	w.must(m.start())
+}
+
+// ways are those between a member and the others, and the clients too, in the directions in which it hears and in which it is heard.
+func (w *world) ways(m *member, clients, hears, heard bool) (ways []way) {
+	add := func(other string) {
+		if hears {
+			ways = append(ways, way{other, m.id})
+		}
+		if heard {
+			ways = append(ways, way{m.id, other})
+		}
+	}
+	for _, other := range w.members {
+		if other != m {
+			add(other.id)
+		}
+	}
+	if clients {
+		add("ops")
+		for i := range machines {
+			add(machine(i))
+		}
+	}
+	return ways
+}

@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// truth is what the members agreed on: their common log, replayed.
+type truth struct {
+	world  *world
+	broken []string
+
+	granted map[uint64]*semaphore.Permit
+	ended   map[uint64]ending
+	changed map[change]bool
+	rules   map[string]*fsm.StoredDefinition
+	last    uint64            // token
+	terms   map[uint64]uint64 // of the entries that made a change, by its revision
+}
+
+// ending is how a permit ended in the log.
+type ending struct {
+	kind fsm.EventKind
+	term uint64
+	at   time.Duration // the entry's first writing, on the leader's disk
+}
+
+// change is one acknowledged edit.
+type change struct {
+	revision  uint64
+	semaphore string
+}
+
+func (tr *truth) breaks(format string, args ...any) {
+	tr.broken = append(tr.broken, fmt.Sprintf(format, args...))
+}
+
+// replay replays what every member has applied, and says what of the safety rules that breaks.
+func (w *world) replay(h *history.History) []string {
+	tr := &truth{
+		world: w, granted: make(map[uint64]*semaphore.Permit), ended: make(map[uint64]ending), changed: make(map[change]bool),
+		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
+	}
+	upTo := w.indexes[w.members[0].id]
+	entries := w.members[0].disk.log()
+	for _, m := range w.members[1:] {
+		tr.sameLog(entries, m, upTo)
+	}
+	machine := fsm.New(w.clusterID)
+	var applied fsm.Applied
+	machine.Subscribe(func(a fsm.Applied) { applied = a })
+	for i, l := range entries {
+		if l.Index > upTo {
+			break
+		}
+		w.paths.entry(entries, i, w)
+		if l.Type != raft.LogCommand {
+			continue
+		}
+		before := machine.State()
+		commands, err := fsm.Decode(l.Data)
+		if err != nil {
+			tr.breaks("entry %d cannot be read: %v", l.Index, err)
+			break
+		}
+		applied = fsm.Applied{}
+		results, err := machine.Apply(l.Index, l.Term, l.Data)
+		if err != nil {
+			tr.breaks("entry %d cannot be applied: %v", l.Index, err)
+			break
+		}
+		at := w.writtenAt(l)
+		for i := range applied.Events {
+			tr.event(&applied.Events[i], l, at)
+		}
+		for i := range commands {
+			w.paths.command(commands[i], results[i], l, before, tr)
+		}
+	}
+	hash, err := machine.State().Hash()
+	if want := w.hashAt(upTo); err != nil || hexOf(hash) != want {
+		tr.breaks("the log up to %d makes the state %s, the members say %s (%v)", upTo, hexOf(hash), want, err)
+	}
+	tr.compare(h)
+	return tr.broken
+}
+
+// sameLog finds entries in which a member differs from the first.
+func (tr *truth) sameLog(entries []raft.Log, m *member, upTo uint64) {
+	others := m.disk.log()
+	for i, l := range entries {
+		if l.Index > upTo {
+			return
+		}
+		if i >= len(others) || others[i].Index != l.Index || others[i].Term != l.Term || !bytes.Equal(others[i].Data, l.Data) {
+			tr.breaks("%s and %s have different entries at %d, which both have applied", tr.world.members[0].id, m.id, l.Index)
+			return
+		}
+	}
+}
+
+// writtenAt is when an entry was written first, which was by the leader that made it.
+func (w *world) writtenAt(l raft.Log) time.Duration {
+	first := time.Duration(1<<63 - 1)
+	for _, m := range w.members {
+		if at, ok := m.disk.written[entryID{l.Index, l.Term}]; ok {
+			first = min(first, at.Sub(w.start))
+		}
+	}
+	return first
+}
+
+func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
+	tr.terms[e.Revision] = l.Term
+	switch e.Kind {
+	case fsm.Created, fsm.Replaced, fsm.RevertedEvent:
+		tr.rules[e.Semaphore] = e.Definition
+		tr.changed[change{e.Revision, e.Semaphore}] = true
+	case fsm.Deleted:
+		delete(tr.rules, e.Semaphore)
+		tr.changed[change{e.Revision, e.Semaphore}] = true
+	case fsm.Granted:
+		p := e.Permit
+		if p.Token <= tr.last {
+			tr.breaks("entry %d grants token %d after %d", l.Index, p.Token, tr.last)
+		}
+		tr.last = p.Token
+		tr.granted[p.Token] = p
+		tr.admitted(p, l)
+	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEvent, fsm.Abandoned, fsm.FreedUnsafely:
+		if e.Kind == fsm.HeldEvent {
+			tr.world.paths.met(heldForOperator)
+		}
+		if _, already := tr.ended[e.Permit.Token]; !already {
+			tr.ended[e.Permit.Token] = ending{e.Kind, l.Term, at}
+		}
+	}
+}
+
+// admitted finds grants outside of the patterns in force.
+func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
+	rule := tr.rules[p.Semaphore]
+	if rule == nil {
+		tr.breaks("entry %d grants token %d of %s, which has no definition", l.Index, p.Token, p.Semaphore)
+		return
+	}
+	for _, match := range [][2]string{{rule.Definition.GroupPattern, p.Identity.Group}, {rule.Definition.AcquirerPattern, p.Identity.Acquirer}} {
+		if !regexp.MustCompile(`^(?:` + match[0] + `)$`).MatchString(match[1]) {
+			tr.breaks("entry %d grants token %d of %s to %s, which %q does not admit", l.Index, p.Token, p.Semaphore, match[1], match[0])
+		}
+	}
+}
+
+// compare finds what callers were told and the log does not have, and slots that were freed while their holder believed in them.
+func (tr *truth) compare(h *history.History) {
+	for _, b := range h.Beliefs {
+		end, ended := tr.ended[b.Token]
+		switch {
+		case tr.granted[b.Token] == nil:
+			tr.breaks("%s believes in token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
+		case ended && b.Until > end.at:
+			tr.breaks("token %d of %s was ended at %v (event %d), %s believed in it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
+		}
+	}
+	for i := range h.Operations {
+		op := &h.Operations[i]
+		answer, ok := op.Answer()
+		if !ok {
+			continue
+		}
+		switch r := op.Request; {
+		case r.Kind == history.Acquire && answer.Result == history.Granted:
+			if p := tr.granted[answer.Token]; p == nil || p.Semaphore != r.Semaphore || p.Identity.HolderID != r.Identity.HolderID {
+				tr.breaks("%s was granted token %d, of which the log says %+v", op.Client, answer.Token, p)
+			}
+		case r.Kind == history.Release && answer.Result == history.Released:
+			if end, ok := tr.ended[r.Token]; !ok || end.kind != fsm.Released && end.kind != fsm.CoolingEvent {
+				tr.breaks("%s released token %d, of which the log says %+v", op.Client, r.Token, end)
+			}
+		case r.Kind == history.Edit:
+			if !tr.changed[change{answer.Revision, r.Semaphore}] {
+				tr.breaks("the edit of %s at revision %d was acknowledged and is not in the log", r.Semaphore, answer.Revision)
+			}
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// network joins hosts in memory, on the bubble's time. As on a real network nobody is told when it carries nothing: what is sent
+// meanwhile arrives when it carries again, unless its sender has given up by then.
+type network struct {
+	mu      sync.Mutex // guards everything below, and every host and conn
+	doors   map[string]*door
+	shut    map[way]int           // how many faults keep a way shut
+	slow    map[way]time.Duration // what a fault adds to the time that a way takes
+	loss    map[way]float64       // the part of what is sent that has to be sent again
+	conns   map[*conn]struct{}
+	luck    *rand.Rand
+	changed chan struct{} // closed, and another made, whenever a way opens
+}
+
+// way is one direction between two machines.
+type way struct{ from, to string }
+
+// host is one life of a machine: after a crash the machine gets another one.
+type host struct {
+	machine string
+	dead    bool
+	paused  int // how many faults keep it from sending and receiving
+}
+
+const (
+	// latency is what any way takes.
+	latency = time.Millisecond
+	// again is how long it takes until a lost packet is sent again.
+	again = 200 * time.Millisecond
+)
+
+var (
+	errRefused = errors.New("connection refused")
+	errReset   = errors.New("connection reset by peer")
+	errDown    = errors.New("this machine is down")
+)
+
+func newNetwork(luck *rand.Rand) *network {
+	return &network{
+		doors: make(map[string]*door), shut: make(map[way]int), slow: make(map[way]time.Duration), loss: make(map[way]float64),
+		conns: make(map[*conn]struct{}), luck: luck, changed: make(chan struct{}),
+	}
+}
+
+// stir wakes everybody who waits for a way to open. The caller holds mu.
+func (n *network) stir() {
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+// open says whether a way carries anything now. The caller holds mu.
+func (n *network) open(from, to *host) bool {
+	return from.paused == 0 && to.paused == 0 && n.shut[way{from.machine, to.machine}] == 0
+}
+
+// takes is how long the next packet takes on a way. The caller holds mu.
+func (n *network) takes(w way) time.Duration {
+	d := latency + n.slow[w]
+	for p := n.loss[w]; p > 0 && n.luck.Float64() < p; {
+		d += again
+	}
+	return d
+}
+
+// cut shuts ways until the returned function is called.
+func (n *network) cut(ways []way) (heal func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range ways {
+		n.shut[w]++
+	}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for _, w := range ways {
+			n.shut[w]--
+		}
+		n.stir()
+	}
+}
+
+// worsen makes ways slow or lossy until the returned function is called.
+func (n *network) worsen(ways []way, slow time.Duration, loss float64) (heal func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range ways {
+		n.slow[w], n.loss[w] = slow, loss
+	}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for _, w := range ways {
+			delete(n.slow, w)
+			delete(n.loss, w)
+		}
+	}
+}
+
+// pause keeps a host from sending and receiving until the returned function is called.
+func (n *network) pause(h *host) (resume func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h.paused++
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		h.paused--
+		n.stir()
+	}
+}
+
+// kill ends a host's life. Its peers are told, as by the system of a machine whose process has died, or not, as when the machine lost its
+// power.
+func (n *network) kill(h *host, told bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h.dead = true
+	for c := range n.conns {
+		switch {
+		case c.host == h:
+			c.break_()
+		case c.peer.host == h && told:
+			c.break_()
+		}
+	}
+	n.stir()
+}
+
+// reset breaks the connections between two machines; both sides see it.
+func (n *network) reset(a, b string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.conns {
+		if c.host.machine == a && c.peer.host.machine == b || c.host.machine == b && c.peer.host.machine == a {
+			c.break_()
+		}
+	}
+}
+
+// dial makes a connection from h to an address. While a way is shut it waits, as for an answer that does not come.
+func (n *network) dial(ctx context.Context, h *host, address string) (net.Conn, error) {
+	trip := time.NewTimer(2 * latency)
+	defer trip.Stop()
+	select {
+	case <-trip.C:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	for {
+		n.mu.Lock()
+		if h.dead {
+			n.mu.Unlock()
+			return nil, errDown
+		}
+		d, changed := n.doors[address], n.changed
+		if d == nil {
+			n.mu.Unlock()
+			return nil, errRefused
+		}
+		if n.open(h, d.host) && n.open(d.host, h) {
+			local, remote := n.join(h, d.host, address)
+			n.mu.Unlock()
+			select {
+			case d.conns <- remote:
+				return local, nil
+			case <-d.shut:
+				_ = local.Close()
+				return nil, errRefused
+			case <-ctx.Done():
+				_ = local.Close()
+				return nil, ctx.Err()
+			}
+		}
+		n.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// join makes both ends of a connection. The caller holds mu.
+func (n *network) join(from, to *host, address string) (local, remote *conn) {
+	local = &conn{net: n, host: from, remote: name(address), wake: make(chan struct{}, 1)}
+	remote = &conn{net: n, host: to, remote: name(from.machine), wake: make(chan struct{}, 1)}
+	local.peer, remote.peer = remote, local
+	n.conns[local], n.conns[remote] = struct{}{}, struct{}{}
+	return local, remote
+}
+
+// listen opens a door of h.
+func (n *network) listen(h *host, address string) *door {
+	d := &door{net: n, host: h, address: address, conns: make(chan net.Conn), shut: make(chan struct{})}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.doors[address] = d
+	return d
+}
+
+// door is a net.Listener.
+type door struct {
+	net     *network
+	host    *host
+	address string
+	conns   chan net.Conn
+	shut    chan struct{}
+	once    sync.Once
+}
+
+func (d *door) Accept() (net.Conn, error) {
+	select {
+	case c := <-d.conns:
+		return c, nil
+	case <-d.shut:
+		return nil, net.ErrClosed
+	}
+}
+
+func (d *door) Close() error {
+	d.once.Do(func() {
+		close(d.shut)
+		d.net.mu.Lock()
+		defer d.net.mu.Unlock()
+		if d.net.doors[d.address] == d {
+			delete(d.net.doors, d.address)
+		}
+		d.net.stir()
+	})
+	return nil
+}
+
+func (d *door) Addr() net.Addr { return name(d.address) }
+
+type name string
+
+func (n name) Network() string { return "memory" }
+func (n name) String() string  { return string(n) }

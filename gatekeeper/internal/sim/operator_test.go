@@ -1,0 +1,251 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The semaphores of every seed. The model knows all that is done to those that are plain; pauses, cordons and edits that end by
+// themselves are done to the rest only, for which the other checks are enough.
+const (
+	single   = "single"   // one permit, edited in every way
+	several  = "several"  // three permits, taken by weight
+	lockstep = "lockstep" // one permit, never edited, short: the hardest on time
+	fires    = "fires"    // firings, each once
+	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
+	timed    = "timed"    // pauses and edits that end by themselves
+)
+
+func semaphores() []string { return []string{single, several, lockstep, fires, slack, timed} }
+
+func modelled(name string) bool { return name != timed }
+
+func definition(name string) *gatekeeperv1.Definition {
+	d := &gatekeeperv1.Definition{Name: name, Permits: proto.Uint32(1), Duration: durationpb.New(time.Second)}
+	switch name {
+	case single:
+		d.Duration = durationpb.New(2 * time.Second)
+	case several:
+		d.Permits = proto.Uint32(3)
+	case lockstep:
+		d.Duration = durationpb.New(400 * time.Millisecond)
+	case fires:
+		d.Permits = proto.Uint32(2)
+	case slack:
+		d.Permits, d.MinHold, d.LossDelay = proto.Uint32(2), durationpb.New(500*time.Millisecond), durationpb.New(700*time.Millisecond)
+		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
+	case timed:
+		d.Permits, d.MaxHold, d.GroupPattern = proto.Uint32(2), durationpb.New(3*time.Second), proto.String("prod")
+	}
+	return d
+}
+
+// noted is a definition as the history has it.
+func noted(d *gatekeeperv1.Definition) *history.Definition {
+	return &history.Definition{
+		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),
+		MinHold: d.GetMinHold().AsDuration(), LossDelay: d.GetLossDelay().AsDuration(),
+		HoldOnExpiry: d.GetOnExpiry() == gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD,
+		FreeOnLoss:   d.GetFiringOnLoss() == gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE,
+	}
+}
+
+// operator is a person with gkctl.
+type operator struct {
+	*process
+	luck *rand.Rand
+}
+
+// create makes the definitions.
+func (o *operator) create() {
+	for _, name := range semaphores() {
+		o.edit(name, 0, definition(name), 0, 0)
+	}
+}
+
+// edit creates, replaces, or, without a definition, deletes.
+func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition, drain, lasts time.Duration) {
+	e := &gatekeeperv1.Edit{ExpectedVersion: version}
+	r := history.Request{Kind: history.Edit, Semaphore: name, RequestID: fmt.Sprintf("e%x", o.luck.Uint64()), ExpectedVersion: version, Drain: drain > 0}
+	switch {
+	case d == nil:
+		e.Change = &gatekeeperv1.Edit_Delete{Delete: name}
+	case version == 0:
+		e.Change, r.Definition = &gatekeeperv1.Edit_Create{Create: d}, noted(d)
+	default:
+		e.Change, r.Definition = &gatekeeperv1.Edit_Replace{Replace: d}, noted(d)
+	}
+	req := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{e}, Author: "ops", RequestId: r.RequestID}
+	if drain > 0 {
+		req.Drain = durationpb.New(drain)
+	}
+	if lasts > 0 {
+		req.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(lasts)}
+	}
+	answered := o.record.Call(r)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+	defer cancel()
+	a, err := o.client.Definitions().BatchEdit(ctx, req)
+	if err != nil {
+		answered(outcome(err), history.Response{}, err)
+		return
+	}
+	answered(history.Known, history.Response{Result: history.Done, Revision: a.GetRevision()}, nil)
+}
+
+// work does one thing after the other until the end.
+func (o *operator) work(end <-chan struct{}) {
+	for {
+		select {
+		case <-end:
+			return
+		case <-time.After(between(o.luck, 200*time.Millisecond, 4*time.Second)):
+		}
+		o.once()
+	}
+}
+
+func (o *operator) once() {
+	drain := time.Duration(0)
+	if o.luck.IntN(2) == 0 {
+		drain = between(o.luck, 100*time.Millisecond, 3*time.Second)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	switch o.luck.IntN(12) {
+	case 0, 1, 2:
+		o.change(ctx, single, drain)
+	case 3:
+		o.change(ctx, several, drain)
+	case 4:
+		o.change(ctx, timed, drain)
+	case 5:
+		o.pause(ctx, drain)
+	case 6:
+		o.cordon(ctx, drain)
+	case 7, 8:
+		o.revoke(ctx, drain)
+	case 9, 10:
+		o.clear(ctx)
+	case 11:
+		o.move(ctx, drain)
+	}
+}
+
+// change replaces what a definition says, or deletes it and creates it anew.
+func (o *operator) change(ctx context.Context, name string, drain time.Duration) {
+	got, err := o.client.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: name})
+	if err != nil {
+		o.edit(name, 0, definition(name), 0, 0) // it was deleted, perhaps
+		return
+	}
+	d, lasts := got.GetRecord().GetDefinition(), time.Duration(0)
+	if name == timed && o.luck.IntN(2) == 0 {
+		lasts = between(o.luck, 500*time.Millisecond, 4*time.Second)
+	}
+	switch o.luck.IntN(6) {
+	case 0, 1, 2:
+		d.Duration = durationpb.New([]time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second}[o.luck.IntN(4)])
+	case 3:
+		d.Permits = proto.Uint32(uint32(o.luck.IntN(4)))
+	case 4:
+		if name != timed { // which is moved
+			d.GroupPattern = proto.String([]string{".*", "prod", "dr", "nobody"}[o.luck.IntN(4)])
+		}
+	case 5:
+		if lasts == 0 {
+			d = nil
+		}
+	}
+	o.edit(name, got.GetRecord().GetVersion(), d, drain, lasts)
+}
+
+func (o *operator) pause(ctx context.Context, drain time.Duration) {
+	req := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{timed}}, Reason: "sim", Author: "ops", Stop: drain > 0}
+	req.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}
+	if drain > 0 {
+		req.Drain = durationpb.New(drain)
+	}
+	_, _ = o.client.Operator().Pause(ctx, req) // it may be deleted, or no server answers
+}
+
+// cordon shuts a machine out for a while.
+func (o *operator) cordon(ctx context.Context, drain time.Duration) {
+	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.luck.IntN(machines)), Reason: "sim", Author: "ops"}
+	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}
+	if drain > 0 {
+		req.Drain = durationpb.New(drain)
+	}
+	_, _ = o.client.Operator().Cordon(ctx, req) // no server may answer
+}
+
+// holders are who holds what.
+func (o *operator) holders(ctx context.Context, names ...string) []*gatekeeperv1.Permit {
+	r, err := o.client.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names})
+	if err != nil {
+		return nil
+	}
+	return r.GetPermits()
+}
+
+func (o *operator) revoke(ctx context.Context, drain time.Duration) {
+	held := o.holders(ctx, single, several, lockstep, fires, timed)
+	if len(held) == 0 {
+		return
+	}
+	p := held[o.luck.IntN(len(held))]
+	answered := o.record.Call(history.Request{Kind: history.Revoke, Semaphore: p.GetSemaphore(), Token: p.GetToken(), Drain: drain > 0})
+	req := &gatekeeperv1.RevokeRequest{Token: p.GetToken(), Author: "ops", Reason: "sim"}
+	if drain > 0 {
+		req.Drain = durationpb.New(drain)
+	}
+	_, err := o.client.Permits().Revoke(ctx, req)
+	if err != nil {
+		answered(outcome(err), history.Response{}, err)
+		return
+	}
+	answered(history.Known, history.Response{Result: history.Done}, nil)
+}
+
+// clear frees what is held for an operator.
+func (o *operator) clear(ctx context.Context) {
+	for _, p := range o.holders(ctx, slack) {
+		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+			continue
+		}
+		answered := o.record.Call(history.Request{Kind: history.Clear, Semaphore: p.GetSemaphore(), Token: p.GetToken()})
+		_, err := o.client.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: p.GetToken(), Author: "ops", Reason: "sim"})
+		if err != nil {
+			answered(outcome(err), history.Response{}, err)
+			continue
+		}
+		answered(history.Known, history.Response{Result: history.Done}, nil)
+	}
+}
+
+// move sends the work of one group to the other.
+func (o *operator) move(ctx context.Context, drain time.Duration) {
+	groups := []string{"prod", "dr"}
+	from := o.luck.IntN(2)
+	planned, err := o.client.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{
+		From: groups[from], To: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed}},
+	})
+	if err != nil || len(planned.GetEdits()) == 0 {
+		return
+	}
+	req := &gatekeeperv1.BatchEditRequest{Edits: planned.GetEdits(), Author: "ops", RequestId: fmt.Sprintf("m%x", o.luck.Uint64())}
+	if drain > 0 {
+		req.Drain = durationpb.New(drain)
+	}
+	if _, err := o.client.Definitions().BatchEdit(ctx, req); err == nil {
+		o.world.paths.met(moved)
+	}
+}

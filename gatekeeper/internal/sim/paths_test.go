@@ -1,0 +1,247 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// path is something rare that can happen.
+type path string
+
+// What has to happen in a run of `make sim`, or the run proves too little.
+const (
+	expired           path = "a permit expired"
+	expiredLater      path = "a permit of an earlier leadership expired"
+	refreshMetExpiry  path = "a refresh met an expiry that was proposed"
+	expiryMetEnd      path = "an expiry came after the permit's end"
+	unknownOutcome    path = "the outcome of an acquire was unknown"
+	markedAtPromotion path = "a leader was promoted while an expiry was not committed"
+	abandoned         path = "a grant was abandoned"
+	gaveBack          path = "a grant was given back by a cancel"
+	cancelledFirst    path = "a cancel came before its grant"
+	replayed          path = "a repeated acquire was answered with its permit"
+	drained           path = "a drain ended"
+	drainedLater      path = "a drain ended under a later leadership"
+	lengthened        path = "a duration was lengthened under its holder"
+	shortened         path = "a duration was shortened under its holder"
+	overwritten       path = "entries of a deposed leader were overwritten"
+	lateCommand       path = "a server's own command was appended in a later term"
+	refusedAtApply    path = "a grant was refused when it was applied"
+	cooled            path = "a slot cooled"
+	cooledLater       path = "a cooling ended under a later leadership"
+	heldForOperator   path = "a permit was held for an operator"
+	cleared           path = "an operator cleared a permit"
+	revoked           path = "a permit was revoked"
+	reverted          path = "an edit ended by itself"
+	resumed           path = "a pause ended by itself"
+	uncordoned        path = "a cordon ended by itself"
+	moved             path = "a task was moved"
+	overheld          path = "a holder went beyond max_hold"
+	unconfirmed       path = "a leader could not confirm itself"
+	forwarded         path = "a call was passed on to the leader"
+	refusedRefresh    path = "a refresh was refused"
+	lostRefresh       path = "a refresh was told that the permit is lost"
+	leftByItself      path = "a server left because its disk hung"
+	quarantined       path = "nothing was granted for a while after a recovery"
+)
+
+// required are the paths that a run must take.
+func required() []path {
+	all := []path{
+		expired, expiredLater, refreshMetExpiry, expiryMetEnd, unknownOutcome, markedAtPromotion, abandoned, gaveBack, cancelledFirst, replayed,
+		drained, drainedLater, lengthened, shortened, overwritten, refusedAtApply, cooled, cooledLater, heldForOperator, cleared, revoked,
+		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, refusedRefresh, lostRefresh, leftByItself,
+	}
+	for _, k := range faultKinds() {
+		all = append(all, "fault: "+path(k))
+	}
+	return slices.Compact(all)
+}
+
+// paths counts how often each was taken.
+type paths struct {
+	mu    sync.Mutex // guards times
+	times map[path]int
+}
+
+func newPaths() *paths { return &paths{times: make(map[path]int)} }
+
+func (p *paths) met(what path) { p.add(what, 1) }
+
+func (p *paths) add(what path, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n > 0 {
+		p.times[what] += n
+	}
+}
+
+// all are the counts so far.
+func (p *paths) all() map[path]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.times)
+}
+
+// measure takes what a server has counted, before it ends.
+func (p *paths) measure(gauges *prometheus.Registry) {
+	families, err := gauges.Gather()
+	if err != nil {
+		return
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			label := ""
+			if len(m.GetLabel()) > 0 {
+				label = m.GetLabel()[0].GetValue()
+			}
+			what := map[string]path{
+				"gatekeeper_refreshes_total retry":        refreshMetExpiry,
+				"gatekeeper_refreshes_total stopping":     refusedRefresh,
+				"gatekeeper_refreshes_total lost":         lostRefresh,
+				"gatekeeper_consensus_unconfirmed_total ": unconfirmed,
+			}[f.GetName()+" "+label]
+			if f.GetName() == "gatekeeper_rpc_forwarded_total" {
+				what = forwarded
+			}
+			if f.GetName() == "gatekeeper_decisions_total" && len(m.GetLabel()) > 0 {
+				for _, l := range m.GetLabel() {
+					if l.GetName() == "outcome" && l.GetValue() == "refreshed" {
+						what = replayed
+					}
+				}
+			}
+			if what != "" {
+				p.add(what, int(m.GetCounter().GetValue()))
+			}
+		}
+	}
+}
+
+// entry looks at an entry beside its neighbours.
+func (p *paths) entry(entries []raft.Log, i int, w *world) {
+	l := entries[i]
+	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
+		return
+	}
+	// The last entry of a leadership: was it committed by the next one? Nobody but its own leader has written it early, if it was not.
+	commands, err := fsm.Decode(l.Data)
+	if err != nil || !expires(commands) {
+		return
+	}
+	copies, next := 0, w.writtenAt(entries[i+1])
+	for _, m := range w.members {
+		if at, ok := m.disk.written[entryID{l.Index, l.Term}]; ok && at.Sub(w.start) < next {
+			copies++
+		}
+	}
+	if 2*copies <= len(w.members) {
+		p.met(markedAtPromotion)
+	}
+}
+
+func expires(commands []fsm.Command) bool {
+	return slices.ContainsFunc(commands, func(c fsm.Command) bool { _, ok := c.(fsm.Expire); return ok })
+}
+
+// lost counts what was in logs and is no more.
+func (p *paths) lost(w *world) {
+	for _, m := range w.members {
+		for _, l := range m.disk.replaced {
+			if l.Type != raft.LogCommand {
+				continue
+			}
+			p.met(overwritten)
+			if commands, err := fsm.Decode(l.Data); err == nil && expires(commands) {
+				p.met(markedAtPromotion)
+			}
+		}
+	}
+}
+
+// command counts what a command of the log did.
+func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *truth) {
+	permit, _ := r.(fsm.PermitResult)
+	switch c := c.(type) {
+	case fsm.Grant:
+		if g, ok := r.(fsm.GrantResult); ok && g.Outcome != fsm.GrantGranted {
+			p.met(refusedAtApply)
+		}
+	case fsm.Expire:
+		p.late(c.Term, l)
+		switch granted := tr.granted[c.Token]; {
+		case permit.Applied:
+			p.met(expired)
+			if granted != nil && tr.terms[granted.GrantedRevision] != l.Term {
+				p.met(expiredLater)
+			}
+		default:
+			p.met(expiryMetEnd)
+		}
+	case fsm.Abandon:
+		p.late(c.Term, l)
+		if permit.Applied {
+			p.met(abandoned)
+		}
+	case fsm.EndCooling:
+		p.late(c.Term, l)
+		if permit.Applied {
+			p.met(cooled)
+			if tr.ended[c.Token].term != l.Term {
+				p.met(cooledLater)
+			}
+		}
+	case fsm.Cancel:
+		switch r, ok := r.(fsm.CancelResult); {
+		case ok && r.GaveBack != nil:
+			p.met(gaveBack)
+		case ok && r.Ended == nil:
+			p.met(cancelledFirst)
+		}
+	case fsm.Extend:
+		if old := before.Permit(c.Token); permit.Applied && old != nil {
+			if c.Duration > old.Duration {
+				p.met(lengthened)
+			} else {
+				p.met(shortened)
+			}
+		}
+	case fsm.EndDrain:
+		p.late(c.Term, l)
+		p.met(drained)
+		if tr.terms[c.Change] != l.Term {
+			p.met(drainedLater)
+		}
+	case fsm.Clear:
+		if permit.Applied {
+			p.met(cleared)
+		}
+	case fsm.Revoke:
+		if permit.Applied {
+			p.met(revoked)
+		}
+	case fsm.Revert:
+		p.met(reverted)
+	case fsm.Resume:
+		if c.Term != 0 {
+			p.met(resumed)
+		}
+	case fsm.Uncordon:
+		if c.Term != 0 {
+			p.met(uncordoned)
+		}
+	}
+}
+
+// late counts a server's own command that was appended in a later term than it was made in.
+func (p *paths) late(made uint64, l raft.Log) {
+	if made != l.Term {
+		p.met(lateCommand)
+	}
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+)
+
+// plan is all that a seed decides.
+type plan struct {
+	seed    uint64
+	members int
+	profile gatekeeper.Profile
+	length  time.Duration
+	rates   []float64 // of the clocks of the processes, one a machine
+	faults  []fault
+}
+
+// fault is something that breaks at a time, for a while.
+type fault struct {
+	at, lasts time.Duration
+	kind      faultKind
+	// first and second choose members: 0 is who leads then, else one of the others, or any.
+	first, second int
+	// sharp makes it the worse of two variants.
+	sharp bool
+}
+
+type faultKind string
+
+const (
+	crash       faultKind = "crash"        // sharp: nobody is told
+	crashAll    faultKind = "crash all"    // of all members
+	stop        faultKind = "stop"         // as an operator does
+	isolate     faultKind = "isolate"      // a member from the others; sharp: from clients too
+	oneWay      faultKind = "one way"      // a member is heard and hears nothing; sharp: the reverse
+	bridge      faultKind = "bridge"       // two members do not see each other, the others see both
+	slow        faultKind = "slow"         // all that a member sends
+	lossy       faultKind = "lossy"        // everything
+	pause       faultKind = "pause"        // a member does nothing that others can see, nor writes anything
+	stall       faultKind = "stall"        // of a disk; sharp: of all disks
+	hang        faultKind = "hang"         // of a disk, for good: the server must leave by itself
+	transfer    faultKind = "transfer"     // of leadership
+	reset       faultKind = "reset"        // connections of a member break
+	clientCut   faultKind = "client cut"   // one client machine from everybody; sharp: it hears nothing, but is heard
+	clientCrash faultKind = "client crash" // one process
+)
+
+// faultKinds are as often as they are here.
+func faultKinds() []faultKind {
+	return []faultKind{
+		crash, crash, crash, crashAll, stop, stop, isolate, isolate, isolate, oneWay, oneWay, bridge, slow, lossy, pause, pause, pause,
+		stall, stall, hang, transfer, transfer, reset, clientCut, clientCut, clientCut, clientCrash, clientCrash, clientCrash,
+	}
+}
+
+// machines is on how many machines clients run.
+const machines = 4
+
+// luckOf is the randomness of one actor, of which others take nothing.
+func luckOf(seed uint64, actor string) *rand.Rand {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, b := range []byte(actor) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return rand.New(rand.NewPCG(seed, h))
+}
+
+func between(luck *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(luck.Int64N(int64(most-least)+1))
+}
+
+func newPlan(seed uint64, length time.Duration) *plan {
+	luck := luckOf(seed, "plan")
+	p := &plan{seed: seed, members: 3, profile: gatekeeper.ProfileFast, length: length}
+	if luck.IntN(5) == 0 {
+		p.members = 5
+	}
+	if luck.IntN(3) == 0 {
+		p.profile = gatekeeper.ProfileDefault
+	}
+	for range machines {
+		p.rates = append(p.rates, []float64{0.99, 1, 1, 1.01}[luck.IntN(4)])
+	}
+	kinds := faultKinds()
+	for at := between(luck, time.Second, 6*time.Second); at < length; at += between(luck, 500*time.Millisecond, 9*time.Second) {
+		f := fault{at: at, kind: kinds[luck.IntN(len(kinds))], sharp: luck.IntN(2) == 0}
+		if luck.IntN(5) > 1 {
+			f.first = 0
+		} else {
+			f.first = 1 + luck.IntN(p.members-1)
+		}
+		f.second = (f.first + 1 + luck.IntN(p.members-1)) % p.members
+		f.lasts = between(luck, 50*time.Millisecond, 5*time.Second)
+		p.faults = append(p.faults, f)
+	}
+	return p
+}

@@ -1,0 +1,223 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// process is a program with a client, on a machine of its own, until it ends or crashes.
+type process struct {
+	world    *world
+	host     *host
+	client   *client.Client
+	record   *history.Recorder
+	group    string
+	acquirer string
+	rate     float64 // of its clock, against the bubble's
+	crashed  chan struct{}
+}
+
+// clock runs at a rate of its own.
+type clock struct {
+	start time.Time
+	rate  float64
+}
+
+func (c clock) Now() time.Duration { return time.Duration(float64(time.Since(c.start)) * c.rate) }
+
+func (w *world) process(machine, group string, life int, rate float64) *process {
+	p := &process{
+		world: w, host: &host{machine: machine}, group: group, acquirer: machine, rate: rate, crashed: make(chan struct{}),
+		record: history.NewRecorder(fmt.Sprintf("%s#%d", machine, life), w.now, w.history.Put),
+	}
+	var endpoints []string
+	for _, m := range w.members {
+		endpoints = append(endpoints, m.api())
+	}
+	var err error
+	p.client, err = client.Dial(context.Background(), endpoints,
+		client.WithAcquirer(machine), client.WithGroup(group), client.WithLogger(w.log), client.WithAttemptTimeout(2*time.Second),
+		client.WithClock(clock{time.Now(), rate}),
+		client.WithGRPC(grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+			return w.net.dial(ctx, p.host, address)
+		})))
+	if err != nil {
+		w.t.Errorf("dial: %v", err)
+	}
+	return p
+}
+
+// crash ends the process: from here on it believes nothing, says nothing and hears nothing.
+func (p *process) crash() {
+	p.world.history.Put(history.Entry{Death: &history.Death{Client: p.record.Client(), At: p.world.now()}})
+	p.world.net.kill(p.host, true)
+	close(p.crashed)
+	_ = p.client.Close() // it has no errors
+}
+
+// end ends the process after its last job.
+func (p *process) end() {
+	_ = p.client.Close() // it has no errors
+	p.world.net.kill(p.host, true)
+}
+
+// wish is what a job wants of a semaphore, and how it behaves.
+type wish struct {
+	semaphore string
+	weight    uint32
+	due       time.Time     // of the firing to claim; zero for none
+	wait      time.Duration // in the queue; 0: not at all
+	hold      time.Duration
+	deaf      bool // goes on after its context has ended
+	notRun    bool // says that it did not run
+	refresh   bool // refreshes and verifies by hand too
+}
+
+// run makes one acquisition and holds what it gets.
+func (p *process) run(w wish, luck *rand.Rand) {
+	holder, request := fmt.Sprintf("h%x", luck.Uint64()), fmt.Sprintf("r%x", luck.Uint64())
+	options := []client.AcquireOption{client.WithHolderID(holder), client.WithRequestID(request), client.WithWeight(w.weight), client.WithStopTime(50 * time.Millisecond)}
+	asked := history.Request{
+		Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request,
+		Identity: history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: holder},
+	}
+	if !w.due.IsZero() {
+		options = append(options, client.WithFiring(w.semaphore, w.due))
+		asked.Firing = fmt.Sprintf("%s@%s", w.semaphore, w.due.Format(time.TimeOnly))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), max(w.wait, 3*time.Second))
+	defer cancel()
+	answered := p.record.Call(asked)
+	sem := p.client.Semaphore(w.semaphore, options...)
+	var permit *client.Permit
+	var err error
+	if w.wait > 0 {
+		permit, err = sem.TryAcquireFor(ctx, w.wait)
+	} else {
+		permit, err = sem.TryAcquire(ctx)
+	}
+	denied, isDenied := errors.AsType[*client.Denied](err)
+	select {
+	case <-p.crashed:
+		return
+	default:
+	}
+	switch {
+	case err == nil:
+		answered(history.Known, history.Response{Result: history.Granted, Token: permit.Token(), SafeUntil: p.believes(permit)}, nil)
+		p.hold(permit, w)
+	case isDenied && w.wait > 0:
+		// It may have been in the queue and left it, so the denial is no statement about one moment.
+		answered(history.Unknown, history.Response{}, err)
+		p.tookBack(asked)
+	case isDenied:
+		answered(history.Known, history.Response{Result: history.Denied, Reason: string(denied.Reason), Waiting: uint32(denied.QueueLength)}, nil)
+	default:
+		answered(history.Unknown, history.Response{}, err)
+		p.tookBack(asked)
+		if errors.Is(err, client.ErrOutcomeUnknown) {
+			p.world.paths.met(unknownOutcome)
+		}
+	}
+}
+
+// tookBack notes what the client does by itself after an acquisition of which it does not know how it ended.
+func (p *process) tookBack(asked history.Request) {
+	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: asked.Semaphore, Identity: asked.Identity, RequestID: asked.RequestID})
+}
+
+// believes is until when the client counts on a permit, by the bubble's clock; 0 when it does not.
+func (p *process) believes(permit *client.Permit) time.Duration {
+	until := permit.SafeUntil()
+	if until.IsZero() {
+		return 0
+	}
+	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
+}
+
+// hold does the job of a permit, notes for how long it was believed in, and releases it.
+func (p *process) hold(permit *client.Permit, w wish) {
+	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
+	done := time.NewTimer(w.hold)
+	defer done.Stop()
+	told := permit.Context().Done()
+	lapse := time.NewTimer(0)
+	defer lapse.Stop()
+	for b.Until = p.believes(permit); b.Until > 0; b.Until = p.believes(permit) {
+		p.record.Belief(b)
+		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // beyond what rounding does
+		select {
+		case <-lapse.C:
+			if permit.Held() {
+				continue
+			}
+		case <-permit.Done():
+		case <-told:
+			if stop, ok := errors.AsType[*client.StopError](context.Cause(permit.Context())); ok && stop.Cause == gatekeeperv1.StopCause_STOP_CAUSE_HELD_TOO_LONG {
+				p.world.paths.met(overheld)
+			}
+			if w.deaf {
+				told = nil
+				continue
+			}
+		case <-done.C:
+			if w.refresh {
+				w.refresh = false
+				p.refresh(permit)
+				done.Reset(w.hold)
+				continue
+			}
+		case <-p.crashed:
+			return
+		}
+		b.Until = min(b.Until, p.world.now())
+		break
+	}
+	b.Until = max(b.From, min(b.Until, p.world.now()))
+	p.record.Belief(b)
+	p.release(permit, w)
+}
+
+func (p *process) refresh(permit *client.Permit) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if permit.Refresh(ctx) == nil {
+		_ = permit.Ensure(ctx, 10*time.Millisecond) // whether it can be had is for the belief to say
+	}
+}
+
+func (p *process) release(permit *client.Permit, w wish) {
+	answered := p.record.Call(history.Request{Kind: history.Release, Semaphore: w.semaphore, Token: permit.Token(), NotRun: w.notRun})
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	var err error
+	if w.notRun {
+		err = permit.ReleaseNotRun(ctx)
+	} else {
+		err = permit.Release(ctx)
+	}
+	select {
+	case <-p.crashed:
+		return
+	default:
+	}
+	ended, isEnded := errors.AsType[*client.EndedError](err)
+	switch {
+	case err == nil:
+		answered(history.Known, history.Response{Result: history.Released}, nil)
+	case isEnded:
+		answered(history.Known, history.Response{Result: history.Ended}, ended)
+	default:
+		answered(history.Unknown, history.Response{}, err)
+	}
+}

@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+)
+
+// member is one member of the cluster: a machine with a disk, on which servers live one after the other.
+type member struct {
+	world  *world
+	id     string
+	disk   *disk
+	memory *consensus.Memory
+
+	// changing holds a token while nobody starts or ends the server. Not a mutex: who waits for one stops the bubble's clock.
+	changing chan struct{}
+
+	mu     sync.Mutex // guards what follows
+	host   *host
+	server *gatekeeper.Server // nil while none runs
+	gauges *prometheus.Registry
+}
+
+func newMember(w *world, i int) *member {
+	m := &member{world: w, id: fmt.Sprintf("gk%d", i+1), disk: newDisk(), changing: make(chan struct{}, 1)}
+	m.changing <- struct{}{}
+	m.memory = consensus.NewMemoryOn(m.disk)
+	m.memory.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+		return w.net.dial(ctx, m.machine(), address)
+	}
+	return m
+}
+
+// Addresses are of IP, so that nobody tries to resolve them.
+func (m *member) api() string  { return "10.0.0." + m.id[2:] + ":7420" }
+func (m *member) peer() string { return "10.0.0." + m.id[2:] + ":7421" }
+
+// change has the calling goroutine alone start or end the server until the returned function is called.
+func (m *member) change() (done func()) {
+	<-m.changing
+	return func() { m.changing <- struct{}{} }
+}
+
+// start begins a new life of the machine. It does nothing when a server runs.
+func (m *member) start() error {
+	defer m.change()()
+	if m.running() != nil {
+		return nil
+	}
+	h, gauges := &host{machine: m.id}, prometheus.NewRegistry()
+	m.set(h, nil, gauges)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var set []gatekeeper.Member
+	for _, other := range m.world.members {
+		set = append(set, gatekeeper.Member{ID: other.id, PeerAddress: other.peer()})
+	}
+	server, err := gatekeeper.Open(ctx, gatekeeper.Config{
+		ID:           m.id,
+		Memory:       gatekeeper.NewMemoryOf(m.memory),
+		Listeners:    gatekeeper.Listeners{API: m.world.net.listen(h, m.api()), Peer: m.world.net.listen(h, m.peer())},
+		AdvertiseAPI: m.api(),
+		Members:      set,
+		Profile:      m.world.plan.profile,
+		Logger:       m.world.log.With(slog.String("server", m.id)),
+		Registerer:   gauges,
+	})
+	if err != nil {
+		return fmt.Errorf("start %s: %w", m.id, err)
+	}
+	m.set(h, server, gauges)
+	return nil
+}
+
+func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Registry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.host, m.server, m.gauges = h, server, gauges
+}
+
+// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. It returns when the disk is
+// free for the next life.
+func (m *member) crash(told bool) {
+	defer m.change()()
+	if m.running() == nil {
+		return
+	}
+	m.world.net.kill(m.machine(), told)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m.end(ctx)
+}
+
+// stop ends the server as an operator does.
+func (m *member) stop() {
+	defer m.change()()
+	if m.running() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	m.end(ctx)
+}
+
+// end closes the server. The caller holds changing.
+func (m *member) end(ctx context.Context) {
+	m.mu.Lock()
+	server, gauges := m.server, m.gauges
+	m.mu.Unlock()
+	m.world.paths.measure(gauges)
+	_ = server.Close(ctx) // what was cut off was to be cut off
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.server = nil
+}
+
+// running is the server, or nil.
+func (m *member) running() *gatekeeper.Server {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.server
+}
+
+// machine is the present life of the machine.
+func (m *member) machine() *host {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.host
+}

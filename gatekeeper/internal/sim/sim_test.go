@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/check"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+func TestMain(m *testing.M) {
+	flag.Int("seeds", 12, "how many seeds to run")
+	flag.Uint64("from", 1, "the first seed")
+	flag.Int("repeat", 1, "how often to run each seed")
+	flag.Duration("length", time.Minute, "virtual time of a seed, before everything is healed")
+	flag.Bool("all-paths", false, "fail when a path was never taken")
+	flag.String("out", "", "folder for the histories of runs that failed")
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(unanswered))
+}
+
+// option reads a flag of TestMain.
+func option[T any](t *testing.T, name string) T {
+	t.Helper()
+	got, ok := flag.Lookup(name).Value.(flag.Getter).Get().(T)
+	if !ok {
+		t.Fatalf("-%s is of another type", name)
+	}
+	return got
+}
+
+// modelTime bounds the model's search for each semaphore of a seed.
+const modelTime = 5 * time.Second
+
+// tally is what a run of many seeds has seen.
+type tally struct {
+	mu                    sync.Mutex // guards what follows
+	paths                 map[path]int
+	virtual               time.Duration
+	operations, undecided int
+	failed                map[uint64]int // by seed
+}
+
+// TestSeeds runs seeds, and says for each that fails how to run it again.
+func TestSeeds(t *testing.T) {
+	from, seeds, repeat := option[uint64](t, "from"), option[int](t, "seeds"), option[int](t, "repeat")
+	sum := tally{paths: make(map[path]int), failed: make(map[uint64]int)}
+	t.Run("seed", func(t *testing.T) {
+		for seed := from; seed < from+uint64(seeds); seed++ {
+			for range repeat {
+				t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+					t.Parallel()
+					sum.seed(t, seed)
+				})
+			}
+		}
+	})
+	for _, seed := range slices.Sorted(maps.Keys(sum.failed)) {
+		t.Logf("seed %d broke a promise in %d of %d runs; again: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
+	}
+	sum.report(t, from, seeds*repeat)
+}
+
+// seed runs one seed, checks it, and keeps what was seen when it broke a promise.
+func (sum *tally) seed(t *testing.T, seed uint64) {
+	w, broken, undecided := simulate(t, newPlan(seed, option[time.Duration](t, "length")))
+	failed := len(broken) > 0 || t.Failed()
+	sum.add(w, undecided, failed)
+	if !failed {
+		return
+	}
+	t.Errorf("seed %d; kept in %s", seed, w.keep(t, option[string](t, "out")))
+	for i, b := range broken {
+		if i == 20 {
+			t.Errorf("and %d more", len(broken)-i)
+			break
+		}
+		t.Error(b)
+	}
+}
+
+func (sum *tally) add(w *world, undecided int, failed bool) {
+	sum.mu.Lock()
+	defer sum.mu.Unlock()
+	for what, n := range w.paths.all() {
+		sum.paths[what] += n
+	}
+	sum.virtual += w.lived
+	sum.undecided += undecided
+	for _, e := range w.history.Entries() {
+		if e.Call != nil {
+			sum.operations++
+		}
+	}
+	if failed {
+		sum.failed[w.plan.seed]++
+	}
+}
+
+// unanswered is where a goroutine waits that asked Raft something just before it shut down: some of its futures are never answered.
+const unanswered = "github.com/hashicorp/raft.(*deferError).Error"
+
+// inBubble is synctest.Test, but for goroutines that wait for such a future: they stay behind.
+func inBubble(t *testing.T, live func(t *testing.T)) {
+	var bubble []byte // as stacks name it
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		stacks := make([]byte, 64<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+			if bytes.Contains(stack, bubble) && !bytes.Contains(stack, []byte(unanswered)) {
+				panic(fmt.Sprintf("%v\n%s", r, stack))
+			}
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		var own [200]byte
+		bubble = regexp.MustCompile(`synctest bubble \d+\]`).Find(own[:runtime.Stack(own[:], false)])
+		live(t)
+	})
+}
+
+// simulate lives a plan in a bubble, and says which promises were broken.
+func simulate(t *testing.T, p *plan) (w *world, broken []string, undecided int) {
+	inBubble(t, func(t *testing.T) {
+		w = newWorld(t, p)
+		w.live()
+	})
+	broken, undecided = w.check()
+	return w, broken, undecided
+}
+
+// check checks all that was seen.
+func (w *world) check() (broken []string, undecided int) {
+	h, err := history.Gather(w.history.Entries())
+	if err != nil {
+		return []string{err.Error()}, 0
+	}
+	broken = w.replay(h)
+	w.paths.lost(w)
+	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Firings(h), check.States(h))
+	h.Operations = slices.DeleteFunc(h.Operations, func(o history.Operation) bool { return !modelled(o.Request.Semaphore) })
+	linear := check.Linearizable(h, modelTime)
+	for _, v := range append(violations, linear.Violations...) {
+		broken = append(broken, v.String())
+	}
+	return broken, len(linear.Undecided)
+}
+
+// keep writes the history and the logs into a folder.
+func (w *world) keep(t *testing.T, folder string) string {
+	if folder == "" {
+		folder = filepath.Join(os.TempDir(), "gatekeeper-sim")
+	}
+	folder = filepath.Join(folder, fmt.Sprintf("seed-%d", w.plan.seed))
+	var lines bytes.Buffer
+	err := history.Encode(&lines, w.history.Entries())
+	for _, each := range []func() error{
+		func() error { return err },
+		func() error { return os.MkdirAll(folder, 0o755) },
+		func() error { return os.WriteFile(filepath.Join(folder, "history.jsonl"), lines.Bytes(), 0o644) },
+		func() error { return os.WriteFile(filepath.Join(folder, "log.txt"), w.told.bytes(), 0o644) },
+	} {
+		if err := each(); err != nil {
+			t.Errorf("keep the history: %v", err)
+		}
+	}
+	return folder
+}
+
+// report prints what the run has seen, and fails it for what it has not.
+func (sum *tally) report(t *testing.T, from uint64, runs int) {
+	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d searches of the model not finished, %d seeds with broken promises",
+		from, runs, sum.virtual, sum.operations, sum.undecided, len(sum.failed))
+	for _, what := range slices.Sorted(maps.Keys(sum.paths)) {
+		t.Logf("%8d  %s", sum.paths[what], what)
+	}
+	for _, what := range required() {
+		if sum.paths[what] == 0 {
+			t.Logf("   never  %s", what)
+			if option[bool](t, "all-paths") {
+				t.Errorf("never taken: %s", what)
+			}
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package sim
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// world is all that a seed makes: a cluster, its clients, and what was seen of them.
+type world struct {
+	t        *testing.T
+	plan     *plan
+	start    time.Time
+	net      *network
+	log      *slog.Logger
+	told     *told
+	history  history.Log
+	paths    *paths
+	members  []*member
+	programs []*program
+	operator *operator
+
+	indexes   map[string]uint64 // by member: how far its log was applied in the end
+	clusterID string
+	lived     time.Duration // virtual time, in the end
+}
+
+func newWorld(t *testing.T, p *plan) *world {
+	w := &world{t: t, plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), told: newTold(), paths: newPaths(), indexes: make(map[string]uint64)}
+	w.log = w.told.logger()
+	for i := range p.members {
+		w.members = append(w.members, newMember(w, i))
+	}
+	return w
+}
+
+// now is the run's clock.
+func (w *world) now() time.Duration { return time.Since(w.start) }
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.t.Errorf("at %v: %v", w.now(), err)
+	}
+}
+
+// live runs the whole of it, within a bubble.
+func (w *world) live() {
+	for _, m := range w.members {
+		w.must(m.start())
+	}
+	w.operator = &operator{w.process("ops", "prod", 1, 1), luckOf(w.plan.seed, "operator")}
+	w.operator.create()
+
+	end := make(chan struct{})
+	var working, breaking sync.WaitGroup
+	for i := range machines {
+		p := newProgram(w, i)
+		w.programs = append(w.programs, p)
+		working.Go(func() { p.work(end) })
+	}
+	working.Go(func() { w.operator.work(end) })
+	for _, f := range w.plan.faults {
+		breaking.Go(func() {
+			pass(f.at)
+			w.breaks(f)
+		})
+	}
+	pass(w.plan.length)
+	breaking.Wait()
+	close(end)
+	working.Wait()
+	for _, m := range w.members {
+		w.must(m.start())
+	}
+	w.settle()
+	w.operator.end()
+	w.lived = w.now()
+	for _, m := range w.members {
+		m.stop()
+	}
+}
+
+// settle waits until every member has applied the same, and has them say what their state is.
+func (w *world) settle() {
+	for range 100 {
+		pass(time.Second)
+		if w.agree() {
+			return
+		}
+	}
+	w.t.Errorf("a hundred seconds after the last fault the members have not applied the same: %v", w.indexes)
+}
+
+func (w *world) agree() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	all, err := w.operator.client.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: true})
+	if err != nil {
+		return false
+	}
+	at := uint64(0)
+	for _, m := range all {
+		s := m.Status
+		if s == nil || at != 0 && s.GetStateHashIndex() != at {
+			return false
+		}
+		at = s.GetStateHashIndex()
+	}
+	for _, m := range all {
+		s := m.Status
+		w.clusterID = s.GetClusterId()
+		w.indexes[s.GetId()] = s.GetStateHashIndex()
+		w.history.Put(history.Entry{State: &history.State{Member: s.GetId(), Index: s.GetStateHashIndex(), Hash: s.GetStateHash()}})
+	}
+	return len(all) == len(w.members)
+}
+
+// hashAt is the hash that members said at an index; empty for none.
+func (w *world) hashAt(index uint64) string {
+	for _, e := range w.history.Entries() {
+		if e.State != nil && e.State.Index == index {
+			return e.State.Hash
+		}
+	}
+	return ""
+}
+
+func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }
+
+// machine is the name of a client machine.
+func machine(i int) string { return fmt.Sprintf("app%d", i) }
+
+// program is what runs on one client machine: a process, and after a crash another.
+type program struct {
+	world *world
+	index int
+
+	mu      sync.Mutex // guards what follows
+	process *process
+	life    int
+	ended   bool
+}
+
+func newProgram(w *world, i int) *program {
+	p := &program{world: w, index: i}
+	p.begin()
+	return p
+}
+
+// begin starts a process. The caller holds mu, or is the only one.
+func (p *program) begin() {
+	p.life++
+	p.process = p.world.process(machine(p.index), []string{"prod", "dr"}[p.index%2], p.life, p.world.plan.rates[p.index])
+}
+
+// crash ends the process and starts another.
+func (p *program) crash() {
+	p.mu.Lock()
+	if p.ended {
+		p.mu.Unlock()
+		return
+	}
+	old := p.process
+	p.begin()
+	p.mu.Unlock()
+	old.crash()
+}
+
+func (p *program) now() *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.process
+}
+
+// jobs is how many jobs a program runs at once.
+const jobs = 3
+
+// work runs jobs until the end.
+func (p *program) work(end <-chan struct{}) {
+	var all sync.WaitGroup
+	for j := range jobs {
+		luck := luckOf(p.world.plan.seed, fmt.Sprintf("job %d %d", p.index, j))
+		all.Go(func() {
+			for {
+				select {
+				case <-end:
+					return
+				case <-time.After(between(luck, 0, 1500*time.Millisecond)):
+				}
+				wish := p.world.wish(luck)
+				p.now().run(wish, luck)
+			}
+		})
+	}
+	all.Wait()
+	p.mu.Lock()
+	p.ended = true
+	last := p.process
+	p.mu.Unlock()
+	last.end()
+}
+
+// wish draws what a job wants.
+func (w *world) wish(luck *rand.Rand) wish {
+	names := semaphores()
+	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, notRun: luck.IntN(8) == 0}
+	if luck.IntN(4) == 0 {
+		got.hold = between(luck, time.Second, 8*time.Second)
+	}
+	if luck.IntN(2) == 0 {
+		got.wait = between(luck, 200*time.Millisecond, 8*time.Second)
+	}
+	got.refresh = luck.IntN(4) == 0
+	switch got.semaphore {
+	case several:
+		got.weight = 1 + luck.Uint32N(3)
+	case fires:
+		// Every two seconds one firing, for which all machines ask.
+		got.due = w.start.Add(w.now().Truncate(2 * time.Second)).UTC()
+	}
+	return got
+}
+
+// outcome says what the caller of a failed call knows.
+func outcome(err error) history.Outcome {
+	if errors.Is(err, client.ErrOutcomeUnknown) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return history.Unknown
+	}
+	return history.Refused
+}
+
+// pass lets virtual time pass.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // always within a bubble
+}

@@ -30,6 +30,13 @@ started, start it instead: nothing is lost then.
 
 Environment variables and configuration files say nothing here: they are those of the old server.`
 
+const recoverExitCodes = `Exit codes:
+  0    done
+  64   bad flag
+  73   none of the folders can be recovered from, or the new one is not empty
+  75   a server runs on one of the folders
+  78   a folder is no data folder, or belongs to another cluster than the others`
+
 type recoverOptions struct {
 	from     []string
 	dataDir  string
@@ -54,6 +61,7 @@ func newRecover(env environment) *cobra.Command {
 			return o.run(cmd.OutOrStdout())
 		},
 	}
+	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + recoverExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.from, "from", nil, "data folder of a server of the old cluster, which does not run; can be repeated")

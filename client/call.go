@@ -67,9 +67,17 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		c.router.failed(address)
 		// Every endpoint is tried once before the first pause.
 		if round := (n + 1) / len(c.router.endpoints); round > 0 {
-			sleep(ctx, max(backoff(round-1), v.wait))
+			c.pause(ctx, max(backoff(round-1), v.wait))
 		}
 	}
+}
+
+// pause is sleep, cut short when the Client is closed: what goes on for long, as a release, must not hold up whoever closed it.
+func (c *Client) pause(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	sleep(ctx, d)
 }
 
 func (e *UnavailableError) add(endpoint string, err error) {

@@ -530,6 +530,21 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 	}
 }
 
+func TestRunner_ClientClosedDuringTheRelease_EndsItAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		var closed time.Time
+		_ = s.runner(func(context.Context) error {
+			s.a.down()
+			time.AfterFunc(10*time.Second+time.Millisecond, func() { closed = time.Now(); _ = s.client.Close() })
+			return nil
+		}).Run(t.Context())
+		if late := time.Since(closed); s.report.Release == nil || closed.IsZero() || late > 0 {
+			t.Errorf("%+v, %s after the client was closed", s.report, late)
+		}
+	})
+}
+
 func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)

@@ -48,7 +48,12 @@ func TestExport_CutOff_StopsBeforeAnotherHostBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
-		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
+		stopped := make(chan error, 1) // the run itself ends when it has released, which nobody hears now
+		start(t, client.Wrap(app1.Semaphore("nightly-export"), func(ctx context.Context) error {
+			err := export(ctx)
+			stopped <- err
+			return err
+		}))
 		srv.Advance(t, time.Minute)
 
 		srv.Partition(t, app1)
@@ -56,7 +61,7 @@ func TestExport_CutOff_StopsBeforeAnotherHostBegins(t *testing.T) {
 			t.Fatal(err)
 		}
 		select {
-		case err := <-ended:
+		case err := <-stopped:
 			if !errors.Is(err, client.ErrExpiring) {
 				t.Errorf("the export ended with %v", err)
 			}

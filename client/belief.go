@@ -19,6 +19,16 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
+// drainEnd is until when refreshes are granted at least, when an answer says that they are for left more, counted from the answer,
+// which was given at base or later; 0 without a drain. Nothing is believed by it: an operator may end a drain, and belief moves by
+// answers alone.
+func drainEnd(base, left time.Duration) time.Duration {
+	if left <= 0 {
+		return 0
+	}
+	return base + left - margin(left)
+}
+
 // election is more than it takes the servers to agree on a leader.
 const election = 5 * time.Second
 

@@ -24,8 +24,8 @@ type Hooks struct {
 	Finished func(Report)
 }
 
-// Overrun is a job that goes on after its context has ended. It is told once when the stop time is over, and once more when
-// the permit is gone: from then on another holder may run at the same time.
+// Overrun is a job that goes on after its context has ended. It is told once when the stop time is over, or the drain when that
+// takes longer, and once more when the permit is gone: from then on another holder may run at the same time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
 	// Cause is why the context ended.

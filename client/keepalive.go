@@ -245,7 +245,7 @@ func (k *keeper) nextFrame(number uint64) *frame {
 			k.watching.endBy(p.at[byEvent], now)
 		}
 	}
-	f.message.Tokens = statements(f.permits)
+	f.message.Tokens = statements(f.permits, now)
 	n := min(len(k.forget), maxTokens)
 	f.message.Forget = append(f.message.Forget, k.forget[:n]...)
 	k.forget = append(k.forget[:0], k.forget[n:]...)
@@ -254,7 +254,7 @@ func (k *keeper) nextFrame(number uint64) *frame {
 
 // statements ask for the refresh of permits, and say by which duration each is counted from here on. A frame has many: so they are
 // one allocation, and permits that live as long share their duration, which nobody changes.
-func statements(permits []*Permit) []*gatekeeperv1.TokenRefresh {
+func statements(permits []*Permit, now time.Duration) []*gatekeeperv1.TokenRefresh {
 	values := make([]gatekeeperv1.TokenRefresh, len(permits))
 	tokens := make([]*gatekeeperv1.TokenRefresh, len(permits))
 	var shared *durationpb.Duration
@@ -262,7 +262,7 @@ func statements(permits []*Permit) []*gatekeeperv1.TokenRefresh {
 		if shared.AsDuration() != p.belief.duration {
 			shared = durationpb.New(p.belief.duration)
 		}
-		values[i].Token, values[i].Duration = p.Token(), shared
+		values[i].Token, values[i].Duration, values[i].SinceProgress = p.Token(), shared, p.sinceProgress(now)
 		tokens[i] = &values[i]
 	}
 	return tokens
@@ -298,6 +298,10 @@ func (k *keeper) result(p *Permit, sent, now time.Duration, r *gatekeeperv1.Toke
 			break // nonsense; as good as no answer
 		}
 		p.belief = p.belief.refreshed(sent, duration)
+		p.drain = drainEnd(sent, r.GetDrainLeft().AsDuration()) // none any more when the order to stop was taken back
+		if r.GetDrainLeft() != nil || r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
+			k.drained(p, r) // unless the notice was here before
+		}
 		k.arrange(p)
 		k.refresh.set(p, sent+jitter(duration/3))
 		p.answer(sent)
@@ -306,6 +310,7 @@ func (k *keeper) result(p *Permit, sent, now time.Duration, r *gatekeeperv1.Toke
 		}
 		return
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
+		p.drain = 0
 		p.refused = k.stop(p, r.GetStop(), r.GetMessage())
 		p.answerAll(p.refused)
 		return
@@ -333,7 +338,9 @@ func (p *Permit) answer(sent time.Duration) {
 	p.waiters = left
 }
 
-// noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over.
+// noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over. When the
+// notice was sent is not known, only that it was after the answer by which the permit is counted: an answer that was given after the
+// order to stop would have said so, and come first.
 func (k *keeper) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
@@ -347,7 +354,13 @@ func (k *keeper) noticed(notices []*gatekeeperv1.TokenResult) {
 		}
 		switch n.GetStatus() {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
-			_ = k.stop(p, n.GetStop(), n.GetMessage()) // the context has it
+			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
+			k.drained(p, n)
+			if p.drain > 0 && !p.asked { // its answer says more exactly for how long
+				now := k.clock.Now()
+				k.refresh.set(p, now)
+				k.serving.endBy(now, now)
+			}
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
 			k.end(p, fmt.Errorf("%w: %s", ErrLost, n.GetMessage()))
 		}

@@ -89,7 +89,8 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 		belief:   got.belief,
 		index:    [schedules]int{-1, -1},
 	}
-	p.Progress()
+	p.progress.Store(int64(k.clock.Now()))
+	p.reports.Store(p.stall > 0)
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	k.permits[p.Token()] = p
 	k.arrange(p)
@@ -197,6 +198,13 @@ func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 }
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
+
+// drained ends the permit's context, though refreshes are granted until its drain is over; belief goes on. The caller holds mu.
+func (k *keeper) drained(p *Permit, r *gatekeeperv1.TokenResult) {
+	_ = k.stopFor(p, &StopError{ // the context has it
+		Cause: r.GetStop(), Message: r.GetMessage(), Drain: r.GetDrainLeft().AsDuration(), Until: k.wall(max(p.belief.deadline, p.drain)),
+	})
+}
 
 // stop ends the permit's context; belief goes on. The caller holds mu.
 func (k *keeper) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {

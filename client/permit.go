@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -18,6 +20,7 @@ type Permit struct {
 	stopTime time.Duration // as asked for; 0: the default
 	stall    time.Duration // 0: no limit
 	progress atomic.Int64  // the clock's reading at the last Progress, or the grant
+	reports  atomic.Bool   // the servers are told of progress
 
 	ctx    context.Context //nolint:containedctx // the permit's own life, handed to its job
 	cancel context.CancelCauseFunc
@@ -29,10 +32,11 @@ type Permit struct {
 	// The keeper's mutex guards everything below.
 	belief   belief
 	ended    bool
-	refused  error  // why a refresh was refused; it is asked no more
-	asked    bool   // it is in the frame that is on its way
-	stopping bool   // the context has ended
-	named    uint64 // the last stream that named it
+	refused  error         // why a refresh was refused; it is asked no more
+	asked    bool          // it is in the frame that is on its way
+	stopping bool          // the context has ended
+	drain    time.Duration // until when refreshes are granted although it is to stop; 0: no drain is known
+	named    uint64        // the last stream that named it
 	waiters  []refreshWaiter
 	at       [schedules]time.Duration
 	index    [schedules]int // -1: not scheduled
@@ -69,9 +73,10 @@ func (p *Permit) Acquirer() string { return p.identity.GetAcquirer() }
 // HolderID is the holder id by which it was acquired.
 func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 
-// Context ends when the job is to stop: when the holder was told to, when no refresh gets through and the local deadline is as
-// near as the stop time, when the permit is lost, or released. context.Cause says which; see ErrStopped. It carries the
-// values of the context that the permit was acquired with, and nothing else of it.
+// Context ends when the job is to stop: when the holder was told to, also when it may go on for a drain; when no refresh gets
+// through and the local deadline is as near as the stop time; when the permit is lost, or released. context.Cause says which; see
+// ErrStopped. It never comes back, not even when the operator thinks better of it: then the permit is kept alive until it is
+// released. It carries the values of the context that the permit was acquired with, and nothing else of it.
 func (p *Permit) Context() context.Context { return p.ctx }
 
 // Done is closed when the permit may be counted on no more: at its release, or at its loss, at the latest at the local deadline,
@@ -97,6 +102,19 @@ func (p *Permit) SafeUntil() time.Time {
 		return time.Time{}
 	}
 	return k.wall(p.belief.deadline)
+}
+
+// DrainUntil is until when a holder that was told to stop is still granted refreshes, so that it can finish what it has begun: the
+// end of the drain as far as the last answer said, at the earliest. It is the zero time when there is no drain, or none any more. It is what
+// the servers mean to do, and a second order can cut it short: what the permit can be counted on for is SafeUntil, also now.
+func (p *Permit) DrainUntil() time.Time {
+	k := p.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p.ended || p.drain == 0 {
+		return time.Time{}
+	}
+	return k.wall(p.drain)
 }
 
 // ExpirationPeriod is Duration, by the name that other lock libraries give it.
@@ -161,8 +179,22 @@ func (p *Permit) left() (time.Duration, error) {
 	return -1, lostAtDeadline()
 }
 
-// Progress says that the job is getting on; see WithStallLimit. It is cheap enough for every turn of a loop.
-func (p *Permit) Progress() { p.progress.Store(int64(p.keeper.clock.Now())) }
+// Progress says that the job is getting on; see WithStallLimit. From the first call on the servers are told with each refresh how
+// long ago the last one was, and so whoever asks them. It is cheap enough for every turn of a loop.
+func (p *Permit) Progress() {
+	p.progress.Store(int64(p.keeper.clock.Now()))
+	if !p.reports.Load() {
+		p.reports.Store(true)
+	}
+}
+
+// sinceProgress is what to tell the servers; nil when the job reports no progress.
+func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
+	if !p.reports.Load() {
+		return nil
+	}
+	return durationpb.New(max(now-time.Duration(p.progress.Load()), 0))
+}
 
 // stallsAt is when the job has made no progress for too long.
 func (p *Permit) stallsAt() time.Duration {

@@ -183,11 +183,16 @@ func (r *Run) watch() {
 	}
 	timer := time.NewTimer(wait + wait/10) // when the context ended for want of an answer, the end of the permit comes first
 	defer timer.Stop()
-	for late := timer.C; ; late = nil {
+	for late := timer.C; ; {
 		select {
 		case <-r.finished:
 			return
 		case <-late:
+			if left := r.drainLeft(); left > 0 { // it may go on
+				timer.Reset(left)
+				continue
+			}
+			late = nil // once
 		case <-gone:
 			over.Gone = true
 		}
@@ -196,6 +201,14 @@ func (r *Run) watch() {
 			return
 		}
 	}
+}
+
+// drainLeft is for how long a job that was told to stop may still finish what it has begun.
+func (r *Run) drainLeft() time.Duration {
+	if r.permit == nil || r.permit.DrainUntil().IsZero() {
+		return 0
+	}
+	return time.Until(r.permit.DrainUntil())
 }
 
 // overrun reports a job that ignores its context.

@@ -46,8 +46,11 @@ type StopError struct {
 	Cause gatekeeperv1.StopCause
 	// Message is for a person.
 	Message string
-	// Until is the local deadline. After a notice refreshes may still move it out: ask SafeUntil.
+	// Until is by when the job is to have stopped, as far as was known then: the local deadline, or the end of the drain when that
+	// is later. Refreshes may move the deadline out: SafeUntil says at any moment what can be counted on.
 	Until time.Time
+	// Drain is for how long the servers will go on granting refreshes, as they said it; 0 without a drain. See Permit.DrainUntil.
+	Drain time.Duration
 
 	stalled bool
 }
@@ -56,6 +59,9 @@ func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.Message != "" {
 		text += ": " + e.Message
+	}
+	if e.Drain > 0 {
+		text += fmt.Sprintf(", with a drain of %s", e.Drain.Round(time.Millisecond))
 	}
 	return fmt.Sprintf("%s: stop within %s", text, max(time.Until(e.Until), 0).Round(time.Millisecond))
 }

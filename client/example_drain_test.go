@@ -1,0 +1,54 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A job that is told to stop with a drain begins nothing new, and finishes what it has begun.
+func ExamplePermit_DrainUntil() {
+	clients, end := connect("app1", "ops")
+	defer end()
+	ctx := context.Background()
+	drain := func(ctx context.Context) {
+		req := &gatekeeperv1.RevokeRequest{Token: client.TokenOf(ctx), Author: "ops@desk", Reason: "patching", Drain: durationpb.New(2 * time.Minute)}
+		if _, err := clients[1].Permits().Revoke(ctx, req); err != nil {
+			fmt.Println(err)
+		}
+		<-ctx.Done()
+	}
+
+	export := func(ctx context.Context) error {
+		permit := client.PermitOf(ctx)
+		for _, table := range []string{"orders", "customers", "invoices"} {
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // no new table
+			}
+			if table == "customers" {
+				drain(ctx) // an operator, in the middle of it
+			}
+			// A table that was begun is finished, for as long as the permit can be counted on.
+			if err := permit.Ensure(context.WithoutCancel(ctx), 20*time.Second); err != nil {
+				return err
+			}
+			fmt.Println(table, "is exported, in a drain:", time.Until(permit.DrainUntil()) > time.Minute)
+		}
+		return nil
+	}
+
+	err := client.Wrap(clients[0].Semaphore("nightly-export"), export)(ctx)
+	if stop, ok := errors.AsType[*client.StopError](err); ok {
+		fmt.Println("stopped:", errors.Is(stop, client.ErrRevoked), stop.Message, stop.Drain > time.Minute, time.Until(stop.Until) > time.Minute)
+	}
+	// Output:
+	// orders is exported, in a drain: false
+	// customers is exported, in a drain: true
+	// stopped: true patching true true
+}

@@ -1,0 +1,72 @@
+package gktest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Move moves semaphores from one group to another in one edit, as gkctl move does; given no names, all that admit the one group and not the
+// other. Holders in the old group are told to stop, and go on being granted refreshes for the drain; with a drain of 0 not at all.
+func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaphores ...string) {
+	t.Helper()
+	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {
+		selector := &gatekeeperv1.Selector{Names: semaphores, All: len(semaphores) == 0}
+		plan, err := s.ops.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{From: from, To: to, Selector: selector})
+		if err != nil {
+			return err
+		}
+		for _, n := range plan.GetNotMoved() {
+			if n.GetProblem() {
+				return fmt.Errorf("%s cannot be moved: %s", n.GetSemaphore(), n.GetWhy())
+			}
+		}
+		if len(plan.GetEdits()) == 0 {
+			return fmt.Errorf("nothing that admits %s is to be moved", from)
+		}
+		_, err = s.ops.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
+			Edits: plan.GetEdits(), Drain: durationpb.New(drain), Author: author, RequestId: client.NewRequestID(),
+		})
+		return err
+	})
+}
+
+// Cordon shuts a group or an acquirer out of every semaphore until Uncordon, and tells its holders to stop: at least a pattern is given,
+// as in {AcquirerPattern: "app1", Drain: durationpb.New(time.Minute)}.
+func (s *Server) Cordon(t testing.TB, cordon *gatekeeperv1.CordonRequest) (id string) {
+	t.Helper()
+	s.do(t, "cordon", func(ctx context.Context) error {
+		req := &gatekeeperv1.CordonRequest{
+			Id: cordon.GetId(), GroupPattern: cordon.GetGroupPattern(), AcquirerPattern: cordon.GetAcquirerPattern(),
+			Reason: cordon.GetReason(), Author: author, End: cordon.GetEnd(), Drain: cordon.GetDrain(),
+		}
+		r, err := s.ops.Operator().Cordon(ctx, req)
+		id = r.GetCordon().GetId()
+		return err
+	})
+	return id
+}
+
+// Uncordon ends a Cordon.
+func (s *Server) Uncordon(t testing.TB, id string) {
+	t.Helper()
+	s.do(t, "uncordon "+id, func(ctx context.Context) error {
+		_, err := s.ops.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: id, Author: author})
+		return err
+	})
+}
+
+// Drain is Revoke with a drain: the holder is told to stop, and for that long its refreshes go on being granted.
+func (s *Server) Drain(t testing.TB, token uint64, reason string, drain time.Duration) {
+	t.Helper()
+	s.do(t, fmt.Sprintf("drain token %d", token), func(ctx context.Context) error {
+		_, err := s.ops.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Author: author, Reason: reason, Drain: durationpb.New(drain)})
+		return err
+	})
+}

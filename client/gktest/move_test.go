@@ -1,0 +1,164 @@
+package gktest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and one in "west" that waits. Since
+// when it may is in granted.
+type zones struct {
+	*Server
+	east, west *client.Client
+	granted    chan *client.Permit
+}
+
+func inZones(t *testing.T, job func(context.Context) error, test func(t *testing.T, z *zones, ended <-chan error), opts ...client.JobOption) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		srv := Start(t)
+		srv.Define(t, &gatekeeperv1.Definition{Name: "job", GroupPattern: new("east"), Duration: durationpb.New(10 * time.Second)})
+		z := &zones{
+			Server: srv, east: srv.Dial(t, "app1", client.WithGroup("east")), west: srv.Dial(t, "app2", client.WithGroup("west")),
+			granted: make(chan *client.Permit, 1),
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- client.NewRunner(z.east.Semaphore("job"), job, opts...).Run(t.Context()) }()
+		srv.Advance(t, time.Minute)
+		test(t, z, ended)
+	})
+}
+
+// wait has the other zone wait for the job.
+func (z *zones) wait(t *testing.T) {
+	go func() {
+		p, err := z.west.Semaphore("job").TryAcquireFor(t.Context(), 10*time.Minute)
+		if err != nil {
+			t.Error(err)
+		}
+		z.granted <- p
+	}()
+}
+
+func TestMove_JobFinishesItsItemInTheDrain_TheOtherZoneIsGrantedAtItsRelease(t *testing.T) {
+	var finished time.Time
+	item := func(ctx context.Context) error {
+		<-ctx.Done()
+		stop, ok := errors.AsType[*client.StopError](context.Cause(ctx))
+		if !ok || !errors.Is(stop, client.ErrMoved) || stop.Drain != 2*time.Minute {
+			t.Errorf("told to stop by %v", context.Cause(ctx))
+		}
+		<-time.After(90 * time.Second) // what it had begun
+		if p := client.PermitOf(ctx); !p.Held() || time.Until(p.DrainUntil()) < 20*time.Second {
+			t.Errorf("held %t, drain until %s", p.Held(), p.DrainUntil())
+		}
+		finished = time.Now()
+		return nil
+	}
+	inZones(t, item, func(t *testing.T, z *zones, ended <-chan error) {
+		z.Move(t, "east", "west", 2*time.Minute)
+		z.wait(t)
+		if err := <-ended; err != nil {
+			t.Errorf("the job ended with %v", err)
+		}
+		next := <-z.granted
+		if late := time.Since(finished); late != 0 || !next.Held() {
+			t.Errorf("the other zone was granted it %s after the release", late)
+		}
+	})
+}
+
+func TestMove_JobIgnoresItsDrain_KeepsItsSlotToItsDeadlineAndIsReported(t *testing.T) {
+	var over []client.Overrun
+	hooks := client.WithHooks(client.Hooks{Overrun: func(o client.Overrun) { over = append(over, o) }})
+	deaf := func(context.Context) error { <-time.After(time.Hour); return nil }
+	inZones(t, deaf, func(t *testing.T, z *zones, ended <-chan error) {
+		told := time.Now()
+		z.Move(t, "east", "west", time.Minute, "job")
+		z.wait(t)
+		next := <-z.granted
+		if waited := time.Since(told); waited < time.Minute || waited > 71*time.Second {
+			t.Errorf("granted after %s, of a drain of 1 m and a duration of 10 s", waited)
+		}
+		if len(over) != 2 || over[0].Gone || !over[1].Gone || over[1].Permit.Held() {
+			t.Errorf("the hook was told %+v", over)
+		}
+		if err := next.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, client.ErrLost) {
+			t.Errorf("the job ended with %v", err)
+		}
+	}, hooks)
+}
+
+func TestMove_BackDuringTheDrain_ThePermitIsKeptAliveAndTheJobStops(t *testing.T) {
+	slow := func(ctx context.Context) error { <-time.After(2 * time.Hour); return context.Cause(ctx) }
+	inZones(t, slow, func(t *testing.T, z *zones, ended <-chan error) {
+		z.Move(t, "east", "west", time.Minute)
+		z.Advance(t, 10*time.Second)
+		z.Move(t, "west", "east", 0)
+		z.Advance(t, time.Hour)
+		if h := z.Holders(t, "job"); len(h) != 1 || h[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
+			t.Errorf("holders %v", h)
+		}
+		if err := <-ended; !errors.Is(err, client.ErrMoved) || errors.Is(err, client.ErrLost) {
+			t.Errorf("the job ended with %v", err)
+		}
+	})
+}
+
+func TestMove_NothingToMove_FailsTheTest(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		wantFatal(t, "nothing that admits east", func(s testing.TB) { srv.Move(s, "east", "west", 0, "job") }) // it admits all groups
+		wantFatal(t, "absent", func(s testing.TB) { srv.Move(s, "east", "west", 0, "absent") })
+	})
+}
+
+func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		c := srv.Dial(t, "app1")
+		p := acquire(t, c, "job")
+		srv.Advance(t, 2*time.Second)
+		id := srv.Cordon(t, &gatekeeperv1.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: durationpb.New(time.Minute)})
+		srv.Advance(t, 0)
+		wantCause(t, p.Context(), client.ErrCordoned)
+		if p.DrainUntil().IsZero() {
+			t.Error("it has no drain")
+		}
+		if err := p.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if d, ok := errors.AsType[*client.Denied](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.Cordoned {
+			t.Errorf("%v", d)
+		}
+		srv.Uncordon(t, id)
+		acquire(t, c, "job")
+		wantFatal(t, "cordon", func(s testing.TB) { srv.Cordon(s, &gatekeeperv1.CordonRequest{}) })
+	})
+}
+
+func TestDrain_HolderIsToldAndKeptAliveMeanwhile(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		p := acquire(t, srv.Dial(t, "app1"), "job")
+		srv.Advance(t, 2*time.Second)
+		srv.Drain(t, p.Token(), "disk is full", 10*time.Minute)
+		srv.Advance(t, 9*time.Minute)
+		wantCause(t, p.Context(), client.ErrRevoked)
+		if !p.Held() {
+			t.Error("lost before its drain was over")
+		}
+		srv.Advance(t, 3*time.Minute)
+		if p.Held() {
+			t.Error("held beyond its drain and its duration")
+		}
+	})
+}

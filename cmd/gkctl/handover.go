@@ -11,10 +11,10 @@ import (
 // handovers are the tasks of a move: of each its old holders, until they are gone, and who was granted a permit since. It is told
 // events in the order of their revisions.
 type handovers struct {
-	from   string
-	drains bool     // the move has a drain
-	names  []string // of the tasks, in order
-	tasks  map[string]*handover
+	from  string
+	drain time.Duration // of the move; 0: none
+	names []string      // of the tasks, in order
+	tasks map[string]*handover
 
 	change uint64    // the revision of the move; 0 before it is known
 	begun  time.Time // when the move was made, as far as is known here
@@ -54,8 +54,8 @@ const (
 	howEdited   = "not followed: edited again"
 )
 
-func newHandovers(moves *gatekeeperv1.PlanMoveResponse, from string, drains bool) *handovers {
-	h := &handovers{from: from, drains: drains, tasks: make(map[string]*handover), seen: moves.GetRevision()}
+func newHandovers(moves *gatekeeperv1.PlanMoveResponse, from string, drain time.Duration) *handovers {
+	h := &handovers{from: from, drain: drain, tasks: make(map[string]*handover), seen: moves.GetRevision()}
 	for _, e := range moves.GetEdits() {
 		h.names = append(h.names, editName(e))
 		h.tasks[editName(e)] = &handover{pattern: e.GetReplace().GetGroupPattern()}
@@ -88,7 +88,8 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 	case gatekeeperv1.EventKind_EVENT_KIND_GRANTED:
 		return h.granted(t, e, at)
 	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
-		t.drained = t.drained || e.GetPermit() == nil && e.GetRevision() > h.change
+		// The event does not name its change. That of an earlier one ends before this one can.
+		t.drained = t.drained || h.drain > 0 && e.GetPermit() == nil && at.Sub(h.begun) > h.drain-h.drain/10
 	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
 		if e.GetRevision() == h.change && at.Before(h.begun) {
 			h.begun = at // it was told before the edit was answered
@@ -145,7 +146,7 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 		t.forget(o)
 		return ""
 	}
-	o.overran = t.drained || !h.drains && (how == howExpired || how == howHeld)
+	o.overran = t.drained || h.drain == 0 && (how == howExpired || how == howHeld)
 	text := fmt.Sprintf("%s %s by %s after %s", e.GetSemaphore(), how, holderText(o.permit), elapsed(o.after))
 	if how != howReleased {
 		text = fmt.Sprintf("%s of %s %s after %s", e.GetSemaphore(), holderText(o.permit), how, elapsed(o.after))

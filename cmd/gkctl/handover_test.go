@@ -11,7 +11,7 @@ import (
 )
 
 // moving is a move of task a, which token 1 holds, and of task b, which nobody holds, planned at revision 10 and made at 20.
-func moving(t *testing.T, drains bool) (h *handovers, at func(time.Duration) time.Time) {
+func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	edit := func(name string) *gatekeeperv1.Edit {
 		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: &gatekeeperv1.Definition{Name: name, GroupPattern: proto.String("dr")}}}
@@ -20,7 +20,7 @@ func moving(t *testing.T, drains bool) (h *handovers, at func(time.Duration) tim
 		Edits:    []*gatekeeperv1.Edit{edit("a"), edit("b")},
 		Effects:  []*gatekeeperv1.Effect{{Semaphore: "a", Stopped: []*gatekeeperv1.Stopped{{Permit: permitIn("a", "prod", 1, 5)}}}},
 		Revision: 10,
-	}, "prod", drains)
+	}, "prod", drain)
 	start := time.Unix(0, 0)
 	h.begin(20, start)
 	return h, start.Add
@@ -38,7 +38,7 @@ func permitEvent(revision uint64, kind gatekeeperv1.EventKind, p *gatekeeperv1.P
 }
 
 func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {
-	h, at := moving(t, true)
+	h, at := moving(t, time.Second)
 	h.seen = 20
 	if h.done() || h.left != 1 {
 		t.Fatalf("done %v with %d left", h.done(), h.left)
@@ -58,7 +58,7 @@ func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {
 }
 
 func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
-	h, at := moving(t, true)
+	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
 	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // is let in as before
 	if h.left != 2 {
@@ -67,7 +67,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 }
 
 func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
-	h, at := moving(t, true)
+	h, at := moving(t, time.Second)
 	if line := h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(0)); line != "" {
 		t.Errorf("%q", line)
 	}
@@ -90,7 +90,13 @@ func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
 		"expired without a drain":    {false, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
 		"held for an operator, late": {true, true, gatekeeperv1.EventKind_EVENT_KIND_HELD, true},
 	} {
-		h, at := moving(t, c.drains)
+		drain := time.Duration(0)
+		if c.drains {
+			drain = time.Second
+		}
+		h, at := moving(t, drain)
+		// the drain of an earlier change ends
+		h.event(&gatekeeperv1.Event{Revision: 22, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a"}, at(drain/2+time.Millisecond))
 		if c.over {
 			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a"}, at(time.Second))
 		}
@@ -102,7 +108,7 @@ func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
 }
 
 func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
-	h, at := moving(t, false)
+	h, at := moving(t, 0)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_COOLING, permitIn("a", "prod", 1, 5))
 	e.Cause = "expired"
 	h.event(e, at(time.Second))
@@ -112,7 +118,7 @@ func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
 }
 
 func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
-	h, at := moving(t, true)
+	h, at := moving(t, time.Second)
 	h.seen = 30
 	line := h.event(&gatekeeperv1.Event{
 		Revision: 30, Kind: gatekeeperv1.EventKind_EVENT_KIND_REPLACED, Semaphore: "a", Author: "bob",
@@ -124,7 +130,7 @@ func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
 }
 
 func TestHandovers_MissedEvents_AreReplacedByWhoHolds(t *testing.T) {
-	h, at := moving(t, true)
+	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
 	h.missed([]*gatekeeperv1.Permit{
 		permitIn("b", "prod", 7, 12), permitIn("a", "dr", 9, 31), permitIn("elsewhere", "prod", 3, 4),
@@ -139,7 +145,7 @@ func TestHandovers_MissedEvents_AreReplacedByWhoHolds(t *testing.T) {
 }
 
 func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
-	h, at := moving(t, true)
+	h, at := moving(t, time.Second)
 	var live, plain strings.Builder
 	b := &board{out: &live, live: true}
 	b.say(h, "x")

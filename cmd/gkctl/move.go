@@ -189,7 +189,7 @@ func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveRespo
 
 // carry makes the move, and follows it.
 func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, drain *durationpb.Duration) error {
-	h := newHandovers(moves, o.from, drain != nil)
+	h := newHandovers(moves, o.from, o.drain.drain)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var events <-chan told

@@ -148,6 +148,7 @@ type caller struct {
 	gatekeeperv1.PermitServiceClient
 	gatekeeperv1.DefinitionServiceClient
 	gatekeeperv1.ClusterServiceClient
+	gatekeeperv1.OperatorServiceClient
 	conn *grpc.ClientConn
 }
 
@@ -162,7 +163,8 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	return caller{
-		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewClusterServiceClient(conn), conn,
+		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewClusterServiceClient(conn),
+		gatekeeperv1.NewOperatorServiceClient(conn), conn,
 	}
 }
 

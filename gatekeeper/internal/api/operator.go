@@ -118,6 +118,9 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 
 func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.Ending, err error) {
 	cmd = &fsm.SetCordon{ID: m.GetId(), GroupPattern: m.GetGroupPattern(), AcquirerPattern: m.GetAcquirerPattern()}
+	if err := keeper.ValidCordon(cmd); err != nil {
+		return nil, end, err // first: without patterns there is no id to draw from them
+	}
 	if cmd.ID == "" {
 		cmd.ID = cordonID(cmd)
 	}
@@ -190,7 +193,8 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	// A repeat whose first call was answered by nobody finds its work done, and must not undo the undoing.
+	// A repeat of a call whose answer was lost must not undo the undoing. Edits are remembered by the request id. Commands are
+	// not, and need not be: the plan finds what is as before the change already, and does nothing; its revision is 0 then.
 	if done := state.EditRequest(m.GetRequestId()); done != nil {
 		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -19,6 +20,9 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if conflict := plan.Conflict(state, c.Edits); conflict != nil {
+		return nil, &conflictError{&keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion}
 	}
 	effects, warnings := plan.Preview(state, s.cfg.Keeper, *c)
 	return &gatekeeperv1.PreviewResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}, nil
@@ -36,10 +40,16 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	case given != 1:
 		return nil, invalid("edits", "", "must be given, or pause, or cordon: one of them, and "+strconv.Itoa(given)+" are")
 	case m.GetPause() != nil:
-		cmd, _, err := s.pauseFrom(ctx, m.GetPause())
+		cmd, end, err := s.pauseFrom(ctx, m.GetPause())
+		if err == nil {
+			err = end.Validate(cmd.Drain)
+		}
 		return &plan.Change{Pause: cmd}, within("pause", err)
 	case m.GetCordon() != nil:
-		cmd, _, err := cordonFrom(m.GetCordon())
+		cmd, end, err := cordonFrom(m.GetCordon())
+		if err == nil {
+			err = end.Validate(cmd.Drain)
+		}
 		return &plan.Change{Cordon: cmd}, within("cordon", err)
 	}
 	edits, err := batchFrom(m.GetEdits())
@@ -48,6 +58,13 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	}
 	drain, err := durationFrom("drain", m.GetEdits().GetDrain(), 0)
 	if err != nil {
+		return nil, within("edits", err)
+	}
+	end, err := endingFrom(m.GetEdits())
+	if err != nil {
+		return nil, within("edits", err)
+	}
+	if err := end.Validate(drain); err != nil {
 		return nil, within("edits", err)
 	}
 	c := &plan.Change{Drain: drain}

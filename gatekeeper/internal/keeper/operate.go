@@ -16,6 +16,14 @@ type Ending struct {
 	Lasts time.Duration
 }
 
+// Validate says what is wrong with an end and a drain, as whoever makes the change would; the error is a *semaphore.FieldError.
+func (e Ending) Validate(drain time.Duration) error {
+	if _, err := e.instant("until", time.Now()); err != nil {
+		return err
+	}
+	return validDrain(drain)
+}
+
 // instant is when it ends, by the leader's clock; zero for never. The error is a *semaphore.FieldError of that field.
 func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	switch {

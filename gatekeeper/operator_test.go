@@ -1,0 +1,330 @@
+package gatekeeper
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// operated is a server at the newest feature level.
+func operated(t *testing.T) (*Server, caller) {
+	t.Helper()
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	ready(t, s)
+	eventually(t, func() bool { return s.machine.State().FeatureLevel() == fsm.SupportedLevel })
+	return s, callerOf(t, s)
+}
+
+func (c caller) createFor(t *testing.T, name, group string) {
+	t.Helper()
+	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
+		Definition: &gatekeeperv1.Definition{Name: name, GroupPattern: &group},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
+	t.Helper()
+	a, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+		Semaphore: name, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"},
+	})
+	if err != nil || a.GetGrant() == nil {
+		t.Fatalf("not granted: %v, %v", a, err)
+	}
+	return a.GetGrant().GetPermit()
+}
+
+func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
+
+// A move through a follower: what is planned is what happens, holders drain, and an undo brings it back.
+func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	_, followers := leaderOf(t, servers)
+	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
+	c := callerOf(t, followers[0])
+	for _, name := range []string{"a", "b", "c"} {
+		c.createFor(t, name, "prod")
+	}
+	c.createFor(t, "odd", "prod.*")
+	p := c.grantIn(t, "a", "prod")
+
+	plan, err := c.PlanMove(bounded(t), &gatekeeperv1.PlanMoveRequest{From: "prod", To: "dr", Selector: &gatekeeperv1.Selector{All: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.GetEdits()) != 3 || len(plan.GetNotMoved()) != 1 || !plan.GetNotMoved()[0].GetProblem() {
+		t.Fatalf("planned %v", plan)
+	}
+	if stopped := plan.GetEffects()[0].GetStopped(); len(stopped) != 1 || stopped[0].GetPermit().GetToken() != p.GetToken() {
+		t.Fatalf("planned %v", plan.GetEffects()[0])
+	}
+	moved, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{
+		Edits: plan.GetEdits(), Drain: durationpb.New(time.Hour), Reason: "storm", RequestId: "move",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED ||
+		r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED || r.GetDrainLeft().AsDuration() < 50*time.Minute || r.GetMessage() != "storm" {
+		t.Errorf("a draining holder is told %v", r)
+	}
+	if _, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}); status.Code(err) != codes.Aborted {
+		t.Errorf("the plan again: %v, want Aborted", err)
+	}
+	if _, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Edits: &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}}); status.Code(err) != codes.Aborted {
+		t.Errorf("a preview of the plan again: %v, want Aborted as the edit", err)
+	}
+	c.release(t, p)
+	c.grantIn(t, "a", "dr")
+
+	undo := &gatekeeperv1.UndoRequest{Change: moved.GetRevision(), RequestId: "undo"}
+	first, err := c.Undo(bounded(t), undo)
+	if err != nil || first.GetRevision() <= moved.GetRevision() || len(first.GetEffects()) != 3 {
+		t.Fatalf("undone: %v, %v", first, err)
+	}
+	for _, id := range []string{"undo", "another", ""} { // its answer was lost
+		undo.RequestId = id
+		again, err := c.Undo(bounded(t), undo)
+		if err != nil || id == "undo" && again.GetRevision() != first.GetRevision() || id != "undo" && again.GetRevision() != 0 {
+			t.Errorf("repeated with request id %q: %v, %v", id, again, err)
+		}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
+		if err != nil || d.GetRecord().GetDefinition().GetGroupPattern() != "prod" {
+			t.Errorf("%s is %v, %v", name, d, err)
+		}
+	}
+}
+
+// Every call is passed on to the leader.
+func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
+	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
+	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
+	c := callerOf(t, followers[0])
+	c.createFor(t, "job", "prod")
+	p := c.grantIn(t, "job", "prod")
+	ctx := bounded(t)
+	paused, err := c.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: named("j*"), Stop: true, Drain: durationpb.New(time.Hour), Reason: "disks"})
+	if err != nil || !slices.Equal(paused.GetNames(), []string{"job"}) {
+		t.Fatalf("paused %v, %v", paused, err)
+	}
+	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || r.GetDrainLeft() == nil {
+		t.Errorf("the holder is told %v", r)
+	}
+	if resumed, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}); err != nil || resumed.GetRevision() == 0 {
+		t.Errorf("resumed %v, %v", resumed, err)
+	}
+	if again, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job")}); err != nil || again.GetRevision() != 0 {
+		t.Errorf("resumed again %v, %v", again, err)
+	}
+	cordon, err := c.Cordon(ctx, &gatekeeperv1.CordonRequest{AcquirerPattern: "host", Reason: "disks"})
+	if err != nil || cordon.GetCordon().GetId() == "" {
+		t.Fatalf("cordoned %v, %v", cordon, err)
+	}
+	if list, err := c.ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}); err != nil || len(list.GetCordons()) != 1 {
+		t.Errorf("cordons %v, %v", list, err)
+	}
+	if d := c.try(t, "job", "host").GetDenial(); d == nil {
+		t.Error("a cordoned host was granted")
+	}
+	for range 2 {
+		if undone, err := c.Undo(ctx, &gatekeeperv1.UndoRequest{Change: cordon.GetCordon().GetRevision()}); err != nil {
+			t.Errorf("undone %v, %v", undone, err)
+		}
+	}
+	if _, err := c.Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: cordon.GetCordon().GetId()}); status.Code(err) != codes.NotFound {
+		t.Errorf("uncordoned what is over: %v", err)
+	}
+	eventually(t, func() bool {
+		known, err := c.ListKnown(bounded(t), &gatekeeperv1.ListKnownRequest{Group: "pro?"})
+		return err == nil && len(known.GetCallers()) == 1 && known.GetCallers()[0].GetAcquirer() == "host"
+	})
+	if h, err := c.ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: []string{"job"}}); err != nil || len(h.GetEntries()) != 3 {
+		t.Errorf("history %v, %v", h, err)
+	}
+}
+
+func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
+	s, c := operated(t)
+	c.createFor(t, "job", "prod")
+	pause := func(m *gatekeeperv1.PauseRequest) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := c.Pause(ctx, m)
+			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Pause: m})
+			if status.Code(err) != status.Code(previewed) {
+				t.Errorf("a pause is refused with %v, its preview with %v", err, previewed)
+			}
+			return err
+		}
+	}
+	cordon := func(m *gatekeeperv1.CordonRequest) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := c.Cordon(ctx, m)
+			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Cordon: m})
+			if status.Code(err) != status.Code(previewed) {
+				t.Errorf("a cordon is refused with %v, its preview with %v", err, previewed)
+			}
+			return err
+		}
+	}
+	undo := func(change uint64) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := c.Undo(ctx, &gatekeeperv1.UndoRequest{Change: change})
+			return err
+		}
+	}
+	past := timestamppb.New(time.Now().Add(-time.Hour))
+	before := s.machine.State().Revision()
+	for name, x := range map[string]struct {
+		call func(context.Context) error
+		code codes.Code
+		has  string
+	}{
+		"no selector":        {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must say which definitions"},
+		"all and names":      {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "contradict"},
+		"unknown name":       {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
+		"drain without stop": {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
+		"drain too long":     {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
+		"until in the past":  {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must lie ahead"},
+		"lasts 0":            {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
+		"no patterns":        {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
+		"broken pattern":     {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
+		"cordon in the past": {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must lie ahead"},
+		"undo of 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
+		"undo of nothing":    {undo(1 << 60), codes.NotFound, "no change"},
+		"move to itself": {func(ctx context.Context) error {
+			_, err := c.PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{From: "prod", To: "prod", Selector: named("job")})
+			return err
+		}, codes.InvalidArgument, "another group"},
+		"preview of nothing": {func(ctx context.Context) error {
+			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
+			return err
+		}, codes.InvalidArgument, "one of them"},
+		"only replaces end": {func(ctx context.Context) error {
+			_, err := c.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
+				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "new"}}}},
+				End:   &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(time.Hour)},
+			})
+			return err
+		}, codes.FailedPrecondition, "only what replaces can end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := x.call(bounded(t)); status.Code(err) != x.code || !strings.Contains(err.Error(), x.has) {
+				t.Errorf("got %v, want %v with %q", err, x.code, x.has)
+			}
+		})
+	}
+	if after := s.machine.State().Revision(); after != before {
+		t.Errorf("revision %d, was %d: bad input changed something", after, before)
+	}
+}
+
+// No entry is told twice or left out, although entries are added while the pages are read.
+func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
+	_, c := operated(t)
+	var names []string
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		c.createFor(t, name, "prod")
+		names = append(names, name)
+	}
+	if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named(names...)}); err != nil { // five entries of one change
+		t.Fatal(err)
+	}
+	seen := make(map[string]int)
+	request := &gatekeeperv1.ListHistoryRequest{PageSize: 2}
+	for pages := 0; ; pages++ {
+		page, err := c.ListHistory(bounded(t), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.GetEntries() {
+			seen[e.GetSemaphore()+" "+e.GetKind().String()]++
+		}
+		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			break
+		}
+		if pages == 20 {
+			t.Fatal("the pages do not end")
+		}
+		if _, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named(names[pages%5])}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names {
+		for _, kind := range []gatekeeperv1.EventKind{gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_PAUSED} {
+			if n := seen[name+" "+kind.String()]; n != 1 {
+				t.Errorf("%s of %s was told %d times", kind, name, n)
+			}
+		}
+	}
+}
+
+func TestListHolders_AtATime_TellsWhoHeldThen(t *testing.T) {
+	_, c := operated(t)
+	c.createFor(t, "job", "prod")
+	first := c.grantIn(t, "job", "prod")
+	between := timestamppb.New(first.GetGrantedAt().AsTime().Add(time.Nanosecond))
+	c.release(t, first)
+	second := c.grantIn(t, "job", "prod")
+	for _, x := range []struct {
+		at    *timestamppb.Timestamp
+		token uint64
+	}{{between, first.GetToken()}, {timestamppb.New(time.Now().Add(time.Hour)), second.GetToken()}} {
+		r, err := c.ListHolders(bounded(t), &gatekeeperv1.ListHoldersRequest{At: x.at})
+		if err != nil || len(r.GetPermits()) != 1 || r.GetPermits()[0].GetToken() != x.token || r.GetHistoryBegins() != nil {
+			t.Errorf("at %v: %v, %v; want token %d", x.at.AsTime(), r, err, x.token)
+		}
+	}
+	r, err := c.ListHolders(bounded(t), &gatekeeperv1.ListHoldersRequest{At: timestamppb.New(first.GetGrantedAt().AsTime().Add(-time.Hour))})
+	if err != nil || len(r.GetPermits()) != 0 {
+		t.Errorf("before anything: %v, %v", r, err)
+	}
+}
+
+// What a preview says of an edit is what the edit does.
+func TestPreview_Equals_WhatThenHappens(t *testing.T) {
+	s, c := operated(t)
+	c.createFor(t, "job", ".*")
+	p := c.grantIn(t, "job", "prod")
+	eventually(t, func() bool { return s.machine.State().SightingCount() == 1 })
+	d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := d.GetRecord().GetDefinition()
+	after.GroupPattern = proto.String("prd")
+	batch := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{{
+		Change: &gatekeeperv1.Edit_Replace{Replace: after}, ExpectedVersion: d.GetRecord().GetVersion(),
+	}}}
+	preview, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Edits: batch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := preview.GetEffects()[0]
+	if len(e.GetStopped()) != 1 || e.GetShutOutCount() != 1 || !strings.Contains(strings.Join(e.GetWarnings(), " "), `nearest is "prod"`) {
+		t.Errorf("previewed %v", e)
+	}
+	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
+		t.Errorf("a preview did something: %v", r)
+	}
+	if _, err := c.BatchEdit(bounded(t), batch); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING {
+		t.Errorf("the holder is told %v", r)
+	}
+}

@@ -40,6 +40,8 @@ caller is caught when one of them matches. A cordon with the same id, which is d
 	o.ending.register(cmd, "when it ends by itself")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
+	a.completeGroups(cmd, "group")
+	a.completeAcquirers(cmd, "acquirer")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }

@@ -56,6 +56,8 @@ needs --force. --timeout, when it is given, also bounds how long the progress is
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&o.force, "force", false, "move also what no known caller would then be let in to")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
+	a.completeGroups(cmd, "from")
+	a.completeGroups(cmd, "to")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+func TestJSON_OfWhatCommandsDid_StaysWhatItIs(t *testing.T) {
+	h, at := moving(t, time.Second)
+	h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, permitIn("a", "prod", 1, 5)), at(2*time.Second))
+	h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(2500*time.Millisecond))
+	h.tasks["a"].old[0].overran = true
+	h.tasks["a"].old[0].permit.Identity.HolderId = "h"
+	move := newMoveReport("prod", "dr", &gatekeeperv1.PlanMoveResponse{NotMoved: []*gatekeeperv1.NotMoved{{Semaphore: "c", Why: "because", Problem: true}}})
+	move.Drain = "1s"
+	move.add(h, true)
+	for _, c := range []struct {
+		name string
+		got  any
+		want string
+	}{
+		{"move", move, `{"from":"prod","to":"dr","revision":"20","drain":"1s","tasks":[` +
+			`{"name":"a","stopped":[{"token":"1","group":"prod","acquirer":"app1","holder_id":"h","how":"expired","after":"2.000s","overran":true}],` +
+			`"started":[{"token":"2","group":"dr","acquirer":"app1","after":"2.500s"}]},` +
+			`{"name":"b","stopped":[],"started":[]}],` +
+			`"not_moved":[{"name":"c","why":"because","problem":true}],"followed":true,"left":0}`},
+		{"set", applied{Items: []appliedItem{{Name: "a", Action: actionDeleted, LivePermits: 2}}, Revision: 7}, `{"items":[{"name":"a","action":"deleted","live_permits":2}],"revision":"7"}`},
+		{
+			"set --dry-run", applied{Items: []appliedItem{}, DryRun: true, Effects: []json.RawMessage{[]byte(`{"semaphore":"a"}`)}, Warnings: []string{"w"}},
+			`{"items":[],"revision":"0","dry_run":true,"effects":[{"semaphore":"a"}],"warnings":["w"]}`,
+		},
+		{"pause", paused{Names: []string{"a"}, Revision: 7, Stopped: 1, GoOn: 2, DryRun: true}, `{"names":["a"],"revision":"7","stopped":1,"go_on":2,"dry_run":true}`},
+		{"resume", resumed{Names: []string{}, Revision: 0}, `{"names":[],"revision":"0"}`},
+		{"uncordon", []uncordoned{{ID: "x", Revision: 7}}, `[{"id":"x","revision":"7"}]`},
+		{
+			"holders --at", heldAt{Items: []json.RawMessage{}, At: "2026-01-31T02:00:00Z", HistoryBegins: "2026-01-31T03:00:00Z"},
+			`{"items":[],"at":"2026-01-31T02:00:00Z","history_begins":"2026-01-31T03:00:00Z"}`,
+		},
+	} {
+		got, err := toJSON(c.got)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
+		}
+	}
+}

@@ -28,6 +28,13 @@
 // data folder is locked. It belongs to one member of one cluster for life; only an empty one is given to a cluster: a new one of
 // this server alone, the named set of Config.Members, or the one that Config.Join asks to be taken into.
 //
+// # Recovering
+//
+// A cluster that has lost its majority for good is not repaired in place. Recover reads what is left of its data folders and makes
+// the folder of a new cluster of one server, under a later incarnation of its id. What it cannot know, the permits that only the
+// lost servers had granted, is waited out before anything is granted, unless the folders of a majority were read. Servers
+// of the old cluster that meet the new one leave with ErrSucceeded.
+//
 // # Stopping
 //
 // Close first sends clients away (health, ended streams), then hands leadership over, so that the others need not notice a

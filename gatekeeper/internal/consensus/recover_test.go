@@ -1,0 +1,148 @@
+package consensus
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
+
+// found makes a folder that begins with a snapshot of entry 10, and adds one of each other index.
+func found(t *testing.T, more ...uint64) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "data")
+	id := ClusterID{Seed: 7, Incarnation: 2}
+	state := fsm.New(id.String()).State()
+	err := Found(Founding{
+		Dir: dir, ClusterID: id, ClusterName: "main", MemberID: "gk4", PeerAddress: "gk4.test:7421", Term: 5, LastIndex: 10, LastTerm: 3, State: state,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := []raft.Server{{ID: "gk4", Address: "gk4.test:7421"}, {ID: "gk5", Address: "gk5.test:7421"}}
+	for _, index := range more {
+		seed := store.Seed{Term: 5, LastIndex: index, LastTerm: 4, Configuration: raft.Configuration{Servers: servers}, Write: state.Snapshot}
+		if err := store.Plant(dir, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestReadFolder_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
+	r, err := ReadFolder(found(t, 20), newMachine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.LastIndex != 20 || r.LastTerm != 4 || r.Term != 5 || len(r.Members) != 2 || r.MemberID != "gk4" || r.State.ClusterID() != "0000000000000007.2" {
+		t.Errorf("read %+v", r)
+	}
+}
+
+// Falling back on an older snapshot would lose what is between them without a word.
+func TestReadFolder_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
+	for _, file := range []string{"state.bin", "meta.json"} {
+		dir := found(t, 20)
+		newest, err := filepath.Glob(filepath.Join(dir, "snapshots", "4-20-*", file))
+		if err != nil || len(newest) != 1 {
+			t.Fatalf("%v, %v", newest, err)
+		}
+		if err := os.Truncate(newest[0], 30); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadFolder(dir, newMachine)
+		if err == nil {
+			r.Close()
+		}
+		if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entry 20") || !strings.Contains(err.Error(), "entry 10") {
+			t.Errorf("%s cut short: %v, want ErrFolderDamaged that says what is lost", file, err)
+		}
+	}
+}
+
+func TestReadFolder_Twice_BothMayRead_AndNoServerStartsMeanwhile(t *testing.T) {
+	dir := found(t)
+	a, err := ReadFolder(dir, newMachine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ReadFolder(dir, newMachine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := FolderConfig{MemberID: "gk4", ClusterName: "main"}
+	refuse(t, dir, cfg, "in use")
+	if err := errors.Join(a.Close(), b.Close()); err != nil {
+		t.Error(err)
+	}
+	f := prepare(t, dir, cfg)
+	if f.ClusterID() != (ClusterID{Seed: 7, Incarnation: 2}) || !f.HasState() || f.file.Joiner {
+		t.Errorf("the folder is %+v", f.file)
+	}
+}
+
+func TestQuorum_CountsVotersOfTheNewestConfigurationOnce(t *testing.T) {
+	three := []Member{{ID: "gk1", Voter: true}, {ID: "gk2", Voter: true}, {ID: "gk3", Voter: true}}
+	five := append(three[:3:3], Member{ID: "gk4", Voter: true}, Member{ID: "gk5", Voter: true}, Member{ID: "gk6"})
+	at := func(id string, term, index uint64, members []Member) *Remains {
+		return &Remains{MemberID: id, LastTerm: term, LastIndex: index, Members: members}
+	}
+	for name, tc := range map[string]struct {
+		all          []*Remains
+		latest       int
+		read, voters int
+	}{
+		"one":                      {[]*Remains{at("gk1", 2, 9, three)}, 0, 1, 3},
+		"a later term counts most": {[]*Remains{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
+		"then the index":           {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
+		"copies count once":        {[]*Remains{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
+		"an older configuration":   {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
+		"one without a vote":       {[]*Remains{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
+		"a stranger":               {[]*Remains{at("gk9", 3, 9, three)}, 0, 0, 3},
+	} {
+		if got := Latest(tc.all); got != tc.all[tc.latest] {
+			t.Errorf("%s: the latest is %+v", name, got)
+		}
+		if read, voters := Quorum(tc.all); read != tc.read || voters != tc.voters {
+			t.Errorf("%s: read %d of %d, want %d of %d", name, read, voters, tc.read, tc.voters)
+		}
+	}
+}
+
+func TestClusterID_Next_SucceedsAllBeforeIt(t *testing.T) {
+	first := ClusterID{Seed: 7, Incarnation: 1}
+	at := time.Unix(2_000_000_000, 0)
+	second := first.Next(at)
+	third := second.Next(at.Add(-time.Hour)) // a clock that was set back
+	for _, tc := range []struct {
+		later, earlier ClusterID
+		want           bool
+	}{
+		{second, first, true}, {third, second, true}, {third, first, true}, {first.Next(at.Add(time.Second)), second, true},
+		{first, second, false}, {first, first, false}, {ClusterID{Seed: 8, Incarnation: 9}, first, false},
+	} {
+		if got := tc.later.Succeeds(tc.earlier); got != tc.want {
+			t.Errorf("%v succeeds %v: %v", tc.later, tc.earlier, got)
+		}
+	}
+	drawn := map[ClusterID]bool{}
+	for range 4 {
+		drawn[first.Next(at)] = true
+	}
+	if len(drawn) < 2 {
+		t.Error("recoveries of two copies would make the same cluster")
+	}
+	if succeeds("nonsense", first.String()) || succeeds(second.String(), "") || !succeeds(second.String(), first.String()) {
+		t.Error("succeeds is wrong")
+	}
+}

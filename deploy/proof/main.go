@@ -40,6 +40,8 @@ type proof struct {
 	length time.Duration
 	tally  string
 	keep   string
+	every  bool
+	commit string
 }
 
 func command(ctx context.Context, args []string, out io.Writer) error {
@@ -54,7 +56,9 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty: each in turn")
 	flags.DurationVar(&p.length, "for", 12*time.Second, "how long the faults of a run go on, at most 30s")
 	flags.StringVar(&p.tally, "tally", "", "file to which a line is added for each run")
+	flags.StringVar(&p.commit, "commit", "", "what is tried, for the tally; empty: HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "folder for the histories of runs in which something was wrong")
+	flags.BoolVar(&p.every, "keep-all", false, "keep the histories of all runs")
 	again := flags.String("check", "", "make no run, but check the history in this file again")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -66,6 +70,12 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if p.length > 30*time.Second {
 		return errors.New("faults go on for at most 30s: make more runs instead")
+	}
+	if p.tally != "" && p.commit == "" {
+		var err error
+		if p.commit, err = head(); err != nil {
+			return err
+		}
 	}
 	return p.all(ctx)
 }
@@ -120,7 +130,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 	fmt.Fprintf(p.out, "%-16s seed %-6d %6d operations (%d unanswered), %d grants, term %d, faults: %s\n",
 		kind, seed, r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "))
 	p.tell(r)
-	if len(r.Violations)+len(r.Undecided) > 0 {
+	if p.every || len(r.Violations)+len(r.Undecided) > 0 {
 		file, err := r.Save(p.keep)
 		if err != nil {
 			return nil, err
@@ -128,7 +138,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		fmt.Fprintf(p.out, "  its history: go run ./deploy/proof -check %s\n", file)
 	}
 	if p.tally != "" {
-		err = note(p.tally, r, p.length)
+		err = note(p.tally, p.commit, r, p.length)
 	}
 	return r, err
 }

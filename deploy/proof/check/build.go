@@ -90,6 +90,9 @@ func weight(r history.Request) uint64 { return uint64(max(r.Weight, 1)) }
 // operation adds what one call says by itself. Edits and releases are put together from all their attempts.
 func (b *builder) operation(op history.Operation) {
 	r := op.Request
+	if r.Kind == history.Acquire && r.Wait {
+		b.queued(op)
+	}
 	if op.Outcome() == history.Refused {
 		return
 	}
@@ -125,6 +128,15 @@ func (b *builder) operation(op history.Operation) {
 	}
 	if g := b.all[r.Token]; g != nil {
 		b.onPermit(op, g)
+	}
+}
+
+// queued adds that somebody stood in the queue until the answer. Who got none may stand there for ever.
+func (b *builder) queued(op history.Operation) {
+	p := b.part(op.Request.Semaphore)
+	p.add(op.At, op.At, &step{kind: stepQueued, request: op.Request})
+	if op.Outcome() != history.Unknown {
+		p.add(op.Return.At, op.Return.At, &step{kind: stepLeft, request: op.Request})
 	}
 }
 

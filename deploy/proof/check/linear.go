@@ -106,7 +106,7 @@ func (st *step) String() string {
 }
 
 func stepNames() []string {
-	return []string{"granted", "unanswered acquire", "denied", "refreshed", "has ended", "released", "unanswered release", "cancelled",
+	return []string{"granted", "unanswered acquire", "in the queue", "out of the queue", "denied", "refreshed", "has ended", "released", "unanswered release", "cancelled",
 		"may have expired", "may be free after a release", "may be free after an expiry", "freed by an operator", "revoked", "verified",
 		"edited", "read", "paused", "resumed"}
 }

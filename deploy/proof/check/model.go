@@ -30,6 +30,8 @@ type stepKind byte
 const (
 	stepGrant    stepKind = iota
 	stepGhost             // an acquire without an answer: from here on it may have been granted
+	stepQueued            // from here on somebody may stand in the queue
+	stepLeft              // and here no more
 	stepDenied            // an acquire was denied
 	stepAlive             // the permit was refreshed, or named again to its holder
 	stepEnded             // somebody was told that the permit has ended
@@ -84,6 +86,10 @@ func (st *step) apply(s *state) bool {
 		return st.granted(s)
 	case stepGhost:
 		s.ghosts += st.weight
+	case stepQueued:
+		s.queue++
+	case stepLeft:
+		s.queue--
 	case stepDenied:
 		return st.denied(s)
 	case stepAlive:
@@ -146,7 +152,7 @@ func (st *step) denied(s *state) bool {
 	case "WEIGHT_EXCEEDS_PERMITS":
 		return s.def != nil && st.weight > uint64(s.def.Permits)
 	case "NO_FREE_PERMIT":
-		return s.def != nil && (st.answer.Waiting > 0 || s.most()+st.weight > uint64(s.def.Permits))
+		return s.def != nil && (st.answer.Waiting > 0 || s.queue > 0 || s.most()+st.weight > uint64(s.def.Permits))
 	}
 	return true // the model does not know who waits, nor what firings are remembered
 }

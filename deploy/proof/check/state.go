@@ -24,6 +24,8 @@ type state struct {
 	bound uint64
 	// ghosts is the weight that grants may have taken of which nobody was told.
 	ghosts uint64
+	// queue is how many may stand in the queue.
+	queue int
 	// granted counts the grants of which somebody was told: they come in the order of their tokens.
 	granted int
 	// draining: a change let holders go on for a while although it shut them out.
@@ -156,7 +158,7 @@ func (s *state) clip() { s.bound = min(s.bound, sum(s.maybe)) }
 // key tells states apart.
 func (s *state) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.bound, s.ghosts, s.granted)
+	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.bound, s.ghosts, s.queue, s.granted)
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
 		b.WriteByte('|')
 		for _, token := range slices.Sorted(maps.Keys(slots)) {

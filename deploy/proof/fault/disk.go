@@ -26,6 +26,9 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		return err
 	}
 	a.Note("damage: "+what, s.ID)
+	// What is damaged is replaced also when the time of faults is over.
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer stop()
 	if err := a.start(s); err != nil {
 		return err
 	}

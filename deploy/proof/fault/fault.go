@@ -86,7 +86,7 @@ func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]in
 		random := rand.New(rand.NewPCG(seed, uint64(100+line)))
 		wg.Go(func() {
 			for {
-				rest(ctx, time.Duration(100+random.IntN(700))*time.Millisecond)
+				rest(ctx, time.Duration(300+random.IntN(1200))*time.Millisecond)
 				if ctx.Err() != nil {
 					return
 				}
@@ -132,6 +132,13 @@ func (a *Arena) Mend() error {
 // Members are the servers that are members.
 func (a *Arena) Members() []*servers.Server {
 	return slices.DeleteFunc(slices.Clone(a.Cluster.Servers), func(s *servers.Server) bool { return a.gone[s.ID] })
+}
+
+// Endpoints are the API addresses of the members.
+func (a *Arena) Endpoints() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return (&servers.Cluster{Servers: a.Members()}).Endpoints()
 }
 
 // rest waits for a while, or until the context ends.

@@ -39,7 +39,7 @@ func (a *Arena) join(ctx context.Context) error {
 	for {
 		status, err := s.Status(ctx)
 		if err == nil && voter(status, id) {
-			return nil
+			return a.Clients.Serve(a.Endpoints())
 		}
 		if !s.Running() { // nobody took it in while other faults went on: it tries again
 			if err := a.start(s); err != nil {
@@ -76,13 +76,13 @@ func (a *Arena) remove(ctx context.Context, random *rand.Rand, victim *servers.S
 		cancel()
 		if err == nil && len(answer.Members) > 0 {
 			a.mu.Lock()
-			defer a.mu.Unlock()
 			if a.gone == nil {
 				a.gone = map[string]bool{}
 			}
 			a.gone[victim.ID] = true
 			victim.Kill()
-			return nil
+			a.mu.Unlock()
+			return a.Clients.Serve(a.Endpoints())
 		}
 		rest(ctx, 100*time.Millisecond)
 	}

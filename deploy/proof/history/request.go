@@ -38,6 +38,8 @@ type Request struct {
 	RequestID string   `json:"request_id,omitempty"`
 	// Weight is at least 1.
 	Weight uint32 `json:"weight,omitempty"`
+	// Wait: an acquire that stands in the queue.
+	Wait bool `json:"wait,omitempty"`
 	// Firing is its name and due time in one; empty when there is none.
 	Firing string `json:"firing,omitempty"`
 	Token  uint64 `json:"token,omitempty"`

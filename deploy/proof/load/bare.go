@@ -13,7 +13,7 @@ import (
 type bare struct {
 	caller
 	random  *rand.Rand
-	servers []stubs
+	servers *endpoints
 	world   []Semaphore
 	held    *held
 	turns   int
@@ -27,7 +27,7 @@ func (b *bare) run(ctx context.Context) {
 	}
 }
 
-func (b *bare) any() stubs { return b.servers[b.random.IntN(len(b.servers))] }
+func (b *bare) any() stubs { return b.servers.any(b.random) }
 
 func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 
@@ -56,19 +56,20 @@ func (b *bare) turn(ctx context.Context) {
 
 // ask makes attempts until it knows what came of them; sometimes it gives up before.
 func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bool) {
-	wait := b.chance(0.3)
-	for range 5 {
-		patience := time.Duration(20+b.random.IntN(1500)) * time.Millisecond
+	wait := b.chance(0.15)
+	for range 6 {
+		patience := time.Duration(20+b.random.IntN(800)) * time.Millisecond
 		call, cancel := context.WithTimeout(ctx, patience)
 		answer, what := b.acquire(call, b.any(), r, wait)
 		cancel()
 		switch {
 		case what == history.Known && answer.Result == history.Granted:
 			return answer, true
-		case what != history.Unknown || ctx.Err() != nil:
+		case what == history.Known || ctx.Err() != nil:
 			return answer, false
 		}
-		if b.chance(0.2) {
+		pause(ctx, time.Duration(10+b.random.IntN(60))*time.Millisecond)
+		if b.chance(0.1) {
 			break
 		}
 	}
@@ -136,6 +137,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		if what == history.Known || ctx.Err() != nil {
 			return
 		}
+		pause(ctx, time.Duration(10+b.random.IntN(100))*time.Millisecond)
 	}
 }
 

@@ -3,9 +3,11 @@ package load
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -24,14 +26,23 @@ func margin(d time.Duration) time.Duration { return time.Duration(2 * clockRates
 
 // outcome is what an error tells about a call: whatever is not surely refused may have been carried out.
 func outcome(err error) history.Outcome {
-	if errors.Is(err, client.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return history.Unknown
+	if e, ok := errors.AsType[*client.UnavailableError](err); ok {
+		if e.Unknown {
+			return history.Unknown
+		}
+		return history.Refused
 	}
 	switch status.Code(err) {
 	case codes.OK:
 		return history.Known
-	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted, codes.PermissionDenied:
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
+	}
+	for _, d := range status.Convert(err).Details() {
+		// With these words a server says that it has not done it. They are believed, so that a wrong one is found out.
+		if i, ok := d.(*errdetails.ErrorInfo); ok && slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, i.Reason) {
+			return history.Refused
+		}
 	}
 	return history.Unknown
 }
@@ -65,9 +76,9 @@ func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	return &gatekeeperv1.Firing{Name: "tick", Due: timestamppb.New(at)}, at
 }
 
-// tryAcquire asks once, or, with wait, stands in the queue.
+// acquire asks once, or, with wait, stands in the queue.
 func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait bool) (history.Response, history.Outcome) {
-	r.Kind = history.Acquire
+	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()
 	done := c.Call(r)
 	f, _ := firing(r.Firing)

@@ -8,10 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials/insecure"
-
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
@@ -34,8 +30,7 @@ type Options struct {
 // Clients are the clients of a run, all in this process.
 type Clients struct {
 	opts     Options
-	conns    []*grpc.ClientConn
-	servers  []stubs
+	servers  endpoints
 	held     held
 	operator *operator
 	all      sync.WaitGroup
@@ -45,18 +40,10 @@ type Clients struct {
 // New connects the clients and makes the semaphores.
 func New(ctx context.Context, opts Options) (*Clients, error) {
 	c := &Clients{opts: opts}
-	for _, endpoint := range opts.Endpoints {
-		conn, err := dial(endpoint)
-		if err != nil {
-			c.Close()
-			return nil, err
-		}
-		c.conns = append(c.conns, conn)
-		c.servers = append(c.servers, stubs{
-			gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewOperatorServiceClient(conn),
-		})
+	if err := c.Serve(opts.Endpoints); err != nil {
+		return nil, err
 	}
-	c.operator = &operator{caller: c.recorder("operator"), random: c.random("operator"), servers: c.servers, held: &c.held}
+	c.operator = &operator{caller: c.recorder("operator"), random: c.random("operator"), servers: &c.servers, held: &c.held}
 	if err := c.operator.create(ctx, opts.World); err != nil {
 		c.Close()
 		return nil, err
@@ -64,12 +51,8 @@ func New(ctx context.Context, opts Options) (*Clients, error) {
 	return c, nil
 }
 
-// dial connects again soon after a connection was lost.
-func dial(endpoint string) (*grpc.ClientConn, error) {
-	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, MaxDelay: 500 * time.Millisecond}
-	return grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}))
-}
+// Serve says at which addresses the servers are to be found from now on.
+func (c *Clients) Serve(endpoints []string) error { return c.servers.set(endpoints) }
 
 func (c *Clients) recorder(name string) caller {
 	return caller{history.NewRecorder(name, boottime.Now, c.opts.Put)}
@@ -107,7 +90,7 @@ func (c *Clients) Start(ctx context.Context) error {
 }
 
 func (c *Clients) bare(ctx context.Context, name string) {
-	b := &bare{caller: c.recorder(name), random: c.random(name), servers: c.servers, world: c.opts.World, held: &c.held}
+	b := &bare{caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: c.opts.World, held: &c.held}
 	c.all.Go(func() { b.run(ctx) })
 }
 
@@ -115,7 +98,7 @@ func (c *Clients) bare(ctx context.Context, name string) {
 func (c *Clients) Storm(ctx context.Context, count int) {
 	for range count {
 		c.storms++
-		b := &bare{caller: c.recorder(fmt.Sprintf("storm-%d", c.storms)), servers: c.servers, world: c.opts.World}
+		b := &bare{caller: c.recorder(fmt.Sprintf("storm-%d", c.storms)), servers: &c.servers, world: c.opts.World}
 		b.random = c.random(b.Client())
 		c.all.Go(func() {
 			for ctx.Err() == nil {
@@ -138,9 +121,11 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 
 // Watch opens streams of changes that nobody reads, until the context ends.
 func (c *Clients) Watch(ctx context.Context, count int) {
-	for i := range count {
+	random := c.random("watch")
+	for range count {
+		on := c.servers.any(random)
 		c.all.Go(func() {
-			stream, err := c.servers[i%len(c.servers)].definitions.Watch(ctx, &gatekeeperv1.WatchRequest{Permits: true})
+			stream, err := on.definitions.Watch(ctx, &gatekeeperv1.WatchRequest{Permits: true})
 			if err == nil {
 				_, err = stream.Recv()
 			}
@@ -161,9 +146,7 @@ func (c *Clients) ReadAll(ctx context.Context) error {
 
 // Close closes the connections.
 func (c *Clients) Close() {
-	for _, conn := range c.conns {
-		conn.Close()
-	}
+	c.servers.close()
 }
 
 // Hold runs clients of the library in a process of their own, until the context ends.

@@ -53,12 +53,12 @@ func (l *library) job(ctx context.Context, random *rand.Rand, id string) {
 	patience := time.Duration(50+random.IntN(3000)) * time.Millisecond
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	done := l.Call(r)
 	gate := l.client.Semaphore(s.Name)
 	acquire := gate.TryAcquire
 	if random.Float64() < 0.4 {
-		acquire = gate.Acquire
+		acquire, r.Wait = gate.Acquire, true
 	}
+	done := l.Call(r)
 	p, err := acquire(asking, opts...)
 	if err != nil {
 		if denied, ok := errors.AsType[*client.Denied](err); ok {

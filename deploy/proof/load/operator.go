@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -18,12 +17,12 @@ import (
 type operator struct {
 	caller
 	random  *rand.Rand
-	servers []stubs
+	servers *endpoints
 	held    *held
 	edits   int
 }
 
-func (o *operator) any() stubs { return o.servers[o.random.IntN(len(o.servers))] }
+func (o *operator) any() stubs { return o.servers.any(o.random) }
 
 // run has its hands in these semaphores until the context ends.
 func (o *operator) run(ctx context.Context, world []Semaphore) {
@@ -77,12 +76,13 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 		cancel()
 		what := outcome(err)
 		done(what, history.Response{Result: history.Done, Revision: answer.GetRecord().GetVersion()}, err)
-		if what != history.Unknown {
+		if what == history.Known || err != nil && status.Code(err) != codes.Unavailable && what == history.Refused {
 			return answer.GetRecord().GetVersion()
 		}
 		if ctx.Err() != nil {
 			break
 		}
+		pause(ctx, 50*time.Millisecond)
 	}
 	return 0
 }
@@ -171,11 +171,13 @@ func (o *operator) create(ctx context.Context, world []Semaphore) error {
 
 // readAll reads every definition, so that the checkers see whether each edit is there.
 func (o *operator) readAll(ctx context.Context, world []Semaphore) error {
-	var missing []error
 	for _, s := range world {
-		if o.read(ctx, s.Name) == 0 {
-			missing = append(missing, fmt.Errorf("%s cannot be read", s.Name))
+		for o.read(ctx, s.Name) == 0 {
+			if ctx.Err() != nil {
+				return fmt.Errorf("%s cannot be read", s.Name)
+			}
+			pause(ctx, 20*time.Millisecond)
 		}
 	}
-	return errors.Join(missing...)
+	return nil
 }

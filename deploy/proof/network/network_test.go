@@ -31,16 +31,12 @@ func echo(t *testing.T) (*Network, net.Conn) {
 			}()
 		}
 	}()
-	front, err := net.Listen("tcp", "127.0.0.1:0")
+	n := New(1)
+	front, err := n.Proxy("echo", l.Addr().String(), Always("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	front.Close()
-	n := New(1)
-	if err := n.Proxy(front.Addr().String(), "echo", l.Addr().String(), Always("a")); err != nil {
-		t.Fatal(err)
-	}
-	c, err := net.Dial("tcp", front.Addr().String())
+	c, err := net.Dial("tcp", front)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,15 @@ func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
-// Proxy listens on an address and passes everything on to the target, which is the end called to. It ends with the network.
-func (n *Network) Proxy(listen, to, target string, who Who) error {
-	l, err := net.Listen("tcp", listen)
+// Proxy listens on a free loopback address, which it returns, and passes everything on to the target, which is the end called to. It
+// ends with the network.
+func (n *Network) Proxy(to, target string, who Who) (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !n.keep(l, Link{}) {
-		return net.ErrClosed
+		return "", net.ErrClosed
 	}
 	n.wg.Go(func() {
 		defer n.forget(l)
@@ -33,7 +34,7 @@ func (n *Network) Proxy(listen, to, target string, who Who) error {
 			n.wg.Go(func() { n.serve(in.(*net.TCPConn), to, target, who) })
 		}
 	})
-	return nil
+	return l.Addr().String(), nil
 }
 
 // serve passes a connection on until either side ends it.

@@ -62,7 +62,7 @@ const (
 	// modelTime bounds the search for each semaphore.
 	modelTime = 20 * time.Second
 	// holders, bareClients and libraryClients are how many there are.
-	holders, bareClients, libraryClients = 2, 16, 3
+	holders, bareClients, libraryClients = 2, 40, 3
 )
 
 // Once makes one run. An error says that the harness failed; what the cluster did wrong is in the report.
@@ -113,11 +113,10 @@ func Once(ctx context.Context, opts Options) (*Report, error) {
 
 // begin starts the clients that are processes of their own.
 func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
-	endpoints := a.Cluster.Endpoints()
 	for i := range holders {
 		h := &fault.Holder{Start: func(life int) (*child.Process[history.Entry], error) {
 			name := fmt.Sprintf("holder-%d-%d", i, life)
-			return child.Start[history.Entry](ctx, name, holderArgs(name, seed, endpoints))
+			return child.Start[history.Entry](ctx, name, holderArgs(name, seed, a.Endpoints()))
 		}}
 		if err := h.Begin(); err != nil {
 			return err
@@ -201,15 +200,12 @@ func (r *Report) Check() error {
 
 // front puts proxies before the server's API and its peer port.
 func front(n *network.Network, s *servers.Server) error {
-	ports, err := servers.FreePorts(2)
-	if err != nil {
+	var err error
+	if s.FrontAPI, err = n.Proxy(s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
 		return err
 	}
-	s.FrontAPI, s.FrontPeer = ports[0], ports[1]
-	if err := n.Proxy(s.FrontAPI, s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
-		return err
-	}
-	return n.Proxy(s.FrontPeer, s.ID, s.Peer, network.Peer)
+	s.FrontPeer, err = n.Proxy(s.ID, s.Peer, network.Peer)
+	return err
 }
 
 func logs(c *servers.Cluster) string {

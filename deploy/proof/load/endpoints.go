@@ -1,0 +1,67 @@
+package load
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// endpoints are connections to the servers there are. Those to servers that are gone stay open, as they do in life.
+type endpoints struct {
+	mu      sync.Mutex // guards the fields below
+	conns   map[string]*grpc.ClientConn
+	serving []string
+}
+
+// set says which servers there are from now on.
+func (e *endpoints) set(addresses []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.conns == nil {
+		e.conns = map[string]*grpc.ClientConn{}
+	}
+	for _, address := range addresses {
+		if e.conns[address] != nil {
+			continue
+		}
+		conn, err := dial(address)
+		if err != nil {
+			return err
+		}
+		e.conns[address] = conn
+	}
+	e.serving = slices.Clone(addresses)
+	return nil
+}
+
+// any is one of the servers.
+func (e *endpoints) any(random *rand.Rand) stubs {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	conn := e.conns[e.serving[random.IntN(len(e.serving))]]
+	return stubs{
+		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewOperatorServiceClient(conn),
+	}
+}
+
+func (e *endpoints) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, conn := range e.conns {
+		conn.Close()
+	}
+}
+
+// dial connects again soon after a connection was lost.
+func dial(endpoint string) (*grpc.ClientConn, error) {
+	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, MaxDelay: 500 * time.Millisecond}
+	return grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}))
+}

@@ -3,6 +3,7 @@ package fsm
 import (
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -66,6 +67,11 @@ func (d *draft) release(c Release) Result {
 		return invalid("release: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
+	if planted.Is(planted.ReleaseUnchecked) && p == nil && d.EndedPermit(c.Token) != nil {
+		for other := range d.Holders(d.EndedPermit(c.Token).Semaphore) {
+			p = other
+		}
+	}
 	if p == nil || p.State != semaphore.Live {
 		return ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
 	}
@@ -90,7 +96,8 @@ func (d *draft) expire(c Expire) Result {
 		return invalid("expire: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
+	timely := d.timely(c.Term) || planted.Is(planted.ExpiryWithoutTerm)
+	if !timely || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
 	if !d.holdsLost(p.Semaphore) {

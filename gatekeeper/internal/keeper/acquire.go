@@ -8,6 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -163,6 +164,9 @@ func (k *Keeper) await(
 	}
 	switch r.Outcome {
 	case fsm.GrantGranted:
+		if planted.Is(planted.AbandonAnswered) {
+			context.AfterFunc(ctx, func() { k.lessor.Abandon(e.term, r.Permit.Token) })
+		}
 		return Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting}, false, false, nil
 	case fsm.GrantDenied:
 		if r.Decision.Reason == semaphore.NoFreePermit && t.waits {

@@ -10,6 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -37,7 +38,7 @@ func (k *Keeper) refresh(
 
 	k.shorten(e, before)
 	k.lengthen(ctx, before)
-	if err := k.confirm(ctx, e, frame.Received); err != nil {
+	if err := k.confirm(ctx, e, frame.Received); err != nil && !planted.Is(planted.RefreshUnconfirmed) {
 		return nil, err
 	}
 	after := k.lessor.Check(e.term, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -138,7 +139,7 @@ func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states tim
 		v.Answer = min(want, le.shortening)
 	case want > replicated:
 		v.Answer, v.Lengthen = replicated, want
-	case want < replicated && states > 0 && states <= want && sameStream && newest && alone:
+	case want < replicated && (planted.Is(planted.ShortenedInPlace) || states > 0 && states <= want && sameStream && newest && alone):
 		le.shortening = want
 		v.Answer, v.Shorten = want, want
 	default:

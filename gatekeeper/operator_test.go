@@ -328,3 +328,61 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 		t.Errorf("the holder is told %v", r)
 	}
 }
+
+// A watcher that resumes is told of what ended by itself while it was away.
+func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
+	s, c := operated(t)
+	c.createFor(t, "job", "prod")
+	c.grantIn(t, "job", "prod")
+	from := s.machine.State().Revision() + 1
+	short := durationpb.New(100 * time.Millisecond)
+	d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := d.GetRecord().GetDefinition()
+	edited.GroupPattern = proto.String("dr")
+	if _, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{
+		Edits: []*gatekeeperv1.Edit{{
+			Change: &gatekeeperv1.Edit_Replace{Replace: edited}, ExpectedVersion: d.GetRecord().GetVersion(),
+		}},
+		Drain: short, End: &gatekeeperv1.BatchEditRequest_Lasts{Lasts: short},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Cordon(bounded(t), &gatekeeperv1.CordonRequest{
+		GroupPattern: "dr", Drain: short, End: &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(time.Second)},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[gatekeeperv1.EventKind]int{
+		gatekeeperv1.EventKind_EVENT_KIND_REPLACED: 1, gatekeeperv1.EventKind_EVENT_KIND_DRAINED: 2, gatekeeperv1.EventKind_EVENT_KIND_REVERTED: 1,
+		gatekeeperv1.EventKind_EVENT_KIND_CORDONED: 1, gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED: 1,
+	}
+	left := 6
+	for left > 0 { // every second event or so by another watch, resumed where the one before ended
+		ctx, cancel := context.WithCancel(bounded(t))
+		watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for news := false; !news; {
+			m, err := watch.Recv()
+			if err != nil || m.GetMissed() {
+				t.Fatalf("watched %v, %v; still expected: %v", m, err, want)
+			}
+			for _, e := range m.GetEvents() {
+				want[e.GetKind()]--
+				left--
+				news = true
+			}
+			from = m.GetRevision() + 1
+		}
+		cancel()
+	}
+	for kind, n := range want {
+		if n != 0 {
+			t.Errorf("%v was told %d times too few", kind, n)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -71,6 +72,9 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if p.length > 30*time.Second {
 		return errors.New("faults go on for at most 30s: make more runs instead")
 	}
+	if p.kind != "" && p.kind != fault.Mixed && !slices.Contains(fault.Names(), p.kind) {
+		return fmt.Errorf("no kind of fault is called %q: there are %s, and %s", p.kind, strings.Join(fault.Names(), ", "), fault.Mixed)
+	}
 	if p.tally != "" && p.commit == "" {
 		var err error
 		if p.commit, err = head(); err != nil {
@@ -82,7 +86,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 
 // all makes the runs, and fails when one broke a promise.
 func (p *proof) all(ctx context.Context) error {
-	kinds := append(fault.Names(), "mixed", "mixed", "mixed")
+	kinds := append(fault.Names(), fault.Mixed, fault.Mixed, fault.Mixed)
 	var broken []string
 	var operations, faults int
 	for i := range p.runs {
@@ -96,8 +100,13 @@ func (p *proof) all(ctx context.Context) error {
 			fmt.Fprintf(p.out, "%-16s seed %-6d left out: %v\n", kind, seed, err)
 			continue
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return fmt.Errorf("%s, seed %d: %w", kind, seed, err)
+			fmt.Fprintf(p.out, "%-16s seed %-6d the run itself failed: %v\n", kind, seed, err)
+			broken = append(broken, fmt.Sprintf("-kind %s -seed %d", kind, seed))
+			continue
 		}
 		operations += r.Operations
 		for _, n := range r.Faults {

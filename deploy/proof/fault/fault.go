@@ -66,17 +66,18 @@ func kinds() map[string]Kind {
 	}
 }
 
+// Mixed is any kind of fault, two at a time.
+const Mixed = "mixed"
+
 // Names are those of all kinds, in order.
 func Names() []string { return slices.Sorted(maps.Keys(kinds())) }
 
-// Run does faults of this kind one after the other until the context ends; "mixed" is any of them, two at a time. It counts what it has done.
+// Run does faults of this kind one after the other until the context ends. It counts what it has done.
 func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]int, error) {
 	all := kinds()
 	choice, lines := []string{name}, 1
-	if name == "mixed" {
+	if name == Mixed {
 		choice, lines = Names(), 2
-	} else if all[name] == nil {
-		return nil, fmt.Errorf("no kind of fault is called %q: there are %v, and mixed", name, Names())
 	}
 	counts := map[string]int{}
 	var mu sync.Mutex // guards counts and failed

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
+)
+
+var bin string
+
+// TestMain is also the main of the clients that are processes of their own.
+func TestMain(m *testing.M) {
+	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
+}
+
+// A short part of `make faults`: what is found here is found again by its kind and seed.
+func TestRuns_Short_BreakNoPromise(t *testing.T) {
+	for _, kind := range []string{"stop-leader", "isolate", "mixed"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel() // they mostly wait
+			keep := t.TempDir()
+			tally := filepath.Join(keep, "tally.tsv")
+			var out strings.Builder
+			err := command(t.Context(), []string{"-bin", bin, "-kind", kind, "-seed", "3", "-for", "3s", "-keep", keep, "-keep-all", "-tally", tally, "-commit", "test"}, &out)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, &out)
+			}
+			t.Log(out.String())
+			text, err := os.ReadFile(tally)
+			if err != nil || !strings.HasPrefix(string(text), columns+"test\t3\t"+kind+"\t3\t") {
+				t.Errorf("the tally is %q, %v", text, err)
+			}
+			var again strings.Builder
+			if err := command(t.Context(), []string{"-check", filepath.Join(keep, kind+"-3.jsonl")}, &again); err != nil {
+				t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
+			}
+		})
+	}
+}
+
+func TestCheck_OfAKeptHistoryThatBreaksAPromise_Fails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "broken.jsonl")
+	lines := `{"belief":{"client":"a","semaphore":"s","token":1,"weight":1,"from":5,"until":9}}
+{"belief":{"client":"b","semaphore":"s","token":2,"weight":1,"from":8,"until":12}}
+`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := command(t.Context(), []string{"-check", file}, &out); err == nil || !strings.Contains(out.String(), "a with token 1 (weight 1) and b with token 2") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+func TestCommand_UnknownKind_NamesThoseThereAre(t *testing.T) {
+	err := command(t.Context(), []string{"-bin", bin, "-kind", "meteor", "-keep", t.TempDir()}, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), "meteor") {
+		t.Errorf("%v", err)
+	}
+}

@@ -95,7 +95,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	defer b.held.remove(s.Name, token)
 	duration := s.Definition.Duration
 	end := from + time.Duration(b.random.Int64N(int64(20*time.Millisecond)))
-	if b.chance(0.15) {
+	if b.chance(0.08) {
 		end = from + time.Duration(b.random.Int64N(int64(3*duration)))
 	}
 	for b.Now() < min(end, safe) && ctx.Err() == nil {
@@ -125,7 +125,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		b.verify(call, b.any(), s.Name, token)
 		cancel()
 	}
-	if b.chance(0.05) {
+	if b.chance(0.03) {
 		return // a crash: nobody gives it back, and it is believed to the end
 	}
 	believe(min(safe, b.Now()))

@@ -72,7 +72,7 @@ func (l *library) job(ctx context.Context, random *rand.Rand, id string) {
 	done(history.Known, history.Response{Result: history.Granted, Token: p.Token(), SafeUntil: b.safe}, nil)
 	go b.follow()
 	length := time.Duration(random.IntN(50)) * time.Millisecond
-	if random.Float64() < 0.3 {
+	if random.Float64() < 0.2 {
 		length = time.Duration(random.Int64N(int64(3 * s.Definition.Duration)))
 	}
 	if random.Float64() < 0.1 {

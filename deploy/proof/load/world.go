@@ -42,7 +42,7 @@ func World(seed uint64) []Semaphore {
 		}
 		all = append(all, s)
 	}
-	for i := range 4 {
+	for i := range 8 {
 		add(fmt.Sprintf("one/%d", i), 1, func(s *Semaphore) { s.Revoked = i == 0 })
 	}
 	for i := range 2 {

@@ -117,6 +117,19 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 			waits[t] = true
 		}
 	}
+	// Who waited a moment ago may hold by now: the event is on its way.
+	req := &gatekeeperv1.ListHoldersRequest{}
+	if len(h.names) <= maxNames {
+		req.Names = h.names
+	}
+	for p, err := range c.AllHolders(asking, req) {
+		if err != nil {
+			break
+		}
+		if t := h.tasks[p.GetSemaphore()]; t != nil && len(t.old) > 0 && p.GetGrantedRevision() > h.change {
+			waits[t] = true
+		}
+	}
 	timer := time.NewTimer(lingering)
 	defer timer.Stop()
 	for {

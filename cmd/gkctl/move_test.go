@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
@@ -245,5 +247,38 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 	patterns, _ := w.groups()
 	if code != exitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder is still there after 2s") || !strings.Contains(out, "undo with: gkctl undo ") {
 		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
+	}
+}
+
+// A holder that does not stop keeps its slot until its deadline: it is named, and whoever waits is granted after it.
+func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
+	w := newMoveWorld(t, 1)
+	c := w.client()
+	if _, err := c.Declare(t.Context(), &gatekeeperv1.Definition{Name: "c", GroupPattern: new("prod"), Duration: durationpb.New(2 * time.Second)}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Semaphore("c").TryAcquire(t.Context(), client.WithGroup("prod"), client.WithAcquirer("deaf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan error, 1)
+	go func() {
+		<-p.Context().Done() // the move is made, and the holder told
+		ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
+		defer cancel()
+		next, err := w.client().Semaphore("c").Acquire(ctx, client.WithGroup("dr"), client.WithAcquirer("next"))
+		if err == nil && next.Token() <= p.Token() {
+			err = fmt.Errorf("token %d after %d", next.Token(), p.Token())
+		}
+		waited <- err
+	}()
+	code, out := w.run("move", "--from", "prod", "--to", "dr", "c", "--drain", "1s", "--yes", "--force")
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
+	if code != exitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop in time: c expired after") ||
+		!strings.Contains(out, "1 old holder stopped, 0 of them by release") || !strings.Contains(out, "1 new holder was granted") {
+		t.Errorf("exit code %d\n%s", code, out)
 	}
 }

@@ -10,9 +10,9 @@ import (
 // ending is how a permit ends.
 type ending struct {
 	how     semaphore.End
-	kind    EventKind     // of the journal, and of the event unless the slot cools
-	notRun  bool          // of a release
-	cooling time.Duration // above 0 the slot stays taken that much longer
+	kind    EventKind        // of the journal, and of the event unless the slot cools
+	job     semaphore.JobEnd // of a release
+	cooling time.Duration    // above 0 the slot stays taken that much longer
 	author  string
 	reason  string
 	at      time.Time
@@ -39,7 +39,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	return after, revision
 }
 
-// settleFiring decides what becomes of the firing that p claimed. A loss that frees it does so only when the slot is free:
+// settleFiring decides what becomes of the firing that p claimed. A loss, or a stop, that frees it does so only when the slot is free:
 // while it cools the claim stays held, and endCooling drops it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
@@ -50,11 +50,10 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	if stored := d.Definition(p.Semaphore); stored != nil {
 		def = stored.Definition
 	}
-	lost := e.how == semaphore.EndExpired || e.how == semaphore.EndCleared || e.how == semaphore.EndFreedUnsafely
-	switch state := semaphore.ClaimAfter(def, e.how, e.notRun); {
+	switch state := semaphore.ClaimAfter(def, e.how, e.job); {
 	case state != 0:
 		d.turnClaim(claim, state)
-	case lost && e.cooling > 0:
+	case semaphore.CutShort(e.how, e.job) && e.cooling > 0:
 	default:
 		d.setClaim(claim, nil)
 	}
@@ -75,14 +74,14 @@ func (d *draft) release(c Release) Result {
 	if p == nil || p.State != semaphore.Live {
 		return ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
 	}
-	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, notRun: c.NotRun, cooling: c.Cooling, at: c.At})
+	after, revision := d.end(p, ending{how: semaphore.EndReleased, kind: Released, job: c.Job, cooling: c.Cooling, at: c.At})
 	return ReleaseResult{Released: true, Permit: after, Revision: revision}
 }
 
 // completeLate returns the revision of the change, or 0.
 func (d *draft) completeLate(c Release) uint64 {
 	claim := d.claimOf(c.Token)
-	if c.NotRun || claim == nil || claim.State == semaphore.ClaimDone {
+	if c.Job != semaphore.JobDone || claim == nil || claim.State == semaphore.ClaimDone {
 		return 0
 	}
 	revision := d.advance()

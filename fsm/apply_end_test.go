@@ -27,7 +27,7 @@ func TestEnd(t *testing.T) {
 			claim: semaphore.ClaimDone, event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
 		},
 		{
-			name: "release, not run", end: func(*log) fsm.Command { return fsm.Release{Token: 1, NotRun: true, At: at(5)} },
+			name: "release, not run", end: func(*log) fsm.Command { return fsm.Release{Token: 1, Job: semaphore.JobNotRun, At: at(5)} },
 			event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
 		},
 		{
@@ -35,9 +35,27 @@ func TestEnd(t *testing.T) {
 			state: semaphore.Cooling, claim: semaphore.ClaimDone, event: fsm.CoolingEvent, note: fsm.Released, ended: semaphore.EndReleased,
 		},
 		{
-			name:  "release, not run, cooling",
-			end:   func(*log) fsm.Command { return fsm.Release{Token: 1, NotRun: true, Cooling: cooling, At: at(5)} },
+			name: "release, not run, cooling",
+			end: func(*log) fsm.Command {
+				return fsm.Release{Token: 1, Job: semaphore.JobNotRun, Cooling: cooling, At: at(5)}
+			},
 			state: semaphore.Cooling, event: fsm.CoolingEvent, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name: "release, cut short", end: func(*log) fsm.Command { return fsm.Release{Token: 1, Job: semaphore.JobCutShort, At: at(5)} },
+			claim: semaphore.ClaimSpent, event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name: "release, cut short, firing free", define: []func(*semaphore.Definition){freeOnLoss},
+			end:   func(*log) fsm.Command { return fsm.Release{Token: 1, Job: semaphore.JobCutShort, At: at(5)} },
+			event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
+		},
+		{
+			name: "release, cut short, cooling, firing free only afterwards", define: []func(*semaphore.Definition){freeOnLoss},
+			end: func(*log) fsm.Command {
+				return fsm.Release{Token: 1, Job: semaphore.JobCutShort, Cooling: cooling, At: at(5)}
+			},
+			state: semaphore.Cooling, claim: semaphore.ClaimHeld, event: fsm.CoolingEvent, note: fsm.Released, ended: semaphore.EndReleased,
 		},
 		{
 			name: "expiry", end: func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
@@ -65,7 +83,7 @@ func TestEnd(t *testing.T) {
 		},
 		{
 			name: "expiry, hold, definition deleted meanwhile", define: []func(*semaphore.Definition){hold, freeOnLoss},
-			before: func(l *log) { l.apply(edits(remove("s", 1))) },
+			before: func(l *log) { l.apply(edits(remove("s", l.state().Definition("s").Version))) },
 			end:    func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
 			claim:  semaphore.ClaimSpent, event: fsm.Expired, note: fsm.Expired, ended: semaphore.EndExpired,
 		},
@@ -99,7 +117,7 @@ func TestEnd(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := newLog(t)
+			l := newLogOfLevel2(t)
 			l.define("s", tc.define...)
 			l.grant("s", "a", requestID("r1"), firing("f", 5))
 			if tc.before != nil {
@@ -197,16 +215,17 @@ func TestRelease_Late_CompletesItsFiringWhileNobodyClaimedItSince(t *testing.T) 
 		l.apply(fsm.Expire{Token: 1, Term: l.term, Cooling: cooling})
 	}
 	t.Run("spent", func(t *testing.T) {
-		l := newLog(t)
+		l := newLogOfLevel2(t)
 		l.define("s")
 		lose(l, 0)
-		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, NotRun: true})
+		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobNotRun})
+		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobCutShort})
 		r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1})
-		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 4 {
+		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 5 {
 			t.Fatalf("%+v", r)
 		}
 		c := l.state().Claim("s", *fire("f", 5))
-		if c.State != semaphore.ClaimDone || c.Revision != 4 {
+		if c.State != semaphore.ClaimDone || c.Revision != 5 {
 			t.Fatalf("claim: %+v", c)
 		}
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})

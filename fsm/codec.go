@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // The codec files (codec.go, codec_value.go, codec_record.go) are the only ones that know bytes of the log and of
@@ -89,7 +90,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration), Term: c.Term}}
 	case Release:
 		out.Kind = &logv1.Command_Release{Release: &logv1.Release{
-			Token: c.Token, NotRun: c.NotRun, Cooling: int64(c.Cooling), At: w.time(c.At),
+			Token: c.Token, NotRun: c.Job == semaphore.JobNotRun, CutShort: c.Job == semaphore.JobCutShort, Cooling: int64(c.Cooling), At: w.time(c.At),
 		}}
 	case Expire:
 		out.Kind = &logv1.Command_Expire{Expire: &logv1.Expire{
@@ -183,7 +184,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration()), Term: k.Extend.GetTerm()}
 	case *logv1.Command_Release:
 		c := k.Release
-		cmd = Release{Token: c.GetToken(), NotRun: c.GetNotRun(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
+		cmd = Release{Token: c.GetToken(), Job: r.job(c), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Expire:
 		c := k.Expire
 		cmd = Expire{Token: c.GetToken(), Term: c.GetTerm(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}

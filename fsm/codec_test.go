@@ -113,7 +113,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 1:
 			return fsm.Extend{Token: number("token"), Duration: anyDuration().Draw(t, "duration"), Term: number("term")}
 		case 2:
-			return fsm.Release{Token: number("token"), NotRun: rapid.Bool().Draw(t, "not run"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
+			return fsm.Release{Token: number("token"), Job: rapid.SampledFrom(jobEnds()).Draw(t, "job"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
 		case 3:
 			return fsm.Expire{Token: number("token"), Term: number("term"), Cooling: anyDuration().Draw(t, "cooling"), At: instant("at")}
 		case 4:
@@ -232,6 +232,7 @@ func TestDecode_Refuses(t *testing.T) {
 		{"nothing", nil, fsm.ErrMalformed},
 		{"garbage", []byte("GET / HTTP/1.1\r\n\r\n"), fsm.ErrMalformed},
 		{"no feature level", entry(0), fsm.ErrMalformed},
+		{"job that did not run and was cut short", entry(2, &logv1.Command{Kind: &logv1.Command_Release{Release: &logv1.Release{NotRun: true, CutShort: true}}}), fsm.ErrMalformed},
 		{"newer feature level", entry(fsm.SupportedLevel + 1), fsm.ErrUnknownCommand},
 		{"newer command", entry(1, newer), fsm.ErrUnknownCommand},
 		{"empty command", entry(1, &logv1.Command{}), fsm.ErrUnknownCommand},
@@ -275,6 +276,7 @@ func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 	newer := []fsm.Command{
 		fsm.EndDrain{}, fsm.Revert{}, fsm.Sight{}, fsm.NoteSilence{}, fsm.EndQuarantine{}, fsm.EditBatch{Drain: 1}, fsm.EditBatch{Until: until},
 		fsm.SetCordon{ID: "k", Drain: 1}, fsm.Pause{Drain: 1}, fsm.Revoke{Drain: 1}, fsm.Revoke{UnsafeNow: true},
+		fsm.Release{Job: semaphore.JobCutShort},
 	}
 	for _, cmd := range newer {
 		if got := fsm.Level(cmd); got != 2 {

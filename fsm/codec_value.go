@@ -69,6 +69,18 @@ func (r *reader) small(n, low, high uint32, what string) uint8 {
 	return uint8(n)
 }
 
+func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
+	switch {
+	case in.GetNotRun() && in.GetCutShort():
+		r.fail("a job that did not run was not cut short")
+	case in.GetNotRun():
+		return semaphore.JobNotRun
+	case in.GetCutShort():
+		return semaphore.JobCutShort
+	}
+	return semaphore.JobDone
+}
+
 func identityToProto(id semaphore.Identity) *logv1.Identity {
 	return &logv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
 }

@@ -49,7 +49,7 @@ type Extend struct {
 // taken that much longer.
 type Release struct {
 	Token   uint64
-	NotRun  bool // the firing, if any, may be claimed again
+	Job     semaphore.JobEnd // what becomes of the firing, if any; JobCutShort: feature level 2
 	Cooling time.Duration
 	At      time.Time
 }

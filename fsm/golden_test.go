@@ -40,6 +40,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 	}{
 		"every-command.entry":   {1, commandsOfLevel1()},
 		"every-command-2.entry": {2, commandsOfLevel2()},
+		"cut-short.entry":       {2, commandsOfCutShort()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -68,6 +69,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"empty.snapshot":           func() *fsm.State { return newLog(t).state() },
 		"every-command.snapshot":   func() *fsm.State { return storyOfLevel1(t).state() },
 		"every-command-2.snapshot": func() *fsm.State { return storyOfEveryCommand(t).state() },
+		"cut-short.snapshot":       func() *fsm.State { return storyOfCutShort(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })

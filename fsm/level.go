@@ -1,5 +1,7 @@
 package fsm
 
+import "github.com/gatekeeperd/gatekeeper/semaphore"
+
 // SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
 // by RaiseFeatureLevel.
 const SupportedLevel uint32 = 2
@@ -13,6 +15,8 @@ func Level(cmd Command) uint32 {
 		newer = true
 	case EditBatch:
 		newer = c.Drain != 0 || !c.Until.IsZero()
+	case Release:
+		newer = c.Job == semaphore.JobCutShort
 	case SetCordon:
 		newer = c.Drain != 0
 	case Pause:

@@ -77,7 +77,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		if p := m.permit(c.Token); c.UnsafeNow && p != nil && p.State == semaphore.Live {
 			e := fsm.JournalEntry{Kind: fsm.FreedUnsafely, Author: c.Author, Reason: c.Reason, At: c.At}
-			return m.ended(m.end(p, semaphore.EndFreedUnsafely, false, 0, e))
+			return m.ended(m.end(p, semaphore.EndFreedUnsafely, semaphore.JobDone, 0, e))
 		}
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
 			return p.State == semaphore.Live && (p.Stop == semaphore.NotStopping || c.Drain < p.StopDrain)
@@ -97,13 +97,13 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		if p == nil || p.State != semaphore.Live || c.Term != m.term {
 			return fsm.PermitResult{Permit: p}
 		}
-		return m.ended(m.end(p, semaphore.EndAbandoned, true, 0, fsm.JournalEntry{Kind: fsm.Abandoned}))
+		return m.ended(m.end(p, semaphore.EndAbandoned, semaphore.JobNotRun, 0, fsm.JournalEntry{Kind: fsm.Abandoned}))
 	case fsm.Clear:
 		p := m.permit(c.Token)
 		if p == nil || p.State != semaphore.Held {
 			return fsm.PermitResult{Permit: p}
 		}
-		return m.ended(m.end(p, semaphore.EndCleared, false, 0, fsm.JournalEntry{Kind: fsm.Cleared, Author: c.Author, Reason: c.Reason, At: c.At}))
+		return m.ended(m.end(p, semaphore.EndCleared, semaphore.JobDone, 0, fsm.JournalEntry{Kind: fsm.Cleared, Author: c.Author, Reason: c.Reason, At: c.At}))
 	case fsm.EndCooling:
 		p := m.permit(c.Token)
 		if p == nil || p.State != semaphore.Cooling || c.Term != m.term {
@@ -370,17 +370,18 @@ func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change
 }
 
 // end ends p and returns it as it is afterwards, or as it was.
-func (m *model) end(p *semaphore.Permit, how semaphore.End, notRun bool, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
+func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
 	def := m.definition(p.Semaphore)
-	loss := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely
+	loss := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely ||
+		how == semaphore.EndReleased && job == semaphore.JobCutShort
 	for i := len(m.claims) - 1; i >= 0; i-- {
 		c := &m.claims[i]
 		if c.Token != p.Token || c.State == semaphore.ClaimDone {
 			continue
 		}
 		switch {
-		case how == semaphore.EndReleased && !notRun:
+		case how == semaphore.EndReleased && job == semaphore.JobDone:
 			c.State, c.Revision = semaphore.ClaimDone, m.revision
 		case loss && (def == nil || def.Definition.FiringOnLoss == semaphore.FiringSpent):
 			c.State, c.Revision = semaphore.ClaimSpent, m.revision
@@ -466,12 +467,12 @@ func (m *model) release(c fsm.Release) fsm.Result {
 	}
 	p := m.permit(c.Token)
 	if p != nil && p.State == semaphore.Live {
-		after := m.end(p, semaphore.EndReleased, c.NotRun, c.Cooling, fsm.JournalEntry{Kind: fsm.Released, At: c.At})
+		after := m.end(p, semaphore.EndReleased, c.Job, c.Cooling, fsm.JournalEntry{Kind: fsm.Released, At: c.At})
 		return fsm.ReleaseResult{Released: true, Permit: after, Revision: m.revision}
 	}
 	r := fsm.ReleaseResult{Permit: p, Ended: m.endedPermit(c.Token)}
 	for i := range m.claims {
-		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && !c.NotRun {
+		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && c.Job == semaphore.JobDone {
 			m.revision++
 			claim.State, claim.Revision, r.Revision = semaphore.ClaimDone, m.revision, m.revision
 		}
@@ -488,7 +489,7 @@ func (m *model) expire(c fsm.Expire) fsm.Result {
 		return fsm.PermitResult{Permit: p}
 	}
 	if def := m.definition(p.Semaphore); def == nil || def.Definition.OnExpiry != semaphore.OnExpiryHold {
-		return m.ended(m.end(p, semaphore.EndExpired, false, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
+		return m.ended(m.end(p, semaphore.EndExpired, semaphore.JobDone, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
 	}
 	return m.onPermit(c.Token, func(*semaphore.Permit) bool { return true }, func(p *semaphore.Permit) {
 		p.State, p.StopDrain = semaphore.Held, 0
@@ -506,7 +507,7 @@ func (m *model) cancel(c fsm.Cancel) fsm.Result {
 		return fsm.CancelResult{Ended: ended}
 	}
 	if p := m.own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && p.RequestID == c.RequestID {
-		after := m.end(p, semaphore.EndCancelled, true, 0, fsm.JournalEntry{Kind: fsm.Abandoned})
+		after := m.end(p, semaphore.EndCancelled, semaphore.JobNotRun, 0, fsm.JournalEntry{Kind: fsm.Abandoned})
 		return fsm.CancelResult{GaveBack: after, Revision: m.revision}
 	}
 	m.revision++

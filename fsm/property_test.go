@@ -119,7 +119,7 @@ func (d draw) command() fsm.Command {
 		return g
 	case "release":
 		return fsm.Release{
-			Token: d.token(), NotRun: rapid.Bool().Draw(d.T, "not run"), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour, -1), At: d.at(),
+			Token: d.token(), Job: pick(d, "job", jobEnds()...), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour, -1), At: d.at(),
 		}
 	case "expire":
 		return fsm.Expire{Token: d.token(), Term: d.timer(), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour), At: d.at()}

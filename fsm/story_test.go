@@ -12,7 +12,9 @@ import (
 )
 
 // everyCommand is each command once, with every field set.
-func everyCommand() []fsm.Command { return append(commandsOfLevel1(), commandsOfLevel2()...) }
+func everyCommand() []fsm.Command {
+	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort())
+}
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
 func commandsOfLevel1() []fsm.Command {
@@ -44,7 +46,7 @@ func commandsOfLevel1() []fsm.Command {
 		fsm.Revoke{Token: 1, Author: "ann", Reason: "stuck", At: at(5)},
 		fsm.Expire{Token: 1, Term: 3, Cooling: time.Second, At: at(6)},
 		fsm.Clear{Token: 1, Author: "ann", Reason: "checked", At: at(7)},
-		fsm.Release{Token: 2, NotRun: true, Cooling: 2 * time.Second, At: at(8)},
+		fsm.Release{Token: 2, Job: semaphore.JobNotRun, Cooling: 2 * time.Second, At: at(8)},
 		fsm.Abandon{Token: 3, Term: 3},
 		fsm.EndCooling{Token: 2, Term: 3},
 		fsm.Cancel{Semaphore: "export", Identity: identity("b"), RequestID: "r2"},
@@ -82,6 +84,15 @@ func commandsOfLevel2() []fsm.Command {
 		fsm.NoteSilence{Semaphore: "import", Term: 3, Silence: fsm.NobodyAsked, Text: "nobody has asked for 25h", At: at(30)},
 		fsm.EndQuarantine{Term: 3, At: at(31)},
 	}
+}
+
+// commandsOfCutShort is a release that says that the job was cut short, which came into feature level 2 later. It is frozen too.
+func commandsOfCutShort() []fsm.Command {
+	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
+}
+
+func jobEnds() []semaphore.JobEnd {
+	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort}
 }
 
 // A field that was added to a command and not to the codec comes back empty; one that was not added here goes unnoticed.
@@ -220,6 +231,21 @@ func storyOfEveryCommand(tb tester) *log {
 	d := l.state().Definition("export")
 	l.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "export", ExpectedVersion: d.Version}}, Drain: time.Minute})
 	l.apply(edits(create(definition("export"))))
+	return l
+}
+
+// storyOfCutShort goes on with jobs that were stopped before their end: spent, free at once, and free after cooling. It is frozen too.
+func storyOfCutShort(tb tester) *log {
+	l := storyOfEveryCommand(tb)
+	l.define("once", permits(3))
+	l.define("again", permits(3), freeOnLoss)
+	for _, cut := range []struct {
+		name, firing string
+		cooling      time.Duration
+	}{{"once", "spent", 0}, {"once", "spent later", time.Minute}, {"again", "free", 0}, {"again", "free later", time.Minute}} {
+		l.grant(cut.name, cut.firing, firing(cut.firing, 300))
+		l.apply(fsm.Release{Token: l.state().LastToken(), Job: semaphore.JobCutShort, Cooling: cut.cooling, At: at(50)})
+	}
 	return l
 }
 

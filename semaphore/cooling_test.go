@@ -53,27 +53,31 @@ func TestCooling_AfterReleaseAndLoss(t *testing.T) {
 func TestClaimAfter_EveryEnd(t *testing.T) {
 	spent, free := &Definition{FiringOnLoss: FiringSpent}, &Definition{FiringOnLoss: FiringFree}
 	for _, test := range []struct {
-		def    *Definition
-		end    End
-		notRun bool
-		want   ClaimState
+		def  *Definition
+		end  End
+		job  JobEnd
+		want ClaimState
 	}{
-		{spent, EndReleased, false, ClaimDone},
-		{free, EndReleased, false, ClaimDone},
-		{nil, EndReleased, false, ClaimDone},
-		{spent, EndReleased, true, 0},
-		{nil, EndReleased, true, 0},
-		{spent, EndExpired, false, ClaimSpent},
-		{spent, EndExpired, true, ClaimSpent},
-		{free, EndExpired, false, 0},
-		{nil, EndExpired, false, ClaimSpent},
-		{spent, EndCleared, false, ClaimSpent},
-		{free, EndCleared, false, 0},
-		{spent, EndAbandoned, false, 0},
-		{spent, EndCancelled, false, 0},
-		{free, NotEnded, false, ClaimHeld},
+		{spent, EndReleased, JobDone, ClaimDone},
+		{free, EndReleased, JobDone, ClaimDone},
+		{nil, EndReleased, JobDone, ClaimDone},
+		{spent, EndReleased, JobNotRun, 0},
+		{nil, EndReleased, JobNotRun, 0},
+		{spent, EndReleased, JobCutShort, ClaimSpent},
+		{free, EndReleased, JobCutShort, 0},
+		{nil, EndReleased, JobCutShort, ClaimSpent},
+		{spent, EndCancelled, JobCutShort, 0},
+		{spent, EndExpired, JobDone, ClaimSpent},
+		{spent, EndExpired, JobNotRun, ClaimSpent},
+		{free, EndExpired, JobDone, 0},
+		{nil, EndExpired, JobDone, ClaimSpent},
+		{spent, EndCleared, JobDone, ClaimSpent},
+		{free, EndCleared, JobDone, 0},
+		{spent, EndAbandoned, JobDone, 0},
+		{spent, EndCancelled, JobDone, 0},
+		{free, NotEnded, JobDone, ClaimHeld},
 	} {
-		if got := ClaimAfter(test.def, test.end, test.notRun); got != test.want {
+		if got := ClaimAfter(test.def, test.end, test.job); got != test.want {
 			t.Errorf("%+v: ClaimAfter = %v", test, got)
 		}
 	}

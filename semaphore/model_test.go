@@ -171,10 +171,10 @@ func (w *world) find(token uint64) (*gate, *slot) {
 }
 
 // end ends a permit: it cools for a while, or its slot is free.
-func (w *world) end(token uint64, how End, notRun bool, cooling time.Duration) *slot {
+func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)
-	if after := ClaimAfter(g.def, how, notRun); after != 0 || how == EndReleased || cooling == 0 {
+	if after := ClaimAfter(g.def, how, job); after != 0 || !CutShort(how, job) || cooling == 0 {
 		g.settle(s.Permit, after)
 	}
 	if cooling == 0 {
@@ -236,7 +236,7 @@ func (w *world) expire(s *slot) *slot {
 		s.Permit = &held
 		return s
 	}
-	return w.end(s.Token, EndExpired, false, LossCooling(g.def, w.now-s.granted))
+	return w.end(s.Token, EndExpired, JobDone, LossCooling(g.def, w.now-s.granted))
 }
 
 // stopped is every live permit that is not to go on, in the order of tokens, with the decision that says so.

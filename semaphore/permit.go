@@ -90,7 +90,7 @@ const (
 	ClaimHeld ClaimState = 1
 	// ClaimDone: it ran to its end.
 	ClaimDone ClaimState = 2
-	// ClaimSpent: its permit was lost and it does not run again.
+	// ClaimSpent: its permit was lost, or its job stopped before its end, and it does not run again.
 	ClaimSpent ClaimState = 3
 	// ClaimForgotten: it lies at or below the semaphore's low-water mark. Only in decisions, never stored.
 	ClaimForgotten ClaimState = 4

@@ -252,11 +252,11 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 				if s.State != Live {
 					t.Skip("not live")
 				}
-				notRun := rapid.Bool().Draw(t, "not run")
-				if s.Firing != nil && !notRun {
+				job := rapid.SampledFrom([]JobEnd{JobDone, JobNotRun, JobCutShort}).Draw(t, "job")
+				if s.Firing != nil && (job == JobDone || job == JobCutShort && ClaimAfter(g.def, EndReleased, job) != 0) {
 					ran[s.Firing.text()] = s.Token
 				}
-				w.end(s.Token, EndReleased, notRun, ReleaseCooling(g.def, w.now-s.granted))
+				w.end(s.Token, EndReleased, job, ReleaseCooling(g.def, w.now-s.granted))
 			},
 			"tick and expire": func(t *rapid.T) {
 				w.now += time.Duration(rapid.Int64Range(1, 90).Draw(t, "seconds")) * time.Second
@@ -268,7 +268,7 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 			},
 			"clear": func(t *rapid.T) {
 				if s := token(t); s.State == Held {
-					w.end(s.Token, EndCleared, false, 0)
+					w.end(s.Token, EndCleared, JobDone, 0)
 				}
 			},
 			"revoke": func(t *rapid.T) {

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite what the stories in testdata sa
 //
 //	define SEM field=value ...         edit SEM field=value ...       delete SEM
 //	acquire SEM WHO [weight=] [firing=] [due=] [behind]               explain SEM WHO ...
-//	refresh TOKEN    release TOKEN [not-run]    revoke TOKEN reason   clear TOKEN
+//	refresh TOKEN    release TOKEN [not-run|cut-short]    revoke TOKEN reason   clear TOKEN
 //	pause SEM [reason=] [until=] [stop]  resume SEM                     forget SEM due
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
 //	tick DURATION    expire            holders SEM                    drained
@@ -248,7 +248,14 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 			s.say("refused: %s, %s", d.Reason, d.Stop)
 		}
 	case "release":
-		s.sayEnded(held, "released", s.end(token, EndReleased, has(args, "not-run"), ReleaseCooling(g.def, s.now-held.granted)))
+		job := JobDone
+		switch {
+		case has(args, "not-run"):
+			job = JobNotRun
+		case has(args, "cut-short"):
+			job = JobCutShort
+		}
+		s.sayEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
 		told := *held.Permit
 		args = slices.DeleteFunc(args, func(a string) bool {
@@ -266,7 +273,7 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 			s.say("permit %d is not held for an operator", token)
 			return nil
 		}
-		s.sayEnded(held, "cleared", s.end(token, EndCleared, false, 0))
+		s.sayEnded(held, "cleared", s.end(token, EndCleared, JobDone, 0))
 	default:
 		return fmt.Errorf("no such command: %s", command)
 	}

@@ -214,14 +214,16 @@ func toWaiter(w *keeper.Waiter) *gatekeeperv1.Waiter {
 	}
 }
 
-func notRunFrom(o gatekeeperv1.ReleaseOutcome) (bool, error) {
+func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	switch o {
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE:
-		return false, nil
+		return semaphore.JobDone, nil
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN:
-		return true, nil
+		return semaphore.JobNotRun, nil
+	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
+		return semaphore.JobCutShort, nil
 	default:
-		return false, invalid("outcome", strconv.Itoa(int(o)), "must be RELEASE_OUTCOME_DONE or RELEASE_OUTCOME_NOT_RUN")
+		return 0, invalid("outcome", strconv.Itoa(int(o)), "must be RELEASE_OUTCOME_DONE, RELEASE_OUTCOME_NOT_RUN or RELEASE_OUTCOME_CUT_SHORT")
 	}
 }
 

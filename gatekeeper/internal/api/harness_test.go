@@ -90,7 +90,7 @@ type fakeKeeper struct {
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
 	refresh    func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error)
-	release    func(token uint64, notRun bool) (fsm.ReleaseResult, error)
+	release    func(token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error)
 	operator   func(verb string, token uint64, author, reason string) (fsm.PermitResult, error)
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	verify     func(sem string, token uint64) (keeper.Verification, error)
@@ -133,8 +133,8 @@ func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, r []keeper.TokenR
 	return k.refresh(ctx, t, r)
 }
 
-func (k *fakeKeeper) Release(_ context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error) {
-	return k.release(token, notRun)
+func (k *fakeKeeper) Release(_ context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+	return k.release(token, job)
 }
 
 func (k *fakeKeeper) Revoke(_ context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {

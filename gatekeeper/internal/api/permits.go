@@ -54,11 +54,11 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err := validToken(m.GetToken()); err != nil {
 		return nil, err
 	}
-	notRun, err := notRunFrom(m.GetOutcome())
+	job, err := jobFrom(m.GetOutcome())
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Release(ctx, m.GetToken(), notRun)
+	result, err := s.cfg.Keeper.Release(ctx, m.GetToken(), job)
 	if err != nil {
 		return nil, err
 	}

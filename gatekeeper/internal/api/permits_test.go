@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -125,12 +126,19 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 
 func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
 	g := open(t)
-	g.keeper.release = func(token uint64, notRun bool) (fsm.ReleaseResult, error) {
-		return fsm.ReleaseResult{Released: token == 3 && notRun, Revision: 5}, nil
+	var jobs []semaphore.JobEnd
+	g.keeper.release = func(token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+		jobs = append(jobs, job)
+		return fsm.ReleaseResult{Released: token == 3, Revision: 5}, nil
 	}
-	released, err := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 3, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN})
-	if err != nil || !released.GetReleased() || released.GetRevision() != 5 {
-		t.Errorf("release: got %v, %v", released, err)
+	for outcome := range gatekeeperv1.ReleaseOutcome(len(gatekeeperv1.ReleaseOutcome_name)) {
+		released, err := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 3, Outcome: outcome})
+		if err != nil || !released.GetReleased() || released.GetRevision() != 5 {
+			t.Errorf("release, %s: got %v, %v", outcome, released, err)
+		}
+	}
+	if want := []semaphore.JobEnd{semaphore.JobDone, semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort}; !slices.Equal(jobs, want) {
+		t.Errorf("the ends of the jobs: got %v, want %v", jobs, want)
 	}
 
 	var said []string

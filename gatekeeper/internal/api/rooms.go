@@ -22,7 +22,7 @@ type Keeper interface {
 	Refresh(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
 	Listen() Listener
-	Release(ctx context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error)
+	Release(ctx context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error)
 	Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error)
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)

@@ -328,7 +328,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_, _ = c.w.Release(ctx, p.Token, c.rng.IntN(2) == 0)
+		_, _ = c.w.Release(ctx, p.Token, semaphore.JobEnd(c.rng.IntN(3)))
 	}
 }
 

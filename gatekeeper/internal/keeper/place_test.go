@@ -42,7 +42,7 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		first := w.wait1(ask("b", "2"))
 		w.tape.hold()
-		go func() { _, _ = w.Release(context.Background(), p.Token, false) }()
+		go func() { _, _ = w.Release(context.Background(), p.Token, semaphore.JobDone) }()
 		synctest.Wait()
 		w.tape.mu.Lock()
 		release := w.tape.held

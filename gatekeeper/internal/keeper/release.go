@@ -11,10 +11,14 @@ import (
 )
 
 // Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
-// notRun lets its firing be claimed again. What min_hold has left is added as cooling, by the time held in this epoch.
-func (k *Keeper) Release(ctx context.Context, token uint64, notRun bool) (fsm.ReleaseResult, error) {
-	cmd := fsm.Release{Token: token, NotRun: notRun, At: time.Now()}
+// job decides about its firing. What min_hold has left is added as cooling, by the time held in this epoch. As long as a member
+// may not know what a job is that was cut short it counts as done.
+func (k *Keeper) Release(ctx context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+	cmd := fsm.Release{Token: token, Job: job, At: time.Now()}
 	state := k.cfg.Machine.State()
+	if fsm.Level(cmd) > state.FeatureLevel() {
+		cmd.Job = semaphore.JobDone
+	}
 	if p := state.Permit(token); p != nil {
 		if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
 			cmd.Cooling = semaphore.ReleaseCooling(sd.Definition, k.lessor.Held(token))

@@ -41,7 +41,7 @@ func (tw *testWaiter) waits() bool { return len(tw.answer) == 0 && len(tw.err) =
 
 func (w *world) release(token uint64) {
 	w.t.Helper()
-	if r, err := w.Release(context.Background(), token, false); err != nil || !r.Released {
+	if r, err := w.Release(context.Background(), token, semaphore.JobDone); err != nil || !r.Released {
 		w.t.Fatal(r, err)
 	}
 	synctest.Wait()
@@ -284,7 +284,7 @@ func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if _, err := w.Release(context.Background(), a.Permit.Token, false); err != nil {
+			if _, err := w.Release(context.Background(), a.Permit.Token, semaphore.JobDone); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -348,6 +348,9 @@ const (
 	ReleaseOutcome_RELEASE_OUTCOME_DONE        ReleaseOutcome = 1
 	// The job did not run: the firing may be claimed again.
 	ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN ReleaseOutcome = 2
+	// The job was stopped before its end: its firing is treated as after a loss, by firing_on_loss. A cluster below feature level 2
+	// treats it as RELEASE_OUTCOME_DONE.
+	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
 )
 
 // Enum value maps for ReleaseOutcome.
@@ -356,11 +359,13 @@ var (
 		0: "RELEASE_OUTCOME_UNSPECIFIED",
 		1: "RELEASE_OUTCOME_DONE",
 		2: "RELEASE_OUTCOME_NOT_RUN",
+		3: "RELEASE_OUTCOME_CUT_SHORT",
 	}
 	ReleaseOutcome_value = map[string]int32{
 		"RELEASE_OUTCOME_UNSPECIFIED": 0,
 		"RELEASE_OUTCOME_DONE":        1,
 		"RELEASE_OUTCOME_NOT_RUN":     2,
+		"RELEASE_OUTCOME_CUT_SHORT":   3,
 	}
 )
 
@@ -3076,11 +3081,12 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x18REFRESH_STATUS_REFRESHED\x10\x01\x12\x1b\n" +
 	"\x17REFRESH_STATUS_STOPPING\x10\x02\x12\x17\n" +
 	"\x13REFRESH_STATUS_LOST\x10\x03\x12\x18\n" +
-	"\x14REFRESH_STATUS_RETRY\x10\x04*h\n" +
+	"\x14REFRESH_STATUS_RETRY\x10\x04*\x87\x01\n" +
 	"\x0eReleaseOutcome\x12\x1f\n" +
 	"\x1bRELEASE_OUTCOME_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELEASE_OUTCOME_DONE\x10\x01\x12\x1b\n" +
-	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x022\xdb\x06\n" +
+	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x02\x12\x1d\n" +
+	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x032\xdb\x06\n" +
 	"\rPermitService\x12Q\n" +
 	"\n" +
 	"TryAcquire\x12 .gatekeeper.v1.TryAcquireRequest\x1a!.gatekeeper.v1.TryAcquireResponse\x12J\n" +

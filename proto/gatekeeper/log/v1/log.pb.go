@@ -1008,9 +1008,10 @@ func (x *Extend) GetTerm() uint64 {
 type Release struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	NotRun        bool                   `protobuf:"varint,2,opt,name=not_run,json=notRun,proto3" json:"not_run,omitempty"`
+	NotRun        bool                   `protobuf:"varint,2,opt,name=not_run,json=notRun,proto3" json:"not_run,omitempty"` // at most one of this and cut_short
 	Cooling       int64                  `protobuf:"varint,3,opt,name=cooling,proto3" json:"cooling,omitempty"`
 	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	CutShort      bool                   `protobuf:"varint,5,opt,name=cut_short,json=cutShort,proto3" json:"cut_short,omitempty"` // feature level 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1071,6 +1072,13 @@ func (x *Release) GetAt() int64 {
 		return x.At
 	}
 	return 0
+}
+
+func (x *Release) GetCutShort() bool {
+	if x != nil {
+		return x.CutShort
+	}
+	return false
 }
 
 type Expire struct {
@@ -4307,12 +4315,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06Extend\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
 	"\bduration\x18\x02 \x01(\x03R\bduration\x12\x12\n" +
-	"\x04term\x18\x03 \x01(\x04R\x04term\"b\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\"\x7f\n" +
 	"\aRelease\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x17\n" +
 	"\anot_run\x18\x02 \x01(\bR\x06notRun\x12\x18\n" +
 	"\acooling\x18\x03 \x01(\x03R\acooling\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"\\\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x1b\n" +
+	"\tcut_short\x18\x05 \x01(\bR\bcutShort\"\\\n" +
 	"\x06Expire\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +

@@ -1,0 +1,45 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// A job that was stopped has not done its work: whether its firing runs again is the definition's to say.
+func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
+	for name, tc := range map[string]struct {
+		raised bool
+		onLoss semaphore.FiringOnLoss
+		claim  semaphore.ClaimState // 0: free
+	}{
+		"spent":                           {true, semaphore.FiringSpent, semaphore.ClaimSpent},
+		"free":                            {true, semaphore.FiringFree, 0},
+		"a member may be of an old level": {false, semaphore.FiringFree, semaphore.ClaimDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				if tc.raised {
+					w.raise()
+				}
+				w.define("job", func(d *semaphore.Definition) { d.FiringOnLoss = tc.onLoss })
+				firing := &semaphore.Firing{Name: "nightly", Due: time.Now().UTC()}
+				call := ask("a", "1")
+				call.Firing = firing
+				p := w.granted(call)
+				if r, err := w.Release(context.Background(), p.Token, semaphore.JobCutShort); err != nil || !r.Released {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				var got semaphore.ClaimState
+				if c := w.machine.State().Claim("job", *firing); c != nil {
+					got = c.State
+				}
+				if got != tc.claim {
+					t.Fatalf("the firing is %v, want %v", got, tc.claim)
+				}
+			})
+		})
+	}
+}

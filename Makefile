@@ -35,6 +35,14 @@ demo: build ## Three servers, seven groups of hosts, one leader and one host kil
 demo-jobs: build ## Three servers, three applications with fifty gocron jobs, and four faults; ends with a report
 	@go run ./deploy/demojobs -bin bin $(ARGS)
 
+.PHONY: demo-move
+demo-move: build ## Three servers, 510 tasks held in one zone and moved to another by gkctl move, and back; ends with a report
+	@go run ./deploy/demomove -bin bin $(ARGS)
+
+.PHONY: faults
+faults: build ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
+	@go run ./deploy/proof -bin bin $(ARGS)
+
 .PHONY: test
 test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fails the run
 	@go test -json -count=1 -timeout 12m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt

@@ -1,0 +1,29 @@
+package gktest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+)
+
+func TestExport_ByProductionsDefinitionsOnAFastClock_KeepsItsPermit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "definitions.yaml") // that of the repository, in real life
+	if err := os.WriteFile(file, []byte("definitions:\n  - name: nightly-export\n    duration: 30s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		srv.DefineFile(t, file)
+		app1 := srv.Dial(t, "app1", gktest.ClockRate(1.01)) // as fast as clocks may be
+		start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
+		srv.Advance(t, 6*time.Hour)
+		if holders := srv.Holders(t, "nightly-export"); len(holders) != 1 || holders[0].GetDuration().AsDuration() != 30*time.Second {
+			t.Errorf("holders %v", holders)
+		}
+	})
+}

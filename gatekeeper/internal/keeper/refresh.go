@@ -38,8 +38,10 @@ func (k *Keeper) refresh(
 
 	k.shorten(e, before)
 	k.lengthen(ctx, before)
-	if err := k.confirm(ctx, e, frame.Received); err != nil && !planted.Is(planted.RefreshUnconfirmed) {
-		return nil, err
+	if !planted.Is(planted.RefreshUnconfirmed) {
+		if err := k.confirm(ctx, e, frame.Received); err != nil {
+			return nil, err
+		}
 	}
 	after := k.lessor.Check(e.term, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
 	results := make([]TokenResult, len(tokens))

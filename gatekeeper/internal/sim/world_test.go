@@ -108,13 +108,11 @@ func (w *world) agree() bool {
 	if err != nil {
 		return false
 	}
-	at := uint64(0)
+	at := all[0].Status.GetStateHashIndex()
 	for _, m := range all {
-		s := m.Status
-		if s == nil || at != 0 && s.GetStateHashIndex() != at {
+		if at == 0 || m.Status.GetStateHashIndex() != at {
 			return false
 		}
-		at = s.GetStateHashIndex()
 	}
 	for _, m := range all {
 		s := m.Status

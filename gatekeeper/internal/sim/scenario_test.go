@@ -1,0 +1,317 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
+)
+
+// scenario is a directed way into one of the dangers that the protocol rules out. It lives it with a phase of 0 to phases-1, which moves one
+// thing against the others.
+type scenario struct {
+	name   string
+	bugs   []planted.Bug // each of which it must show
+	with   []planted.Bug // planted in any case; they are no bugs
+	phases int
+	act    func(s *stage, phase int)
+}
+
+// stage is where a scenario plays: a world in which nothing happens by itself.
+type stage struct {
+	*world
+	a, b *process // two machines
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{"a deposed leader that hears late goes on answering", []planted.Bug{planted.RefreshUnconfirmed, planted.ConfirmByVerifyLeader}, nil, 24, deposed},
+		{"a release comes after the permit's end", []planted.Bug{planted.ReleaseUnchecked}, nil, 1, lateRelease},
+		{"a leader dies in the moment of an answer", []planted.Bug{planted.PromotionWithoutBarrier}, nil, 30, diesAnswering},
+		{"an expiry is appended in a later term", []planted.Bug{planted.ExpiryWithoutTerm}, []planted.Bug{planted.AppendLate}, 3, lateExpiry},
+		{"an answer takes long", []planted.Bug{planted.DeadlineFromAnswer}, nil, 1, lateAnswer},
+		{"a duration is shortened and the holder does not hear of it", []planted.Bug{planted.ShortenedInPlace}, nil, 1, shortenedUnheard},
+		{"a holder is revoked and goes on", []planted.Bug{planted.RevokeFrees}, nil, 1, revokedHolder},
+		{"the context of an answered call ends", []planted.Bug{planted.AbandonAnswered}, nil, 1, answeredCall},
+	}
+}
+
+// TestScenarios plays every scenario without its bug: no promise is broken.
+func TestScenarios(t *testing.T) {
+	for _, sc := range scenarios() {
+		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
+			for phase := range sc.phases {
+				for _, broken := range sc.play(t, phase) {
+					t.Errorf("phase %d: %s", phase, broken)
+				}
+			}
+		})
+	}
+}
+
+// play plays one phase and says which promises were broken.
+func (sc *scenario) play(t *testing.T, phase int) []string {
+	t.Helper()
+	var w *world
+	inBubble(t, func(t *testing.T) {
+		w = newWorld(t, &plan{seed: uint64(phase), members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
+		for _, m := range w.members {
+			w.must(m.start())
+		}
+		w.operator = &operator{w.process("ops", "prod", 1, 1), luckOf(uint64(phase), "operator")}
+		w.operator.create()
+		s := &stage{w, w.process(machine(0), "prod", 1, 1), w.process(machine(1), "prod", 1, 1)}
+		sc.act(s, phase)
+		for _, m := range w.members {
+			w.must(m.start())
+		}
+		s.a.end()
+		s.b.end()
+		w.settle()
+		w.operator.end()
+		for _, m := range w.members {
+			m.stop()
+		}
+	})
+	broken, _ := w.check()
+	return broken
+}
+
+// at has both machines do their part, and returns when they have.
+func (s *stage) together(parts ...func()) {
+	done := make(chan struct{})
+	for _, part := range parts {
+		go func() { part(); done <- struct{}{} }()
+	}
+	for range parts {
+		<-done
+	}
+}
+
+// lead is who leads.
+func (s *stage) lead() *member {
+	for range 100 {
+		if id := s.told.leader(); id != "" {
+			return s.members[slices.IndexFunc(s.members, func(m *member) bool { return m.id == id })]
+		}
+		pass(100 * time.Millisecond)
+	}
+	s.t.Error("nobody leads")
+	return s.members[0]
+}
+
+// only lets a machine reach no member but one; nil: none.
+func (s *stage) only(machine string, m *member) (heal func()) {
+	var ways []way
+	for _, other := range s.members {
+		if other != m {
+			ways = append(ways, way{machine, other.id}, way{other.id, machine})
+		}
+	}
+	return s.net.cut(ways)
+}
+
+func (s *stage) transfer() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // its answer may be lost on purpose
+}
+
+// try asks again and again until the slot is free.
+func (s *stage) try(p *process, semaphore string, hold time.Duration) {
+	p.run(wish{semaphore: semaphore, weight: 1, wait: 8 * time.Second, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
+}
+
+func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
+	p.run(wish{semaphore: semaphore, weight: 1, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
+}
+
+// deposed: all that the leader is told by the others is late. It is deposed by a transfer, of which it hears late too, while a holder that
+// reaches nobody else refreshes.
+func deposed(s *stage, phase int) {
+	leader := s.lead()
+	defer s.only(s.a.acquirer, leader)()
+	defer s.net.worsen(s.ways(leader, false, true, false), 230*time.Millisecond, 0)()
+	s.together(
+		func() { s.hold(s.a, single, 7*time.Second) },
+		func() {
+			pass(2*time.Second + time.Duration(phase)*31*time.Millisecond)
+			s.transfer()
+		},
+		func() {
+			pass(3 * time.Second)
+			s.try(s.b, single, 2*time.Second)
+		},
+	)
+}
+
+// lateRelease: a holder is cut off until its permit has expired and another has the slot, then its release arrives.
+func lateRelease(s *stage, _ int) {
+	s.together(
+		func() { s.hold(s.a, lockstep, 1500*time.Millisecond) },
+		func() {
+			pass(500 * time.Millisecond)
+			heal := s.only(s.a.acquirer, nil)
+			pass(1200 * time.Millisecond)
+			heal()
+		},
+		func() {
+			pass(700 * time.Millisecond)
+			s.try(s.b, lockstep, 4*time.Second)
+		},
+	)
+}
+
+// diesAnswering: the leader dies when it has answered a grant and before the others have heard that it is committed. The next one has it in
+// its log, not in its state.
+func diesAnswering(s *stage, phase int) {
+	leader := s.lead()
+	var ways []way
+	for _, m := range s.members {
+		if m != leader {
+			ways = append(ways, s.ways(m, false, true, true)...)
+		}
+	}
+	s.together(
+		func() { s.hold(s.a, single, 8*time.Second) },
+		func() {
+			pass(5*time.Millisecond + time.Duration(phase%5)*time.Millisecond)
+			defer s.net.worsen(ways, time.Duration(phase%3)*20*time.Millisecond, 0.5)()
+			leader.crash(true)
+			pass(8 * time.Second)
+		},
+		func() {
+			pass(2500 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// lateExpiry: a leader is deposed by a transfer of which it does not hear. Its own clock says that a permit is over, which the next leader has
+// refreshed; what it proposes is appended when it leads again.
+func lateExpiry(s *stage, phase int) {
+	leader := s.lead()
+	s.together(
+		func() { s.hold(s.a, lockstep, 9*time.Second) },
+		func() {
+			pass(time.Second + time.Duration(phase)*40*time.Millisecond)
+			hear := s.net.cut(s.ways(leader, false, true, false))
+			away := s.net.cut([]way{{s.a.acquirer, leader.id}, {leader.id, s.a.acquirer}})
+			s.transfer()
+			pass(2 * time.Second)
+			hear()
+			pass(2 * time.Second)
+			for range 10 { // until it leads again
+				if s.lead() == leader {
+					break
+				}
+				s.transfer()
+				pass(300 * time.Millisecond)
+			}
+			away()
+		},
+		func() {
+			pass(2 * time.Second)
+			s.try(s.b, lockstep, time.Second)
+		},
+	)
+}
+
+// lateAnswer: the answer to an acquire takes nearly as long as the permit lives, then its holder is cut off.
+func lateAnswer(s *stage, _ int) {
+	var back []way
+	for _, m := range s.members {
+		back = append(back, way{m.id, s.a.acquirer})
+	}
+	// The connections are made before the network gets slow.
+	s.hold(s.a, lockstep, time.Millisecond)
+	fast := s.net.worsen(back, 800*time.Millisecond, 0)
+	s.together(
+		func() { s.hold(s.a, single, 8*time.Second) },
+		func() {
+			pass(810 * time.Millisecond)
+			defer s.only(s.a.acquirer, nil)()
+			fast()
+			pass(8 * time.Second)
+		},
+		func() {
+			pass(500 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// shortenedUnheard: a definition's duration is shortened, the holder's next frame arrives and its answer does not; then another leads.
+func shortenedUnheard(s *stage, _ int) {
+	leader := s.lead()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	long := definition(single)
+	long.Duration = durationpb.New(6 * time.Second)
+	s.replace(ctx, long)
+	var back []way
+	for _, m := range s.members {
+		back = append(back, way{m.id, s.a.acquirer})
+	}
+	s.together(
+		func() { s.hold(s.a, single, 20*time.Second) },
+		func() {
+			pass(1500 * time.Millisecond) // it has been refreshed once, and counts on six seconds
+			short := definition(single)
+			short.Duration = durationpb.New(300 * time.Millisecond)
+			s.replace(ctx, short)
+			defer s.net.cut(back)()
+			pass(2600 * time.Millisecond) // a frame has come
+			leader.crash(true)
+			pass(15 * time.Second)
+		},
+		func() {
+			pass(4500 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+func (s *stage) replace(ctx context.Context, d *gatekeeperv1.Definition) {
+	got, err := s.operator.client.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: d.GetName()})
+	s.must(err)
+	s.operator.edit(d.GetName(), got.GetRecord().GetVersion(), d, 0, 0)
+}
+
+// revokedHolder: a holder is told to stop, and does not.
+func revokedHolder(s *stage, _ int) {
+	s.together(
+		func() { s.hold(s.a, single, 6*time.Second) },
+		func() {
+			pass(time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			for _, p := range s.operator.holders(ctx, single) {
+				_, err := s.operator.client.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: p.GetToken(), Author: "ops", Reason: "scenario"})
+				s.must(err)
+			}
+		},
+		func() {
+			pass(500 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// answeredCall: a permit is held for a while, and another waits for it.
+func answeredCall(s *stage, _ int) {
+	s.together(
+		func() { s.hold(s.a, single, 1500*time.Millisecond) },
+		func() {
+			pass(100 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}

@@ -61,6 +61,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "folder for the histories of runs in which something was wrong")
 	flags.BoolVar(&p.every, "keep-all", false, "keep the histories of all runs")
 	again := flags.String("check", "", "make no run, but check the history in this file again")
+	total := flags.String("sum", "", "make no run, but say what the tally in this file comes to")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
@@ -68,6 +69,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if *again != "" {
 		return p.check(*again)
+	}
+	if *total != "" {
+		text, err := sum(*total)
+		fmt.Fprint(p.out, text)
+		return err
 	}
 	if p.length > 30*time.Second {
 		return errors.New("faults go on for at most 30s: make more runs instead")

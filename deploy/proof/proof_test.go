@@ -34,6 +34,9 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 			if err != nil || !strings.HasPrefix(string(text), columns+"test\t3\t"+kind+"\t3\t") {
 				t.Errorf("the tally is %q, %v", text, err)
 			}
+			if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "1 runs, ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
+				t.Errorf("the tally comes to %q, %v", text, err)
+			}
 			var again strings.Builder
 			if err := command(t.Context(), []string{"-check", filepath.Join(keep, kind+"-3.jsonl")}, &again); err != nil {
 				t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)

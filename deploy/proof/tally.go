@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +24,45 @@ func head() (string, error) {
 		return "", fmt.Errorf("which commit is tried is not known, say it by -commit: %w", err)
 	}
 	return strings.TrimSpace(string(commit)), nil
+}
+
+// sum says what a tally comes to.
+func sum(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var runs, operations, unanswered, grants, violations, undecided int
+	faults := map[string]int{}
+	for i, line := range strings.Split(strings.TrimSpace(strings.TrimPrefix(string(text), columns)), "\n") {
+		fields := strings.Split(line, "\t")
+		if len(fields) != strings.Count(columns, "\t")+1 {
+			return "", fmt.Errorf("%s: line %d is no line of a tally", file, i+2)
+		}
+		runs++
+		for j, n := range map[int]*int{4: &operations, 5: &unanswered, 6: &grants, 9: &violations, 10: &undecided} {
+			count, err := strconv.Atoi(fields[j])
+			if err != nil {
+				return "", fmt.Errorf("%s: line %d: %w", file, i+2, err)
+			}
+			*n += count
+		}
+		for _, fault := range strings.Split(fields[8], ", ") {
+			if count, kind, ok := strings.Cut(fault, " "); ok {
+				n, err := strconv.Atoi(count)
+				if err != nil {
+					return "", fmt.Errorf("%s: line %d: %w", file, i+2, err)
+				}
+				faults[kind] += n
+			}
+		}
+	}
+	var done int
+	for _, n := range faults {
+		done += n
+	}
+	return fmt.Sprintf("%d runs, %d operations (%d unanswered), %d grants\n%d faults: %s\n%d violations, %d undecided\n",
+		runs, operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
 }
 
 // note adds a run to the tally in a file.

@@ -61,6 +61,9 @@ func hurt(dir string, random *rand.Rand) (string, error) {
 		return "", err
 	}
 	path := files[random.IntN(len(files))]
+	if random.IntN(2) == 0 {
+		path = filepath.Join(dir, "raft.db") // the log, the term and the vote
+	}
 	content, err := os.ReadFile(path)
 	if err != nil || len(content) == 0 {
 		return "nothing", err

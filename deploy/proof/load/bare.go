@@ -98,6 +98,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	if b.chance(0.08) {
 		end = from + time.Duration(b.random.Int64N(int64(3*duration)))
 	}
+	ignores := b.chance(0.5) // it stops when it is told to, or works on until its deadline
 	for b.Now() < min(end, safe) && ctx.Err() == nil {
 		pause(ctx, min(duration/3, end-b.Now()))
 		if b.Now() >= end {
@@ -114,7 +115,9 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 			safe = max(safe, answer.SafeUntil)
 			believe(safe)
 		case history.Stopping:
-			end = b.Now()
+			if !ignores {
+				end = b.Now()
+			}
 		case history.Lost:
 			believe(min(safe, b.Now()))
 			return

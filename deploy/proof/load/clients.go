@@ -43,7 +43,7 @@ func New(ctx context.Context, opts Options) (*Clients, error) {
 	if err := c.Serve(opts.Endpoints); err != nil {
 		return nil, err
 	}
-	c.operator = &operator{caller: c.recorder("operator"), random: c.random("operator"), servers: &c.servers, held: &c.held}
+	c.operator = c.newOperator("operator")
 	if err := c.operator.create(ctx, opts.World); err != nil {
 		c.Close()
 		return nil, err
@@ -85,8 +85,15 @@ func (c *Clients) Start(ctx context.Context) error {
 	for i := range c.opts.Bare {
 		c.bare(ctx, fmt.Sprintf("bare-%d", i))
 	}
-	c.all.Go(func() { c.operator.run(ctx, c.opts.World) })
+	for _, s := range c.opts.World {
+		o := c.newOperator("operator of " + s.Name)
+		c.all.Go(func() { o.run(ctx, s) })
+	}
 	return nil
+}
+
+func (c *Clients) newOperator(name string) *operator {
+	return &operator{caller: c.recorder(name), random: c.random(name), servers: &c.servers, held: &c.held}
 }
 
 func (c *Clients) bare(ctx context.Context, name string) {

@@ -24,41 +24,40 @@ type operator struct {
 
 func (o *operator) any() stubs { return o.servers.any(o.random) }
 
-// run has its hands in these semaphores until the context ends.
-func (o *operator) run(ctx context.Context, world []Semaphore) {
-	versions := map[string]uint64{}
+// run has its hands in one semaphore until the context ends, as the semaphore says.
+func (o *operator) run(ctx context.Context, s Semaphore) {
+	var version uint64
 	for ctx.Err() == nil {
-		for _, s := range world {
-			switch {
-			case s.Edited:
-				o.edit(ctx, s, versions)
-			case s.Paused:
-				o.pause(ctx, s.Name)
-			case s.Revoked && o.random.Float64() < 0.3:
-				o.revoke(ctx, s.Name)
-			case s.Definition.HoldOnExpiry:
-				o.clear(ctx, s.Name)
-			}
+		switch {
+		case s.Edited:
+			version = o.edit(ctx, s, version)
+		case s.Paused:
+			o.pause(ctx, s.Name)
+		case s.Revoked:
+			o.revoke(ctx, s.Name)
+		case s.Definition.HoldOnExpiry:
+			o.clear(ctx, s.Name)
+		default:
+			return
 		}
 		pause(ctx, time.Duration(100+o.random.IntN(300))*time.Millisecond)
 	}
 }
 
-// edit replaces a definition by one with other permits and patterns.
-func (o *operator) edit(ctx context.Context, s Semaphore, versions map[string]uint64) {
+// edit replaces a definition, of this version if it is known, by one with other permits and patterns, and returns the new one's.
+func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
 	def.Permits = uint32(o.random.IntN(int(s.Definition.Permits) + 1))
 	def.GroupPattern = []string{".*", "east", "ea.*|we.*", "nowhere"}[o.random.IntN(4)]
 	if o.random.Float64() < 0.3 {
 		def.AcquirerPattern = "bare-.*[02468]"
 	}
-	expected := versions[s.Name]
 	if expected == 0 {
 		if expected = o.read(ctx, s.Name); expected == 0 {
-			return
+			return 0
 		}
 	}
-	versions[s.Name] = o.replace(ctx, s.Name, def, expected)
+	return o.replace(ctx, s.Name, def, expected)
 }
 
 // replace asks until it knows what came of it, or gives up; it returns the new version, or 0.

@@ -43,7 +43,7 @@ func World(seed uint64) []Semaphore {
 		all = append(all, s)
 	}
 	for i := range 8 {
-		add(fmt.Sprintf("one/%d", i), 1, func(s *Semaphore) { s.Revoked = i == 0 })
+		add(fmt.Sprintf("one/%d", i), 1, func(s *Semaphore) { s.Revoked = i < 3 })
 	}
 	for i := range 2 {
 		add(fmt.Sprintf("some/%d", i), 4, func(s *Semaphore) { s.Weights = true })

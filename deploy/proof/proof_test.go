@@ -65,3 +65,18 @@ func TestCommand_UnknownKind_NamesThoseThereAre(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The page on reliability says what the committed tally comes to.
+func TestTally_IsWhatThePageSays(t *testing.T) {
+	text, err := sum("tally.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), text) {
+		t.Errorf("docs/reliability.md has other figures than\n%s", text)
+	}
+}

@@ -66,6 +66,28 @@ func ExamplePermit_Release() {
 	// true
 }
 
+// A run that had to stop in the middle leaves it to the definition whether another host runs its firing.
+func ExamplePermit_ReleaseCutShort() {
+	clients, end := connect("app1", "app2")
+	defer end()
+	ctx := context.Background()
+	due := client.WithFiring("nightly", time.Date(2026, 6, 2, 2, 30, 0, 0, time.UTC))
+
+	permit, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, due)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("app1 is shut down half-way:", permit.ReleaseCutShort(ctx))
+
+	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, due)
+	if denied, ok := errors.AsType[*client.Denied](err); ok {
+		fmt.Println("firing_on_loss is spent:", denied.Firing.GetState())
+	}
+	// Output:
+	// app1 is shut down half-way: <nil>
+	// firing_on_loss is spent: FIRING_STATE_SPENT
+}
+
 // A run that found nothing to do gives its firing back.
 func ExamplePermit_ReleaseNotRun() {
 	clients, end := connect("app1", "app2")

@@ -45,6 +45,8 @@ type Report struct {
 	Token uint64
 	// Ran: the job was started. A permit can be lost before that; its firing is given back.
 	Ran bool
+	// CutShort: the permit's context had ended before the job returned, with an error. Its firing goes by firing_on_loss.
+	CutShort bool
 	// Panicked: the job panicked, or ended its goroutine by runtime.Goexit; Err is nil then.
 	Panicked bool
 	Started  time.Time

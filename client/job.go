@@ -81,8 +81,8 @@ func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.
 //
 // A run asks for a permit, and by its policies skips, waits or runs late. The job's context ends with the caller's, and with the
 // permit's, with its cause; PermitOf reads the permit from it. The permit is released only after the job has returned, with a
-// context of its own, so that also a job that was stopped gives its slot back at once; a run that got a permit and never
-// started its job gives the firing back too. A job that goes on after its context has ended is told to the hooks and logged as
+// context of its own, so that also a job that was stopped gives its slot back at once; its firing then goes by the definition's firing_on_loss.
+// A run that got a permit and never started its job gives the firing back too. A job that goes on after its context has ended is told to the hooks and logged as
 // an error, and keeps its permit for as long as it lasts. A panic of the job releases the permit and goes on.
 type Runner struct {
 	sem *Semaphore
@@ -119,7 +119,12 @@ func Wrap(sem *Semaphore, job func(context.Context) error, opts ...JobOption) fu
 func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time{}) }
 
 // RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however much their
-// clocks differ. The error is nil when another has it, or had it: the work is done. A zero due is Run.
+// clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short and the definition's
+// firing_on_loss is spent. A zero due is Run.
+//
+// A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
+// returns with an error after its permit's context has ended was cut short, and its firing goes by firing_on_loss, as after a loss: with
+// free, another may claim it now; who has been told that it is taken asks again only under RunLate. Nil says that it came to its end all the same.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*Denied](err); ok && (d.Reason == FiringClaimed || d.Reason == FiringDone) {

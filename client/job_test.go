@@ -18,6 +18,7 @@ import (
 const (
 	doneOutcome   = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
 	notRunOutcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
 
 // stage is a fake server, a client that logs into a buffer, and what the hooks were told.
@@ -372,8 +373,8 @@ func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		s.wantTold("granted", "lost", "finished")
-		s.wantReleased(doneOutcome)
-		if !errors.Is(s.report.Stopped, ErrMoved) {
+		s.wantReleased(cutOutcome)
+		if !s.report.CutShort || !errors.Is(s.report.Stopped, ErrMoved) {
 			t.Errorf("%+v", s.report)
 		}
 	})
@@ -386,6 +387,7 @@ func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
 		}
+		s.wantReleased(doneOutcome) // it came to its end in spite of the stop
 	})
 }
 
@@ -454,6 +456,46 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 		if s.report.Ran {
 			t.Errorf("%+v", s.report)
 		}
+	})
+}
+
+// The timer that ends the context may be late by a moment, or, after a suspend, by a second.
+func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(p *Permit) {
+			p.keeper.mu.Lock()
+			p.belief.deadline = p.keeper.clock.Now()
+			p.keeper.mu.Unlock()
+		}}))
+		if err := r.RunDue(t.Context(), time.Now()); !errors.Is(err, ErrLost) {
+			t.Errorf("%v", err)
+		}
+		s.wantReleased(notRunOutcome)
+	})
+}
+
+func TestRunner_FailsBeforeANotice_ItsFiringIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		failed := errors.New("the job failed")
+		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
+			t.Errorf("%v", err)
+		}
+		s.wantReleased(doneOutcome)
+	})
+}
+
+func TestRunner_PanicsAfterANotice_WasCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
+		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); panic("boom") })
+		func() {
+			defer func() { _ = recover() }()
+			_ = r.Run(t.Context())
+		}()
+		s.wantReleased(cutOutcome)
 	})
 }
 

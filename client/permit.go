@@ -211,7 +211,7 @@ func (p *Permit) stallsAt() time.Duration {
 //
 // It returns nil when it was this release, or a repeat of it, that freed the slot; an *EndedError when the permit had ended
 // before, for example by its expiry; and an *UnavailableError when no server answered: then Release may be called again, and
-// otherwise the slot is free when the permit expires. A firing is done.
+// otherwise the slot is free when the permit expires. A firing is done; see ReleaseCutShort and ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE)
 }
@@ -219,6 +219,12 @@ func (p *Permit) Release(ctx context.Context) error {
 // ReleaseNotRun is Release of a permit whose job did not run: its firing may be claimed again.
 func (p *Permit) ReleaseNotRun(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN)
+}
+
+// ReleaseCutShort is Release of a permit whose job was stopped before its end: what becomes of its firing, whether it is spent or may be
+// claimed again, is for the definition's firing_on_loss to say, as after a loss.
+func (p *Permit) ReleaseCutShort(ctx context.Context) error {
+	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT)
 }
 
 func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome) error {

@@ -87,22 +87,36 @@ func (r *Run) Start() error {
 
 // alive says whether the job may start. It looks at the permit itself too, whose context the run's follows a moment later.
 func (r *Run) alive() bool {
-	if r.permit != nil && r.permit.Context().Err() != nil {
-		r.cancel(context.Cause(r.permit.Context()))
+	if cause := r.stopped(); cause != nil {
+		r.cancel(cause)
 	}
 	return r.ctx.Err() == nil
 }
 
-// End ends the run after the job has returned, with the job's error, and releases the permit: the firing is done, or given back
-// when none was started. It returns what Runner.Run returns.
+// stopped is why the permit's context has ended, or is about to: after the machine was suspended the clock knows it first.
+func (r *Run) stopped() error {
+	switch {
+	case r.permit == nil:
+		return nil
+	case r.permit.Context().Err() == nil && !r.permit.Held():
+		return lostAtDeadline()
+	}
+	return context.Cause(r.permit.Context())
+}
+
+// End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done, whether the job
+// succeeded or failed; but it was cut short when the permit's context had ended before the job returned with an error, and given
+// back when the job was not started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
 func (r *Run) end(jobErr error, panicked bool) error {
 	r.end1.Do(func() {
+		stopped := r.stopped()
+		cutShort := r.began && (jobErr != nil || panicked) && stopped != nil && !errors.Is(stopped, ErrReleased)
 		close(r.finished)
 		r.watcher.Wait()
 		report := Report{
-			Semaphore: r.runner.sem.name, Due: r.due, Ran: r.began, Panicked: panicked,
+			Semaphore: r.runner.sem.name, Due: r.due, Ran: r.began, Panicked: panicked, CutShort: cutShort,
 			Started: r.started, Took: time.Since(r.started), Err: jobErr,
 		}
 		if p := r.permit; p != nil {
@@ -110,7 +124,7 @@ func (r *Run) end(jobErr error, panicked bool) error {
 			report.Stopped = context.Cause(p.Context())
 			report.Err = outcome(jobErr, report.Stopped, p.Held())
 			r.unfollow()
-			report.Release = r.release()
+			report.Release = r.release(cutShort)
 		}
 		r.cancel(context.Canceled)
 		r.err = report.Err
@@ -137,7 +151,7 @@ func outcome(jobErr, stopped error, held bool) error {
 }
 
 // release gives the permit back, on a context of its own: the job's may have ended.
-func (r *Run) release() error {
+func (r *Run) release(cutShort bool) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
 	if limit := r.runner.releasesFor(); limit > 0 {
@@ -149,9 +163,12 @@ func (r *Run) release() error {
 		sleep(ctx, releaseAfterEnd)
 		cancel()
 	})()
-	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
-	if r.began {
-		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
+	switch {
+	case !r.began:
+		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	case cutShort:
+		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 	}
 	err := r.permit.release(ctx, outcome)
 	if err != nil {

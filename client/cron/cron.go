@@ -13,7 +13,8 @@ import (
 // processes with the same timetable. The job's context ends with ctx, and when the permit is to be given up. Errors are logged;
 // client.WithHooks tells more. The error is that of the spec.
 //
-// A run by hand is runner.Run: the entry's own job belongs to the activation before it.
+// An activation whose entry is removed before its job has asked does not run. A run by hand is runner.Run: the entry's own job
+// belongs to the activation before it.
 func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) (cron.EntryID, error) {
 	j := &entryJob{ctx: ctx, cron: c, runner: runner, known: make(chan struct{})}
 	id, err := c.AddJob(spec, j)
@@ -36,6 +37,9 @@ type entryJob struct {
 func (j *entryJob) Run() {
 	<-j.known
 	e := j.cron.Entry(j.id)
+	if !e.Valid() || e.Prev.IsZero() {
+		return // removed since: what was due is not known any more, and without a firing it could run twice
+	}
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))
 }
 

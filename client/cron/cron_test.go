@@ -90,6 +90,30 @@ func TestAdd_BadSpec_IsRefused(t *testing.T) {
 	}
 }
 
+// Its due time went with the entry; without one it would be an activation that every process runs.
+func TestAdd_EntryRemovedBeforeItsJobAsks_DoesNotRun(t *testing.T) {
+	srv := gktest.Start(t, "gone")
+	activated, removed, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	table := cron.New(everySecond, cron.WithChain(func(j cron.Job) cron.Job {
+		return cron.FuncJob(func() {
+			close(activated)
+			<-removed
+			j.Run()
+			close(returned)
+		})
+	}))
+	runner := client.NewRunner(srv.Dial(t, "app1").Semaphore("gone"), func(context.Context) error { t.Error("ran without a firing"); return nil })
+	id, err := gkcron.Add(t.Context(), table, "* * * * * *", runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, table)
+	receive(t, activated, "the activation")
+	table.Remove(id)
+	close(removed)
+	receive(t, returned, "the end of the activation")
+}
+
 func TestAdd_PermitRevoked_EndsTheJobWithTheCause(t *testing.T) {
 	srv := gktest.Start(t, "long")
 	c := srv.Dial(t, "app1")

@@ -15,6 +15,7 @@ type releaseOptions struct {
 	*app
 	tokens []uint64
 	notRun bool
+	cut    bool
 }
 
 func newRelease(a *app) *cobra.Command {
@@ -25,6 +26,9 @@ func newRelease(a *app) *cobra.Command {
 		Long:  `Gives permits back. What ran under them must have stopped. Exits with 1 when one of them had ended before, and says how.`,
 		Args:  atLeastOne("the tokens of permits"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.notRun && o.cut {
+				return usagef("--not-run does not go with --cut-short: what was cut short has run")
+			}
 			if o.tokens, err = tokens(args); err != nil {
 				return err
 			}
@@ -32,13 +36,17 @@ func newRelease(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
+	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "what ran was stopped before its end: firing_on_loss of the definition decides about the firing")
 	return cmd
 }
 
 func (o *releaseOptions) run(ctx context.Context) error {
 	outcome := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
-	if o.notRun {
+	switch {
+	case o.notRun:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	case o.cut:
+		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)

@@ -56,7 +56,9 @@ group, has ended. The permit is kept alive meanwhile. When it is lost, or to sto
 
 The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
 
+  1    the servers refused, or anything else that is not below
   64   bad flag, or permits too brief for --kill-after
+  65   a name, a weight or a firing that the servers do not take
   69   no server answered: the command was not started
   70   the permit was lost or to be given up while the command ran: it was stopped
   75   not acquired (-E gives another code): the command was not started
@@ -66,7 +68,7 @@ The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
 
 A firing that another has claimed or done ends it with 0 and without a word, but for a terminal, --verbose and the system's log:
 cron mails whatever is printed. --firing auto names the minute in which gkctl was started, auto:5m its five minutes, auto:24h its day in
-UTC; NAME@auto another name than the semaphore's.
+UTC, each a step that divides the day; NAME@auto another name than the semaphore's.
 
 The command sees GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until when
 the permit can be counted on (safe_until).`,
@@ -193,6 +195,8 @@ func (o *runOptions) check() error {
 		return usagef("--timeout 0 does not go with --on-denied wait: leave it out to wait without a limit")
 	case o.killAfter < 0:
 		return usagef("--kill-after must not be below 0")
+	case o.weight == 0:
+		return usagef("--weight must be above 0")
 	case o.patience <= 0:
 		return usagef("--patience must be above 0")
 	case o.conflictCode < 0 || o.conflictCode > 255:

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -26,10 +28,33 @@ func (o *runOptions) executable() (path string, args []string, err error) {
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
+	if err == nil && nameless(path) {
+		err = syscall.ENOEXEC
+	}
 	if err != nil {
 		return "", nil, notExecutable(args[0], err)
 	}
 	return path, args, nil
+}
+
+// nameless says whether a file is a script that names no interpreter, as far as can be known without executing it. Shells run such a
+// one themselves; no system does. Where the system was given interpreters for more kinds of files it alone can tell.
+func nameless(path string) bool {
+	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // beside register and status
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false // executable and not readable
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return false
+	}
+	// Programs have zero bytes near their beginning, whatever their format.
+	return !bytes.HasPrefix(head[:n], []byte("#!")) && !bytes.Contains(head[:n], []byte{0})
 }
 
 // notExecutable says why a command cannot be started, with the exit code that a shell has for it.
@@ -41,7 +66,7 @@ func notExecutable(name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		e.code, e.err = exitNotFound, fmt.Errorf("%s: there is no such file, or the interpreter that it names is not there", name)
 	case errors.Is(err, syscall.ENOEXEC):
-		e.hint = "A script starts with a line as #!/bin/sh."
+		e.hint = "A script starts with a line as #!/bin/sh; sh -c runs one without."
 	}
 	return e
 }
@@ -99,7 +124,10 @@ func (o *runOptions) notBegun(err error) error {
 		o.status.Reason = "TOO_BRIEF"
 		most := e.Duration/2 - killReserve
 		hint := "Lengthen the duration."
-		if most >= 0 {
+		switch {
+		case most == 0:
+			hint = "Lengthen the duration, or give --kill-after 0."
+		case most > 0:
 			hint = fmt.Sprintf("Lengthen the duration, or give --kill-after %s or less.", most)
 		}
 		return &codeError{code: exitUsage, hint: hint, err: fmt.Errorf(

@@ -47,6 +47,10 @@ func runFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 		if every, err = time.ParseDuration(step); err != nil || every < time.Second || every%time.Second != 0 {
 			return firingClaim{}, usagef("firing %q: after auto: stands a duration in whole seconds, as in auto:5m", s)
 		}
+		// Crontabs begin anew with each hour or day: by steps that do not, two runs of one step would have one name.
+		if day := 24 * time.Hour; day%every != 0 && every%day != 0 {
+			return firingClaim{}, usagef("firing %q: the step must divide the day, as 5m, 12h and 24h do, or be whole days: %s would begin at another time each day", s, step)
+		}
 	}
 	return firingClaim{name, started.UTC().Truncate(every)}, nil
 }

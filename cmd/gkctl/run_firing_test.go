@@ -21,6 +21,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 		{"auto", "2026-06-01T02:01:00Z", "job@2026-06-01T02:01:00Z"},
 		{"auto:5m", "2026-06-01T02:04:59Z", "job@2026-06-01T02:00:00Z"},
 		{"auto:12h", "2026-06-01T23:00:00Z", "job@2026-06-01T12:00:00Z"},
+		{"auto:48h", "2026-06-02T23:00:00Z", "job@2026-06-02T00:00:00Z"},
 		{"other@auto:1h", "2026-06-01T02:59:00Z", "other@2026-06-01T02:00:00Z"},
 		{"nightly@2026-06-01T04:00:00+02:00", "2026-06-01T02:59:00Z", "nightly@2026-06-01T02:00:00Z"},
 		{"once", "2026-06-01T02:59:00Z", "once"},
@@ -30,7 +31,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 			t.Errorf("--firing %s started at %s: %s, %v; want %s", c.flag, c.started, got, err, c.want)
 		}
 	}
-	for _, flag := range []string{"@auto", "auto:", "auto:x", "auto:500ms", "auto:-1h", "auto:1500ms", "name@tomorrow"} {
+	for _, flag := range []string{"@auto", "auto:", "auto:x", "auto:500ms", "auto:-1h", "auto:1500ms", "auto:7m", "auto:25h", "name@tomorrow"} {
 		if got, err := runFiring(flag, "job", at("2026-06-01T02:00:00Z")); !is[*usageError](err) {
 			t.Errorf("--firing %s: %s, %v; want a usage error", flag, got, err)
 		}

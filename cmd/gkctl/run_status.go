@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -92,11 +95,20 @@ func (s *runStatus) denied(d *client.Denied) {
 }
 
 // statusFile is where the status goes; nil for nowhere. Its folder is tried before anything is run.
-type statusFile struct{ path, temp string }
+type statusFile struct {
+	path string
+	temp string // the file that is to take its place; empty when it is no regular file, and is written in place
+}
 
 func newStatusFile(path string) (*statusFile, error) {
 	if path == "" {
 		return nil, nil
+	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		if info, err = os.Stat(path); err == nil && info.Mode()&(fs.ModeDir|fs.ModeSocket) != 0 {
+			return nil, usagef("--status-file: %s is a directory or a socket, and no file", path)
+		}
+		return &statusFile{path: path}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".gkctl-status-*")
 	if err != nil {
@@ -114,7 +126,7 @@ func (f *statusFile) write(s *runStatus, err error) error {
 	if s.Message == "" && err != nil {
 		s.Message = err.Error()
 	}
-	failed := replaceFile(f.temp, f.path, s)
+	failed := f.put(s)
 	if failed != nil {
 		failed = fmt.Errorf("--status-file: %w", failed)
 		if err == nil {
@@ -122,6 +134,31 @@ func (f *statusFile) write(s *runStatus, err error) error {
 		}
 	}
 	return withCode(errors.Join(err, failed), err)
+}
+
+func (f *statusFile) put(s *runStatus) error {
+	if f.temp != "" {
+		return replaceFile(f.temp, f.path, s)
+	}
+	b, err := indented(s)
+	if err != nil {
+		return err
+	}
+	flags := os.O_WRONLY | syscall.O_NONBLOCK // nobody may be reading from a pipe, now or ever
+	info, err := os.Stat(f.path)
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+	case strings.HasPrefix(f.path, "/dev/"), strings.HasPrefix(f.path, "/proc/"): // a name of our own output, as /dev/stdout, which the command shares
+		flags |= os.O_APPEND
+	default: // a link, which stays one
+		flags |= os.O_TRUNC
+	}
+	file, err := os.OpenFile(f.path, flags, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(b)
+	return errors.Join(err, file.Close())
 }
 
 // exitOf is the exit code of an error, and whether there is one.
@@ -144,13 +181,9 @@ func withCode(joined, err error) error {
 
 // replaceFile writes an object as JSON into temp and gives it the name path, so that nobody reads half of it.
 func replaceFile(temp, path string, object any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(object)
+	b, err := indented(object)
 	if err == nil {
-		err = os.WriteFile(temp, b.Bytes(), 0o600)
+		err = os.WriteFile(temp, b, 0o600)
 	}
 	if err == nil {
 		err = os.Rename(temp, path)
@@ -159,4 +192,13 @@ func replaceFile(temp, path string, object any) error {
 		_ = os.Remove(temp) // what failed is told
 	}
 	return err
+}
+
+func indented(object any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(object)
+	return b.Bytes(), err
 }

@@ -24,7 +24,8 @@ type running struct {
 	spec   child.Spec
 	permit *client.Permit
 	proc   *child.Process
-	killed bool // by enforce, and read when it has ended
+	killed bool  // by enforce, and read when it has ended
+	cut    error // that it was stopped, and did not come to a good end all the same
 }
 
 // under runs the command, and returns when its group is gone and the permit released.
@@ -41,7 +42,7 @@ func (r *running) under(run *client.Run, i *interruption) error {
 	if s := i.by(); s != nil { // it came before the command
 		err = &codeError{code: signalled(s)}
 	}
-	_ = run.End(nil) // err says how the command ended, and the hook how the release did
+	_ = run.End(r.cut) // err says how the command ended, and the hook how the release did
 	return err
 }
 
@@ -66,6 +67,12 @@ func (r *running) command(ctx context.Context) error {
 	}
 	r.spec.Guard = []string{self, guardCommand}
 	r.spec.MayGoOn = r.permit.Held
+	r.spec.Waits = func(pids []int) {
+		r.narrate("waiting for processes that were killed and do not end%s: the permit is kept until then", list(pids))
+	}
+	if r.spec.Until, err = r.guardUntil(); err != nil {
+		return r.notRun(ctx, err)
+	}
 	if r.proc, err = child.Start(r.spec); err != nil {
 		if p, ok := errors.AsType[*os.PathError](err); ok && p.Path == r.spec.Path {
 			err = notExecutable(r.spec.Path, p.Err)
@@ -83,7 +90,11 @@ func (r *running) command(ctx context.Context) error {
 		r.say("gkctl: processes of group %d still run, or cannot be killed, although their permit is over", r.proc.PID())
 	}
 	if stopped != nil {
-		return r.stopped(stopped, state)
+		err := r.stopped(stopped, state)
+		if state.Code != 0 {
+			r.cut = err
+		}
+		return err
 	}
 	if state.Code != 0 {
 		return &codeError{code: state.Code}
@@ -180,11 +191,28 @@ func (r *running) enforce(stop <-chan struct{}) {
 // tellGuard tells the guard until when the group may run.
 func (r *running) tellGuard(stop <-chan struct{}) {
 	r.often(stop, func() {
-		now := child.Now() // before the deadline is read, so that a pause in between makes it earlier, not later
-		if until := r.permit.SafeUntil(); !until.IsZero() {
-			r.proc.Until(now + time.Until(until) - killReserve/4)
+		if until, err := r.guardUntil(); err == nil {
+			r.proc.Until(until)
 		}
 	})
+}
+
+// guardUntil is until when the group may run by what is known now. The error is why the permit has ended.
+func (r *running) guardUntil() (time.Duration, error) {
+	now := child.Now() // before the deadline is read, so that a pause in between makes it earlier, not later
+	until := r.permit.SafeUntil()
+	if until.IsZero() {
+		return 0, context.Cause(r.permit.Context())
+	}
+	return now + time.Until(until) - killReserve/4, nil
+}
+
+func list(pids []int) string {
+	text := ""
+	for _, pid := range pids {
+		text += " " + strconv.Itoa(pid)
+	}
+	return text
 }
 
 // keepFile keeps the permit file up to date.

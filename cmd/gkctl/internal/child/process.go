@@ -25,6 +25,10 @@ type Spec struct {
 	Guard []string
 	// Rubbish is a folder that the guard removes when this process dies without having done so; empty for none.
 	Rubbish string
+	// Until is until when the group may run, in readings of Now, for as long as the guard is told nothing else.
+	Until time.Duration
+	// Waits is called once when End has waited for a second for processes of the group to die, with their ids if they are known. May be nil.
+	Waits func(pids []int)
 	// MayGoOn is asked after the whole job was stopped at its terminal and continued: false leaves the command stopped, for Kill.
 	MayGoOn func() bool
 }
@@ -48,6 +52,7 @@ func Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.until(spec.Until) // before there is a group: this process may be stopped, or suspended with its machine, between any two steps
 	adoptOrphans()
 	p := &Process{spec: spec, guard: g, terminal: openTerminal(), exited: make(chan struct{})}
 	started := make(chan error)
@@ -128,12 +133,23 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// empty waits until nobody is left in the group.
+// empty waits until nobody is left in the group. A process that is dead, and that its parent does not wait for, is nobody, where
+// the system tells.
 func (p *Process) empty(ctx context.Context) error {
+	tell := p.spec.Waits
+	begun := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		reapGroup(p.pid)
 		if errors.Is(syscall.Kill(-p.pid, 0), syscall.ESRCH) {
 			return nil
+		}
+		pids, known := alive(p.pid)
+		if known && len(pids) == 0 {
+			return nil
+		}
+		if tell != nil && time.Since(begun) > time.Second {
+			tell(pids)
+			tell = nil
 		}
 		select {
 		case <-time.After(pause):

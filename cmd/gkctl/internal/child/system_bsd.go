@@ -31,5 +31,8 @@ func hasExited(int) bool { return false }
 // parentOf is not known without reading the kernel's tables.
 func parentOf(int) int { return 0 }
 
+// alive is not known without reading the kernel's tables.
+func alive(int) (pids []int, known bool) { return nil, false }
+
 // systemSignals are those that this system has beside the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }

@@ -60,6 +60,34 @@ func parentOf(pid int) int {
 	return 0
 }
 
+// alive is who is left in a group and is not dead, or is ours to reap; false when that is not known.
+func alive(group int) (pids []int, known bool) {
+	processes, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, false
+	}
+	self, first := false, false
+	for _, entry := range processes {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		self, first = self || pid == os.Getpid(), first || pid == 1
+		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		if err != nil {
+			continue // it is gone
+		}
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // state, parent, group
+		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(group) {
+			continue
+		}
+		if dead := bytes.ContainsAny(fields[0], "ZX"); !dead || string(fields[1]) == strconv.Itoa(os.Getpid()) { // ours are reaped next
+			pids = append(pids, pid)
+		}
+	}
+	return pids, self && first // otherwise it is of another namespace, or hides what is not ours
+}
+
 // systemSignals are those that this system has beside the common ones: SIGPWR and the real-time signals.
 func systemSignals() []os.Signal {
 	all := []os.Signal{syscall.SIGPWR}

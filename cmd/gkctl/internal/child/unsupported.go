@@ -20,6 +20,8 @@ type (
 		Args, Env []string
 		Guard     []string
 		Rubbish   string
+		Until     time.Duration
+		Waits     func(pids []int)
 		MayGoOn   func() bool
 	}
 	Process struct{}

@@ -170,6 +170,11 @@ func (tr *truth) compare(h *history.History) {
 			tr.breaks("token %d of %s was ended at %v (event %d), %s believed in it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
 		}
 	}
+	for token, at := range tr.world.lost {
+		if end, ended := tr.ended[token]; !ended || end.at > at {
+			tr.breaks("the holder of token %d was told at %v that it is lost, when it was live", token, at)
+		}
+	}
 	for i := range h.Operations {
 		op := &h.Operations[i]
 		answer, ok := op.Answer()

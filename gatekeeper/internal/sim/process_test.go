@@ -151,9 +151,11 @@ func (p *process) hold(permit *client.Permit, w wish) {
 	done := time.NewTimer(w.hold)
 	defer done.Stop()
 	told := permit.Context().Done()
+	var counted time.Duration // until when it would be believed in, if nobody said more
 	lapse := time.NewTimer(0)
 	defer lapse.Stop()
 	for b.Until = p.believes(permit); b.Until > 0; b.Until = p.believes(permit) {
+		counted = b.Until
 		p.record.Belief(b)
 		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // beyond what rounding does
 		select {
@@ -182,6 +184,9 @@ func (p *process) hold(permit *client.Permit, w wish) {
 		}
 		b.Until = min(b.Until, p.world.now())
 		break
+	}
+	if errors.Is(context.Cause(permit.Context()), client.ErrLost) && p.world.now() < counted {
+		p.world.toldLost(b.Token)
 	}
 	b.Until = max(b.From, min(b.Until, p.world.now()))
 	p.record.Belief(b)

@@ -31,9 +31,9 @@ type stage struct {
 
 func scenarios() []scenario {
 	return []scenario{
-		{"a deposed leader that hears late goes on answering", []planted.Bug{planted.RefreshUnconfirmed, planted.ConfirmByVerifyLeader}, nil, 24, deposed},
+		{"a deposed leader that hears late goes on answering", []planted.Bug{planted.RefreshUnconfirmed, planted.ConfirmByVerifyLeader}, nil, 12, deposed},
 		{"a release comes after the permit's end", []planted.Bug{planted.ReleaseUnchecked}, nil, 1, lateRelease},
-		{"a leader dies in the moment of an answer", []planted.Bug{planted.PromotionWithoutBarrier}, nil, 30, diesAnswering},
+		{"a leader dies in the moment of an answer", []planted.Bug{planted.PromotionWithoutBarrier}, nil, 12, diesAnswering},
 		{"an expiry is appended in a later term", []planted.Bug{planted.ExpiryWithoutTerm}, []planted.Bug{planted.AppendLate}, 3, lateExpiry},
 		{"an answer takes long", []planted.Bug{planted.DeadlineFromAnswer}, nil, 1, lateAnswer},
 		{"a duration is shortened and the holder does not hear of it", []planted.Bug{planted.ShortenedInPlace}, nil, 1, shortenedUnheard},
@@ -138,15 +138,23 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 func deposed(s *stage, phase int) {
 	leader := s.lead()
 	defer s.only(s.a.acquirer, leader)()
-	defer s.net.worsen(s.ways(leader, false, true, false), 230*time.Millisecond, 0)()
 	s.together(
-		func() { s.hold(s.a, single, 7*time.Second) },
 		func() {
-			pass(2*time.Second + time.Duration(phase)*31*time.Millisecond)
-			s.transfer()
+			s.a.run(wish{semaphore: single, weight: 1, hold: 2 * time.Second, refresh: true, deaf: true}, luckOf(s.plan.seed, s.a.acquirer))
 		},
 		func() {
-			pass(3 * time.Second)
+			pass(time.Second)
+			defer s.net.worsen(s.ways(leader, false, true, false), 230*time.Millisecond, 0)()
+			// The transfer itself takes half a second, because the leader hears late.
+			pass(250*time.Millisecond + time.Duration(phase)*25*time.Millisecond)
+			s.together(s.transfer, func() {
+				pass(780 * time.Millisecond)
+				defer s.only(s.a.acquirer, nil)()
+				pass(6 * time.Second)
+			})
+		},
+		func() {
+			pass(2500 * time.Millisecond)
 			s.try(s.b, single, 2*time.Second)
 		},
 	)
@@ -170,20 +178,27 @@ func lateRelease(s *stage, _ int) {
 }
 
 // diesAnswering: the leader dies when it has answered a grant and before the others have heard that it is committed. The next one has it in
-// its log, not in its state.
+// its log, not in its state, and its disk stalls as it is elected.
 func diesAnswering(s *stage, phase int) {
 	leader := s.lead()
-	var ways []way
-	for _, m := range s.members {
-		if m != leader {
-			ways = append(ways, s.ways(m, false, true, true)...)
+	long := definition(single)
+	long.Duration = durationpb.New(6 * time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s.replace(ctx, long)
+	s.told.won(func(server string) {
+		for _, m := range s.members {
+			if m.id == server && m != leader {
+				goOn := m.disk.stall()
+				time.AfterFunc(700*time.Millisecond, goOn)
+			}
 		}
-	}
+	})
+	defer s.told.won(nil)
 	s.together(
 		func() { s.hold(s.a, single, 8*time.Second) },
 		func() {
-			pass(5*time.Millisecond + time.Duration(phase%5)*time.Millisecond)
-			defer s.net.worsen(ways, time.Duration(phase%3)*20*time.Millisecond, 0.5)()
+			pass(10*time.Millisecond + time.Duration(phase)*3*time.Millisecond)
 			leader.crash(true)
 			pass(8 * time.Second)
 		},

@@ -14,6 +14,14 @@ type told struct {
 	leads  string
 	notes  map[string]int // lines by what they say
 	writer slog.Handler
+	onWon  func(server string)
+}
+
+// won has f called by each server that has won an election, before it does anything about it; nil: no more.
+func (t *told) won(f func(server string)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.onWon = f
 }
 
 func newTold() *told {
@@ -49,6 +57,10 @@ func (l listener) Handle(ctx context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch r.Message {
+	case "election won":
+		if l.onWon != nil {
+			l.onWon(l.server)
+		}
 	case "leading":
 		l.told.leads = l.server
 	case "no longer leading":

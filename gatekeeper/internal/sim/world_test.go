@@ -30,18 +30,28 @@ type world struct {
 	programs []*program
 	operator *operator
 
+	lostMu sync.Mutex               // guards lost
+	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
+
 	indexes   map[string]uint64 // by member: how far its log was applied in the end
 	clusterID string
 	lived     time.Duration // virtual time, in the end
 }
 
 func newWorld(t *testing.T, p *plan) *world {
-	w := &world{t: t, plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), told: newTold(), paths: newPaths(), indexes: make(map[string]uint64)}
+	w := &world{t: t, plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), told: newTold(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
 	w.log = w.told.logger()
 	for i := range p.members {
 		w.members = append(w.members, newMember(w, i))
 	}
 	return w
+}
+
+// toldLost notes that a server has told a holder that its permit is lost, before its deadline.
+func (w *world) toldLost(token uint64) {
+	w.lostMu.Lock()
+	defer w.lostMu.Unlock()
+	w.lost[token] = w.now()
 }
 
 // now is the run's clock.

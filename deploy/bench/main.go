@@ -1,8 +1,10 @@
-// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in three parts:
+// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in four parts:
 //
 //   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits measured in the
 //     same run: grpc-go's unary echo and append with fdatasync.
 //   - calls: what the client library adds to a call of the generated stub, both by turns against the leader of three servers.
+//   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the hand-over from a release to
+//     the next in the queue, and what 1 000 watchers cost.
 //   - keep: what it costs one client, a process of its own, to keep 10 000 permits of 30 s alive on three servers.
 //
 // Only ratios and differences taken in one run mean anything; absolute figures drift from run to run and machine to machine.
@@ -48,6 +50,7 @@ type report struct {
 	Clusters []*core  `json:"clusters,omitempty"`
 	Calls    []added  `json:"client_calls,omitempty"`
 	Keep     *kept    `json:"client_keeps,omitempty"`
+	Control  *control `json:"control,omitempty"`
 }
 
 // The parts of a run.
@@ -55,13 +58,15 @@ const (
 	partCore  = "core"
 	partCalls = "calls"
 	partKeep  = "keep"
+
+	partControl = "control"
 )
 
 func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
 	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for the bench's own use")
-	parts := flag.String("parts", "core,calls,keep", "what to measure")
+	parts := flag.String("parts", "core,calls,control,keep", "what to measure")
 	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd")
 	sizes := flag.String("servers", "1,3", "sizes of the clusters to measure")
 	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
@@ -114,6 +119,11 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 			return err
 		}
 	}
+	if slices.Contains(b.parts, partControl) {
+		if r.Control, err = b.measureControl(ctx); err != nil {
+			return fmt.Errorf("control: %w", err)
+		}
+	}
 	r.print(out)
 	if file == "" {
 		return nil
@@ -129,8 +139,8 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 func (b *bench) check(parts, sizes, callers string) (err error) {
 	b.parts = strings.Split(parts, ",")
 	for _, part := range b.parts {
-		if !slices.Contains([]string{partCore, partCalls, partKeep}, part) {
-			return fmt.Errorf("-parts %q must be of %s, %s and %s, with commas between", parts, partCore, partCalls, partKeep)
+		if !slices.Contains([]string{partCore, partCalls, partControl, partKeep}, part) {
+			return fmt.Errorf("-parts %q must be of %s, %s, %s and %s, with commas between", parts, partCore, partCalls, partControl, partKeep)
 		}
 	}
 	if b.sizes, err = numbers("-servers", sizes); err != nil {

@@ -15,6 +15,9 @@ func (r *report) print(out io.Writer) {
 	if len(r.Calls) > 0 {
 		r.printCalls(out)
 	}
+	if r.Control != nil {
+		r.Control.print(out)
+	}
 	if r.Keep != nil {
 		r.Keep.print(out)
 	}

@@ -96,6 +96,9 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	}
 	ctx := ss.Context()
 	h, err := f.way(ctx)
+	if err != nil && m.leaderFirst {
+		return handler(srv, ss)
+	}
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,19 @@ func said(err error) []any {
 	return append([]any{s.Code(), s.Message()}, s.Details()...)
 }
 
+// The leader knows first, so watchers are passed on to it; without one, every server tells what it knows.
+func TestForward_Watch_GoesToTheLeaderWhenThereIsOne(t *testing.T) {
+	leader, follower := pair(t)
+	leader.create("a")
+	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 1 {
+		t.Errorf("with a leader: got %v, want the leader's revision", first)
+	}
+	follower.consensus.follow(consensus.Leader{})
+	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 0 {
+		t.Errorf("without a leader: got %v, want the follower's own revision", first)
+	}
+}
+
 // Each server answers for itself what is about itself, or about the past.
 func TestForward_LocalMethods_StayHere(t *testing.T) {
 	leader, follower := pair(t)
@@ -99,9 +112,6 @@ func TestForward_LocalMethods_StayHere(t *testing.T) {
 	got, err := follower.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetId() != "gk2" {
 		t.Errorf("status: got %v, %v", got, err)
-	}
-	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 0 {
-		t.Errorf("watch: got %v", first)
 	}
 	_, err = follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a", Stale: true})
 	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")

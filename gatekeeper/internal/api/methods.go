@@ -17,6 +17,8 @@ type method struct {
 	newReply   func() proto.Message
 	// local: each server answers for itself.
 	local bool
+	// leaderFirst: the leader knows sooner, and every other server can answer too.
+	leaderFirst bool
 	// changesNothing: when the way to the leader breaks, nothing is left unknown.
 	changesNothing bool
 }
@@ -33,9 +35,14 @@ func (m *method) here(req any) bool {
 // localMethods are never passed on.
 func localMethods() []string {
 	return []string{
-		gatekeeperv1.DefinitionService_Watch_FullMethodName,
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
 	}
+}
+
+// leaderFirstMethods are passed on where there is a way. A follower learns what is committed with the next entry only, or up to
+// some 100 ms later, and a watcher is to hear of an edit at once.
+func leaderFirstMethods() []string {
+	return []string{gatekeeperv1.DefinitionService_Watch_FullMethodName}
 }
 
 // harmlessMethods change nothing that would be in doubt. An unanswered refresh is no refresh, whether or not it was one.
@@ -49,6 +56,7 @@ func harmlessMethods() []string {
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
+		gatekeeperv1.DefinitionService_Watch_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
 		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
@@ -87,6 +95,9 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 	}
 	for _, name := range localMethods() {
 		methods[name].local = true
+	}
+	for _, name := range leaderFirstMethods() {
+		methods[name].leaderFirst = true
 	}
 	for _, name := range harmlessMethods() {
 		methods[name].changesNothing = true

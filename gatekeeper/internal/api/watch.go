@@ -19,7 +19,8 @@ const (
 	watchQuiet = 1000
 )
 
-// Watch streams what this server applies, from a revision on. The first message has no events: its revision is where the
+// Watch streams what this server applies, from a revision on. A follower passes the stream on to the leader where it can, and
+// when that way breaks the watcher comes again and resumes. The first message has no events: its revision is where the
 // stream begins. A watcher that was overtaken is told so and goes on from there.
 func (s *definitionService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	names, err := compileGlobs("names", m.GetNames())

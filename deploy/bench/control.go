@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// control is what operators wait for, on three servers. Times are in µs unless named otherwise.
+type control struct {
+	// RoundTrip is the median of a call that one server answers by itself, and Floor two syncs in a row and two hops.
+	RoundTrip float64 `json:"round_trip_us"`
+	Floor     float64 `json:"floor_us"`
+	// Heard is from the answer to an edit until a watcher on each of the servers has heard of it: of the slowest of them.
+	HeardP50 float64 `json:"edit_heard_p50_us"`
+	HeardMax float64 `json:"edit_heard_max_us"`
+	// Batch is one batch of batchEdits edits, in ms: the median of a few.
+	Batch float64 `json:"batch_ms"`
+	// HandOver is from sending a release until the waiter has its grant.
+	HandOverP50 float64 `json:"hand_over_p50_us"`
+	// WatchersCPU is what the server took of one core with manyWatchers watchers of eventsPerSecond events a second.
+	WatchersCPU float64 `json:"watchers_cpu_percent"`
+	Events      int     `json:"events_told"`
+}
+
+const (
+	edits      = 100
+	batchEdits = 1000
+	batches    = 5
+	handOvers  = 100
+
+	manyWatchers    = 1000
+	eventsPerSecond = 10
+	watchFor        = 5 * time.Second
+
+	// The targets: two round trips, 100 ms, twice the floor, a fifth of a core.
+	batchTarget    = 100.0
+	watchersTarget = 20.0
+)
+
+// measureControl starts three servers and measures what operators wait for.
+func (b *bench) measureControl(ctx context.Context) (*control, error) {
+	synced, err := b.measureSync(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("append and fdatasync: %w", err)
+	}
+	cluster, leader, err := b.start(ctx, "control", 3)
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
+	conn, err := leader.Conn()
+	if err != nil {
+		return nil, err
+	}
+	if err := define(ctx, conn, batchEdits); err != nil {
+		return nil, err
+	}
+	c := &control{}
+	status := func(ctx context.Context, _ int) (int, error) {
+		_, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
+		return 1, err
+	}
+	trips, err := b.windows.loop(ctx, 1, status)
+	if err != nil {
+		return nil, err
+	}
+	c.RoundTrip = trips.P50
+	c.Floor = 2*synced.P50 + 2*trips.P50
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context, *servers.Cluster, *servers.Server, *grpc.ClientConn) error
+	}{
+		{"edits and watchers", c.measureHeard}, {"batches", c.measureBatch}, {"hand-over", c.measureHandOver}, {"many watchers", c.measureWatchers},
+	} {
+		if err := part.measure(ctx, cluster, leader, conn); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return c, nil
+}
+
+// heard is a revision that a watcher was told of, and when.
+type heard struct {
+	revision uint64
+	at       time.Time
+}
+
+// listen watches definitions on a server and hands on what it hears. The first message has come when it returns.
+func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
+	stream, err := gatekeeperv1.NewDefinitionServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
+	if err != nil {
+		return err
+	}
+	if _, err := stream.Recv(); err != nil {
+		return err
+	}
+	go func() {
+		for {
+			r, err := stream.Recv()
+			if err != nil {
+				return // ctx has ended, or the next wait for it says so
+			}
+			for _, e := range r.GetEvents() {
+				select {
+				case to <- heard{e.GetRevision(), time.Now()}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return nil
+}
+
+// measureHeard makes one edit after the other and waits each time until a watcher on every server has heard of it.
+func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not hear of an edit"))
+	defer cancel()
+	news := make([]chan heard, len(cluster.Servers))
+	for i, s := range cluster.Servers {
+		own, err := s.Conn()
+		if err != nil {
+			return err
+		}
+		news[i] = make(chan heard, edits)
+		if err := listen(ctx, own, news[i]); err != nil {
+			return err
+		}
+	}
+	var took []time.Duration
+	for n := range edits {
+		revision, _, err := edit(ctx, conn, 1, n)
+		if err != nil {
+			return err
+		}
+		answered, last := time.Now(), time.Time{}
+		for _, ch := range news {
+			for got := (heard{}); got.revision < revision; {
+				select {
+				case got = <-ch:
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+				if got.at.After(last) {
+					last = got.at
+				}
+			}
+		}
+		took = append(took, max(last.Sub(answered), 0))
+	}
+	slices.Sort(took)
+	c.HeardP50, c.HeardMax = micros(took[len(took)/2]), micros(took[len(took)-1])
+	return nil
+}
+
+// edit replaces the first count definitions by what differs only in its description, in one batch, and says how long that took.
+func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision uint64, took time.Duration, err error) {
+	service := gatekeeperv1.NewDefinitionServiceClient(conn)
+	batch := &gatekeeperv1.BatchEditRequest{Author: "bench"}
+	for i := range count {
+		r, err := service.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: own(i)})
+		if err != nil {
+			return 0, 0, err
+		}
+		definition := r.GetRecord().GetDefinition()
+		definition.Description = fmt.Sprintf("edit %d", n)
+		batch.Edits = append(batch.Edits, &gatekeeperv1.Edit{
+			Change: &gatekeeperv1.Edit_Replace{Replace: definition}, ExpectedVersion: r.GetRecord().GetVersion(),
+		})
+	}
+	began := time.Now()
+	answer, err := service.BatchEdit(ctx, batch)
+	return answer.GetRevision(), time.Since(began), err
+}
+
+// measureBatch makes batches of many edits.
+func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
+	var all []time.Duration
+	for n := range batches {
+		_, took, err := edit(ctx, conn, batchEdits, edits+n)
+		if err != nil {
+			return err
+		}
+		all = append(all, took)
+	}
+	slices.Sort(all)
+	c.Batch = micros(all[len(all)/2]) / 1000
+	return nil
+}
+
+// measureHandOver releases a permit for which somebody waits, again and again.
+func (c *control) measureHandOver(ctx context.Context, _ *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
+	permits := gatekeeperv1.NewPermitServiceClient(conn)
+	release := func(token uint64) error {
+		r, err := permits.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+		if err == nil && !r.GetReleased() {
+			err = fmt.Errorf("not released: %s", r.GetMessage())
+		}
+		return err
+	}
+	var took []time.Duration
+	for n := range handOvers {
+		holder, err := acquire(ctx, conn, own(0), identity(0, fmt.Sprintf("holder %d", n)))
+		if err != nil {
+			return err
+		}
+		waiting, err := permits.Acquire(ctx, &gatekeeperv1.AcquireRequest{
+			Semaphore: own(0), Identity: identity(1, fmt.Sprintf("waiter %d", n)), RequestId: fmt.Sprintf("waits %d", n),
+		})
+		if err != nil {
+			return err
+		}
+		if first, err := waiting.Recv(); err != nil || first.GetPlace() == nil {
+			return fmt.Errorf("the waiter has no place: %v, %w", first, err)
+		}
+		released := make(chan error, 1)
+		began := time.Now()
+		go func() { released <- release(holder) }()
+		var granted uint64
+		for granted == 0 {
+			r, err := waiting.Recv()
+			if err != nil {
+				return err
+			}
+			granted = r.GetGrant().GetPermit().GetToken()
+		}
+		took = append(took, time.Since(began))
+		if err := errors.Join(<-released, release(granted)); err != nil {
+			return err
+		}
+	}
+	slices.Sort(took)
+	c.HandOverP50 = micros(took[len(took)/2])
+	return nil
+}
+
+// measureWatchers opens many watches at the leader, makes edits at a steady rate, and reads what the leader took.
+func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leader *servers.Server, conn *grpc.ClientConn) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the watchers were not told of every edit"))
+	defer cancel()
+	conns, err := dial(leader.API)
+	if err != nil {
+		return err
+	}
+	defer conns.close()
+	told := make(chan heard, 1024)
+	for i := range manyWatchers {
+		if err := listen(ctx, conns.of(i), told); err != nil {
+			return err
+		}
+	}
+	before, err := scrape(ctx, leader)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	expected := int(watchFor.Seconds()) * eventsPerSecond
+	failed := make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(time.Second / eventsPerSecond)
+		defer tick.Stop()
+		for n := range expected {
+			<-tick.C
+			if _, _, err := edit(ctx, conn, 1, edits+batches+n); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	for c.Events < expected*manyWatchers {
+		select {
+		case <-told:
+			c.Events++
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %d of %d events came", context.Cause(ctx), c.Events, expected*manyWatchers)
+		}
+	}
+	after, err := scrape(ctx, leader)
+	if err != nil {
+		return err
+	}
+	c.WatchersCPU = 100 * (after.cpu - before.cpu) / time.Since(began).Seconds()
+	return nil
+}
+
+func (c *control) print(out io.Writer) {
+	fmt.Fprintf(out, "An edit was heard of by watchers on all three servers %.0f µs after its answer (median; %.0f at most)%s; two round trips are %.0f µs.\n",
+		c.HeardP50, c.HeardMax, missed(c.HeardP50, 2*c.RoundTrip), 2*c.RoundTrip)
+	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s; it is to take less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
+	fmt.Fprintf(out, "From a release to the grant of the next in the queue %.0f µs passed, %.1f times the floor of two syncs and two hops%s (%.0f µs); it is to be less than 2.\n",
+		c.HandOverP50, c.HandOverP50/c.Floor, missed(c.HandOverP50, 2*c.Floor), c.Floor)
+	fmt.Fprintf(out, "With %d watchers of %d events a second the leader took %.1f %% of one core%s; it is to take less than %.0f %%.\n",
+		manyWatchers, eventsPerSecond, c.WatchersCPU, missed(c.WatchersCPU, watchersTarget), watchersTarget)
+}

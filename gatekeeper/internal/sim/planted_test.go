@@ -24,7 +24,7 @@ func TestPlanted(t *testing.T) {
 			t.Run(string(bug), func(t *testing.T) {
 				phase, broken := sc.shows(t, bug)
 				if broken == nil {
-					t.Fatalf("%q was planted and none of the checkers saw it in %d runs of %q", bug, sc.phases, sc.name)
+					t.Fatalf("%q was planted and none of the checkers saw it in any run of %q", bug, sc.name)
 				}
 				t.Logf("seen in phase %d: %s", phase, broken[0])
 			})
@@ -32,16 +32,19 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// shows plays the scenario with bugs until a promise is broken.
+// shows plays the scenario with bugs until a promise is broken: chance has its part in when clients ask.
 func (sc *scenario) shows(t *testing.T, bugs ...planted.Bug) (phase int, broken []string) {
 	var names []string
 	for _, b := range slices.Concat(bugs, sc.with) {
 		names = append(names, string(b))
 	}
 	t.Setenv(planted.Variable, strings.Join(names, ","))
-	for phase := range sc.phases {
-		if broken := sc.play(t, phase); len(broken) > 0 {
-			return phase, broken
+	for n := range max(20*sc.phases, 200) {
+		if broken := sc.play(t, n%sc.phases); len(broken) > 0 {
+			return n % sc.phases, broken
+		}
+		if len(bugs) == 0 && n >= 10*sc.phases {
+			break // nothing is to be seen
 		}
 	}
 	return 0, nil

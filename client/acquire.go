@@ -38,6 +38,12 @@ type asking func(context.Context, *grpc.ClientConn, *acquisition) (answer, error
 
 // acquire makes attempts until there is an answer; timeout bounds each.
 func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask asking) (*Permit, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // no outage: nobody was asked
+	}
+	if a.weightless {
+		return nil, errWeightless()
+	}
 	var got answer
 	tries := 0
 	for got = (answer{repeat: true}); got.repeat; {
@@ -77,7 +83,7 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *Denied {
 	d := &Denied{
 		Semaphore: a.semaphore, Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
-		Message: fmt.Sprintf("%s: no permit became free within %s: place %d of %d in the queue", a.semaphore, timeout, a.place.Place, a.place.QueueLength),
+		Message: fmt.Sprintf("%s: no permit became free within %s; it was place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastWord)
 	defer cancel()
@@ -88,6 +94,22 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	d.HolderCount = len(r.GetPermits())
 	d.Holders = r.GetPermits()[:min(d.HolderCount, maxHolders)]
 	return d
+}
+
+// errWeightless is what a server would say if it could tell 0 from nothing.
+func errWeightless() error {
+	s := status.New(codes.InvalidArgument, "the weight is 0 and must be above 0")
+	return &InvalidFieldError{Field: "weight", Value: "0", Rule: "must be above 0", StatusError: &StatusError{
+		Code: s.Code(), Reason: reasonInvalidField, Message: s.Message(), status: s,
+	}}
+}
+
+// brief is a time without the digits that nobody reads.
+func brief(d time.Duration) time.Duration {
+	if d < 100*time.Millisecond {
+		return d
+	}
+	return d.Round(10 * time.Millisecond)
 }
 
 // maxHolders is how many holders a denial names.

@@ -67,6 +67,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		c.router.failed(address)
 		// Every endpoint is tried once before the first pause.
 		if round := (n + 1) / len(c.router.endpoints); round > 0 {
+			c.router.forget()
 			c.pause(ctx, max(backoff(round-1), v.wait))
 		}
 	}
@@ -154,6 +155,9 @@ var _ grpc.ClientConnInterface = caller{}
 
 // Invoke makes a unary call.
 func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if ctx.Err() != nil {
+		return ctx.Err() // no outage: nobody was asked
+	}
 	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *grpc.ClientConn) error {
 		var p peer.Peer
 		return reached(&p, conn.Invoke(ctx, method, args, reply, append(slices.Clip(opts), grpc.Peer(&p))...))

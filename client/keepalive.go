@@ -55,6 +55,7 @@ func (k *keeper) serve() {
 		}
 		k.client.router.failed(address)
 		if failures++; failures%len(k.client.router.endpoints) == 0 {
+			k.client.router.forget()
 			sleep(k.ctx, min(backoff(round), k.shortest()/10))
 			round++
 		}

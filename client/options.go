@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,6 +76,9 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 	}
 	for _, e := range endpoints {
 		if e = strings.TrimSpace(e); e != "" {
+			if err := checkEndpoint(e); err != nil {
+				return nil, err
+			}
 			s.endpoints = append(s.endpoints, withPort(e))
 		}
 	}
@@ -86,13 +90,33 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 
 // withPort completes an endpoint that names no port. What names a scheme of gRPC's is left as it is.
 func withPort(endpoint string) string {
-	if strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:") {
+	if ofScheme(endpoint) {
 		return endpoint
 	}
 	if _, _, err := net.SplitHostPort(endpoint); err == nil {
 		return endpoint
 	}
 	return net.JoinHostPort(strings.Trim(endpoint, "[]"), DefaultPort)
+}
+
+func ofScheme(endpoint string) bool {
+	return strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:")
+}
+
+// checkEndpoint refuses what would fail at each call, and not say why.
+func checkEndpoint(endpoint string) error {
+	if strings.HasPrefix(endpoint, "http://") || strings.HasPrefix(endpoint, "https://") {
+		return fmt.Errorf("client: endpoint %q: give host:port alone; WithTLS says whether it is asked by TLS", endpoint)
+	}
+	if ofScheme(endpoint) {
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(endpoint); err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return fmt.Errorf("client: endpoint %q: its port must be a number from 1 to 65535", endpoint)
+		}
+	}
+	return nil
 }
 
 // WithGroup says where the caller runs. Default: GK_GROUP, or "default".

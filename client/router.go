@@ -128,6 +128,14 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	return true
 }
 
+// forget makes hints of every term count again, after a round over all endpoints that has failed: the cluster may have been restored
+// or made anew, with terms that begin again.
+func (r *router) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.term = 0
+}
+
 // addresses are all endpoints, as configured.
 func (r *router) addresses() []string { return slices.Clone(r.endpoints) }
 

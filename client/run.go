@@ -211,12 +211,35 @@ func (r *Run) watch() {
 			}
 			late = nil // once
 		case <-gone:
+			if r.returnsSoon(over.Since.Add(min(wait/10, maxPromptness))) {
+				return
+			}
 			over.Gone = true
 		}
 		r.overrun(over)
 		if over.Gone {
 			return
 		}
+	}
+}
+
+// maxPromptness bounds how long after the end of its context a job that returns at once is waited for before it is reported.
+const maxPromptness = time.Second
+
+// returnsSoon says whether the job returns by then, or has: who looks at its context and its end at once sees them in any order.
+func (r *Run) returnsSoon(by time.Time) bool {
+	timer := time.NewTimer(time.Until(by))
+	defer timer.Stop()
+	select {
+	case <-r.finished:
+		return true
+	case <-timer.C:
+	}
+	select {
+	case <-r.finished:
+		return true
+	default:
+		return false
 	}
 }
 

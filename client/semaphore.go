@@ -33,6 +33,7 @@ type acquisition struct {
 	group, acquirer string
 	holderID        *string // nil: a new one
 	weight          uint32
+	weightless      bool // 0 was asked for, which the API takes for its default
 	firing          *gatekeeperv1.Firing
 	metadata        map[string]string
 	requestID       string
@@ -47,9 +48,9 @@ type acquireOption func(*acquisition)
 
 func (o acquireOption) acquire(a *acquisition) { o(a) }
 
-// WithWeight says how much of the semaphore's permits is taken. Default 1.
+// WithWeight says how much of the semaphore's permits is taken. Default 1. Acquiring nothing, 0, fails with an *InvalidFieldError.
 func WithWeight(weight uint32) AcquireOption {
-	return acquireOption(func(a *acquisition) { a.weight = weight })
+	return acquireOption(func(a *acquisition) { a.weight, a.weightless = weight, weight == 0 })
 }
 
 // WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Of all who ask for the same
@@ -165,7 +166,8 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, op
 	return nil, s.client.timedOut(ctx, a, timeout)
 }
 
-// StopTimeError says that a permit lives too briefly beside the time that its job needs to stop. It was given back at once.
+// StopTimeError says that a permit lives too briefly beside the time that its job needs to stop. The servers are told
+// to take it back; should that not get through, it expires.
 type StopTimeError struct{ StopTime, Duration time.Duration }
 
 func (e *StopTimeError) Error() string {

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+func TestDial_EndpointThatIsNone_IsRefusedByName(t *testing.T) {
+	for _, endpoint := range []string{"http://gk1:7420", "https://gk1", "gk1:https", "gk1:", "gk1:0", "gk1:65536"} {
+		if _, err := Dial(t.Context(), []string{"gk2", endpoint}); err == nil || !strings.Contains(err.Error(), endpoint) {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+	for _, endpoint := range []string{"gk1", "gk1:7420", "::1", "[::1]:7420", "dns:///gk1:7420", "unix:/run/gk"} {
+		c, err := Dial(t.Context(), []string{endpoint})
+		if err != nil {
+			t.Errorf("%s: %v", endpoint, err)
+			continue
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Otherwise a job with RunUnguarded runs without a permit because its caller has left.
+func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.client.Semaphore("export").TryAcquire(ctx)
+		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+			t.Errorf("TryAcquire: %v", err)
+		}
+		if _, err := s.client.Permits().Verify(ctx, nil); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+			t.Errorf("a call: %v", err)
+		}
+	})
+}
+
+func TestRunner_LostAndReturnsAtOnce_IsNoOverrun(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t)
+			r := s.runner(func(ctx context.Context) error {
+				p := PermitOf(ctx)
+				p.keeper.mu.Lock()
+				p.keeper.end(p, ErrLost)
+				p.keeper.mu.Unlock()
+				<-ctx.Done()
+				synctest.Wait() // the watch has seen both
+				return ctx.Err()
+			})
+			if err := r.Run(t.Context()); !errors.Is(err, ErrLost) {
+				t.Errorf("%v", err)
+			}
+			s.wantTold("granted", "lost", "finished")
+		})
+	}
+}
+
+func TestRouter_AfterAFailedRound_HintsOfAnOlderTermCount(t *testing.T) {
+	r := &router{endpoints: []string{"a", "b"}, term: 9}
+	if r.follow("a", leaderHint{address: "b", term: 2}) {
+		t.Error("a hint that lags behind was followed")
+	}
+	r.forget()
+	if !r.follow("a", leaderHint{address: "b", term: 2}) {
+		t.Error("the hint of a cluster that was made anew was not followed")
+	}
+}
+
+func TestTryAcquire_WeightOfNothing_IsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		_, err := s.client.Semaphore("export").TryAcquire(t.Context(), WithWeight(0))
+		if e, ok := errors.AsType[*InvalidFieldError](err); !ok || e.Field != "weight" || e.Error() == "" {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -19,6 +19,15 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
+// refreshEvery is when a permit is refreshed again after an answer: a third of its duration, or sooner, so that there is time for a second
+// attempt before the stop time.
+func refreshEvery(stop, duration time.Duration) time.Duration {
+	return max(min(duration/3, (duration-margin(duration)-stop)/2), minBackoff)
+}
+
+// tooBrief says whether a permit lives too briefly beside a stop time that was asked for.
+func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
+
 // drainEnd is until when refreshes are granted at least, when an answer says that they are for left more, counted from the answer,
 // which was given at base or later; 0 without a drain. Nothing is believed by it: an operator may end a drain, and belief moves by
 // answers alone.

@@ -165,6 +165,7 @@ func (r *Runner) Loop(ctx context.Context) error {
 		OnDenied(Wait)(&looping)
 		r = &looping
 	}
+	told := ""
 	for failures := 0; ; {
 		ran, err := r.run(ctx, time.Time{})
 		if ctx.Err() != nil {
@@ -180,11 +181,28 @@ func (r *Runner) Loop(ctx context.Context) error {
 			wait = max(wait, retryWait(err, failures))
 			failures++
 		}
-		if err != nil {
+		if needsAPerson(err) {
+			wait = max(wait, min(backoff(min(failures, 6))<<min(max(failures-6, 0), 6), maxHopeless))
+		}
+		switch {
+		case err == nil:
+			told = ""
+		case ran || err.Error() != told: // the same trouble again and again is told once
 			r.log().Warn("gatekeeper: a run of the loop failed", "error", err, "ran", ran)
+			told = err.Error()
 		}
 		sleep(ctx, wait)
 	}
+}
+
+// maxHopeless bounds the pause before a run is tried again that will fail until somebody edits the definition.
+const maxHopeless = time.Minute
+
+// needsAPerson says whether a run failed for what no time heals.
+func needsAPerson(err error) bool {
+	_, brief := errors.AsType[*StopTimeError](err)
+	d, denied := errors.AsType[*Denied](err)
+	return brief || denied && d.Reason == NoSuchSemaphore
 }
 
 // retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.

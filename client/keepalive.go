@@ -303,8 +303,11 @@ func (k *keeper) result(p *Permit, sent, now time.Duration, r *gatekeeperv1.Toke
 		if r.GetDrainLeft() != nil || r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
 			k.drained(p, r) // unless the notice was here before
 		}
+		if tooBrief(p.stopTime, duration) { // an edit: while the longer duration is believed in there is time to stop
+			_ = k.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: k.wall(p.belief.deadline)}) // the context has it
+		}
 		k.arrange(p)
-		k.refresh.set(p, sent+jitter(duration/3))
+		k.refresh.set(p, sent+jitter(refreshEvery(stopTime(p.stopTime, duration), duration)))
 		p.answer(sent)
 		if len(p.waiters) > 0 {
 			k.refresh.set(p, now)

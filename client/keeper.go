@@ -76,7 +76,7 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 	case held != nil:
 		k.end(held, lostAtDeadline())
 	}
-	if a.stopTime > got.belief.duration/2 {
+	if tooBrief(a.stopTime, got.belief.duration) {
 		return nil, &StopTimeError{StopTime: a.stopTime, Duration: got.belief.duration}
 	}
 	p := &Permit{
@@ -304,5 +304,6 @@ func (p *Permit) answerAll(err error) {
 	p.waiters = nil
 }
 
-// wall turns a reading of the clock into a time for people and timers.
-func (k *keeper) wall(at time.Duration) time.Time { return time.Now().Add(at - k.clock.Now()) }
+// wall turns a reading of the clock into a time for people and timers. It has no monotonic reading, which stands still while the
+// machine is suspended: a comparison with time.Now() afterwards would find time left that is over.
+func (k *keeper) wall(at time.Duration) time.Time { return time.Now().Round(0).Add(at - k.clock.Now()) }

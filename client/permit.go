@@ -94,6 +94,9 @@ func (p *Permit) Held() bool {
 
 // SafeUntil is the local deadline: until then nobody else is granted what this permit takes. Each refresh moves it out. It is the
 // zero time when the permit has ended.
+//
+// It is a time of the wall clock, as that stands at the call: right after the machine was suspended too, and wrong by as much as
+// somebody sets the wall clock meanwhile. Read it anew each time. What must be exact asks Held or Ensure, which go by a clock that nobody sets.
 func (p *Permit) SafeUntil() time.Time {
 	k := p.keeper
 	k.mu.Lock()

@@ -47,16 +47,29 @@ type StopError struct {
 	// Message is for a person.
 	Message string
 	// Until is by when the job is to have stopped, as far as was known then: the local deadline, or the end of the drain when that
-	// is later. Refreshes may move the deadline out: SafeUntil says at any moment what can be counted on.
+	// is later. Refreshes may move the deadline out: SafeUntil says at any moment what can be counted on. It is a
+	// time of the wall clock, as that stood then.
 	Until time.Time
 	// Drain is for how long the servers will go on granting refreshes, as they said it; 0 without a drain. See Permit.DrainUntil.
 	Drain time.Duration
 
 	stalled bool
+	brief   *StopTimeError
+}
+
+// Unwrap returns the *StopTimeError when an edit has made the permit live too briefly beside its stop time; otherwise nil.
+func (e *StopError) Unwrap() error {
+	if e.brief == nil {
+		return nil
+	}
+	return e.brief
 }
 
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
+	if e.brief != nil {
+		text += ": the definition was edited: " + e.brief.Error()
+	}
 	if e.Message != "" {
 		text += ": " + e.Message
 	}
@@ -75,6 +88,9 @@ func (e *StopError) Is(target error) bool {
 func (e *StopError) sentinel() error {
 	if e.stalled {
 		return ErrStalled
+	}
+	if e.brief != nil {
+		return ErrStopped
 	}
 	switch e.Cause {
 	case gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED:

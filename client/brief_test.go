@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// shortens has the server answer every refresh from the given time on with another duration.
+func (s *stage) shortens(after, to time.Duration) {
+	start := time.Now()
+	s.a.set(func(srv *server) {
+		srv.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+			duration := 10 * time.Second
+			if time.Since(start) > after {
+				duration = to
+			}
+			out := &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}
+			for _, token := range r.GetTokens() {
+				out.Results = append(out.Results, refreshed(token.GetToken(), duration))
+			}
+			return out, nil
+		}
+	})
+}
+
+func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.shortens(10*time.Second, 4*time.Second)
+		p, err := s.client.Semaphore("export", WithStopTime(2*time.Second)).TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if p.Context().Err() != nil || !p.Held() || p.Duration() != 4*time.Second {
+			t.Errorf("%v, held %t for %s", context.Cause(p.Context()), p.Held(), p.Duration())
+		}
+	})
+}
+
+func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.shortens(10*time.Second, 4*time.Second)
+		p, err := s.client.Semaphore("export", WithStopTime(3*time.Second)).TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Context().Done()
+		cause := context.Cause(p.Context())
+		brief, ok := errors.AsType[*StopTimeError](cause)
+		if !ok || brief.Duration != 4*time.Second || !errors.Is(cause, ErrStopped) || errors.Is(cause, ErrExpiring) || !strings.Contains(cause.Error(), "edited") {
+			t.Errorf("%v", cause)
+		}
+		if left := time.Until(p.SafeUntil()); left < 3*time.Second {
+			t.Errorf("there are %s to stop", left)
+		}
+	})
+}

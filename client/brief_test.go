@@ -63,3 +63,21 @@ func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T)
 		}
 	})
 }
+
+// What only an edit can heal is not asked for again and again, and told once.
+func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
+		defer cancel()
+		sem := s.client.Semaphore("export", WithStopTime(9*time.Second))
+		err := NewRunner(sem, func(context.Context) error { t.Error("ran"); return nil }, OnDenied(Skip)).Loop(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		asked := get(s.a, func(s *server) int { return len(s.acquired) })
+		if told := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || told != 1 {
+			t.Errorf("asked %d times, told %d times", asked, told)
+		}
+	})
+}

@@ -205,6 +205,8 @@ func (s *Server) serve(measures *metrics.Metrics) {
 				err = fmt.Errorf("%w: %w", ErrRemoved, err)
 			case errors.Is(err, consensus.ErrSucceeded):
 				err = fmt.Errorf("%w: %w", ErrSucceeded, err)
+			case errors.Is(err, consensus.ErrFolderDamaged):
+				err = fmt.Errorf("%w: %w", ErrDataDir, err)
 			}
 			s.fail(err)
 		case <-s.stop:

@@ -27,7 +27,7 @@ const exitCodes = `Exit codes:
   65   bad definitions file
   69   an address is taken, or no server to join answered
   70   left by itself after a fault, such as a disk that fails or hangs
-  73   the data folder cannot be made or used
+  73   the data folder cannot be made or used, or is damaged
   75   the data folder is in use by another server
   78   the data folder belongs to another server or cluster, or the cluster refuses this
        member, has removed it, or was recovered without it

@@ -25,7 +25,7 @@ var (
 	// ErrForeignFolder says that the data folder belongs to another member, another cluster, or another program.
 	ErrForeignFolder = errors.New("not this member's")
 	// ErrFolderDamaged says that the data folder does not hold what it must.
-	ErrFolderDamaged = errors.New("damaged")
+	ErrFolderDamaged = store.ErrDamaged
 	// ErrFolderNotEmpty says that a folder which is to become a data folder holds something.
 	ErrFolderNotEmpty = errors.New("not empty")
 )
@@ -66,7 +66,7 @@ const (
 	clusterFileName = "cluster.json"
 	metFileName     = "met.json"
 	lockFileName    = "LOCK"
-	folderFormat    = 1
+	folderFormat    = 2
 )
 
 // clusterFile is cluster.json. It is frozen; another form gets another format number.
@@ -117,7 +117,7 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return err
 	}
 	if f.file.Format != folderFormat {
-		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrForeignFolder, f.file.Format, folderFormat)
+		return fmt.Errorf("%w: its format is %d, this program knows only %d; use the version of the program that made it", ErrForeignFolder, f.file.Format, folderFormat)
 	}
 	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)

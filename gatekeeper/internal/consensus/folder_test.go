@@ -127,8 +127,8 @@ func TestFolder_Damaged_IsRefused(t *testing.T) {
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
 	for content, want := range map[string]string{
 		"{":             "damaged",
-		`{"format":2}`:  "format is 2",
-		`{"format":1}`:  "not a cluster id",
+		`{"format":1}`:  "format is 1",
+		`{"format":2}`:  "not a cluster id",
 		`{"format":"x"`: "damaged",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, clusterFileName), []byte(content), 0o600); err != nil {

@@ -15,5 +15,11 @@
 // member would have voted in the new term for the candidate of the old one, and would grant that candidate the repeated
 // request without comparing logs. Stable holds the term back and writes both as one value.
 //
-// The log and stable stores are small interfaces, Raft's own, so that another log store can be put beside raft-boltdb.
+// # A damaged file is refused
+//
+// One flipped bit in an entry would make this member another one than the others, silently. So each record carries a checksum,
+// and Open reads the whole file, page by page, before bbolt does: bbolt checks its headers only, falls back on the older one,
+// trusts the rest, and panics on goroutines of its own. Whatever is not as it was written is ErrDamaged.
+//
+// The log and stable stores are small interfaces, Raft's own, so that another log store can be put beside Bolt.
 package store

@@ -3,13 +3,16 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // RaftFile is the name of the log's and the stable store's file in a data folder.
@@ -27,10 +30,11 @@ type Files struct {
 	Stable    raft.StableStore
 	Snapshots raft.SnapshotStore
 
-	bolt *raftboltdb.BoltStore
+	bolt *Bolt
 }
 
-// Open opens or creates the stores in dir.
+// Open opens or creates the stores in dir. Before the log is used all of it is read and checked. Errors: ErrDamaged, and those of the
+// system.
 func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
 	bolt, err := openBolt(dir)
 	if err != nil {
@@ -52,18 +56,103 @@ func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
 	}, nil
 }
 
-func openBolt(dir string) (*raftboltdb.BoltStore, error) {
+// openBolt opens the file in dir, or makes it.
+func openBolt(dir string) (*Bolt, error) {
 	path := filepath.Join(dir, RaftFile)
-	bolt, err := raftboltdb.New(raftboltdb.Options{
-		Path: path,
-		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an
-		// acknowledged entry is on disk.
-		BoltOptions: &bbolt.Options{Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType},
-	})
+	if err := checkFile(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := create(dir); err != nil {
+			return nil, fmt.Errorf("store: create %s: %w", path, err)
+		}
+	} else if err != nil {
+		return nil, fmt.Errorf("store: open %s: %w", path, err)
+	}
+	b, err := open(path, false)
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	return bolt, nil
+	return b, nil
+}
+
+// checkFile checks the file in dir while no server writes to it. The error is fs.ErrNotExist where there never was one.
+func checkFile(dir string) error {
+	path := filepath.Join(dir, RaftFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // made after it
+			return damaged("it is gone")
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 { // bbolt would begin anew
+		return damaged("it is empty")
+	}
+	locked, err := open(path, true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(check(path), locked.Close())
+}
+
+// create makes the file such that it is there whole or not at all.
+func create(dir string) error {
+	path := filepath.Join(dir, RaftFile)
+	if err := os.Remove(path + ".tmp"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b, err := open(path+".tmp", false)
+	if err != nil {
+		return err
+	}
+	err = b.db.Update(func(tx *bbolt.Tx) error {
+		entries, err := tx.CreateBucket(entriesBucket)
+		if err != nil {
+			return err
+		}
+		facts, err := tx.CreateBucket(factsBucket)
+		if err != nil {
+			return err
+		}
+		return putEnd(entries, facts)
+	})
+	if err := errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// open opens a file of bbolt. One that was not checked is opened for reading only: bbolt then believes nothing but the headers.
+func open(path string, readOnly bool) (b *Bolt, err error) {
+	err, _ = careful(func() error {
+		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an acknowledged
+		// entry is on disk. Another server has the file locked, also when somebody removed the folder's own lock file.
+		db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+			ReadOnly: readOnly, Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+		})
+		switch {
+		case errors.Is(err, berrors.ErrTimeout), is[syscall.Errno](err): // the system's word, which is no word on what is in it
+			return err
+		case err != nil:
+			return damaged("%w", err)
+		}
+		b = &Bolt{db: db}
+		return nil
+	})
+	return b, err
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 // Close closes the files. It waits for calls under way.

@@ -10,11 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	"go.etcd.io/bbolt"
 )
 
 // Raft's file snapshots, as they are on disk.
@@ -27,19 +24,17 @@ const (
 // Old are the stores of a data folder whose server does not run, for reading only: not one byte of the folder is written, also
 // not by opening it, so that it may lie on a disk that is mounted read-only. It is used from one goroutine.
 type Old struct {
-	bolt *raftboltdb.BoltStore
+	bolt *Bolt
 	dir  string
 }
 
-// OpenOld opens the stores in dir. Reading a damaged file may panic, or fault in its mapped memory: whoever reads must be
-// ready for it.
+// OpenOld opens the stores in dir. Errors: ErrDamaged, and those of the system.
 func OpenOld(dir string) (*Old, error) {
 	path := filepath.Join(dir, RaftFile)
-	bolt, err := raftboltdb.New(raftboltdb.Options{
-		Path: path,
-		// A server that runs has the file locked, also when somebody removed the folder's own lock file.
-		BoltOptions: &bbolt.Options{ReadOnly: true, Timeout: time.Second},
-	})
+	if err := checkFile(dir); err != nil {
+		return nil, fmt.Errorf("store: open %s: %w", path, err)
+	}
+	bolt, err := open(path, true)
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
@@ -52,7 +47,7 @@ func (o *Old) Close() error { return o.bolt.Close() }
 // Term is the newest term that the member had heard of; 0 for a member that never took part.
 func (o *Old) Term() (uint64, error) {
 	term, err := o.bolt.GetUint64([]byte("CurrentTerm"))
-	if errors.Is(err, raftboltdb.ErrKeyNotFound) {
+	if errors.Is(err, errNoKey) {
 		return 0, nil
 	}
 	return term, err
@@ -72,9 +67,6 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	var entry raft.Log
 	if err := o.bolt.GetLog(index, &entry); err != nil {
 		return nil, fmt.Errorf("store: entry %d of the log: %w", index, err)
-	}
-	if entry.Index != index {
-		return nil, fmt.Errorf("store: entry %d of the log says that it is %d", index, entry.Index)
 	}
 	return &entry, nil
 }

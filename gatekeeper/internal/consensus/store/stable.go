@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"github.com/hashicorp/raft"
 )
@@ -91,7 +90,7 @@ func (s *Stable) vote() ([]byte, error) {
 		return nil, err
 	}
 	if len(vote) < 8 {
-		s.guard.Halt(fmt.Errorf("store: the stored vote has %d bytes; the data folder is damaged", len(vote)))
+		s.guard.Halt(damaged("the stored vote has %d bytes", len(vote)))
 	}
 	return vote, nil
 }

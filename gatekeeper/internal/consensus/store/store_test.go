@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.uber.org/goleak"
 )
 
@@ -169,9 +167,9 @@ func voted(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
 }
 
 func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) {
-	path := filepath.Join(t.TempDir(), RaftFile)
-	open := func() *raftboltdb.BoltStore {
-		s, err := raftboltdb.NewBoltStore(path)
+	dir := t.TempDir()
+	open := func() *Bolt {
+		s, err := openBolt(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +198,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 
 func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
 	g, _ := newGuard(t)
-	bolt, err := raftboltdb.NewBoltStore(filepath.Join(t.TempDir(), RaftFile))
+	bolt, err := openBolt(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,210 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync/atomic"
+
+	"github.com/hashicorp/raft"
+	"go.etcd.io/bbolt"
+)
+
+// The file's buckets, and the key in the second that says where the log ends. They are frozen.
+var (
+	entriesBucket = []byte("entries") // index -> entry
+	factsBucket   = []byte("facts")   // term, vote, end of the log
+	keyEnd        = []byte("gatekeeper.end")
+)
+
+// errNoKey has the text by which Raft knows an absent key.
+var errNoKey = errors.New("not found")
+
+// Bolt keeps the log, the term and the vote in one file of bbolt. Each record carries a checksum, and the end of the log is
+// written with each change of it, so that entries which vanish at the end are noticed too. Every error that is the file's
+// fault is ErrDamaged. Safe for concurrent use.
+type Bolt struct {
+	db *bbolt.DB
+	// broken is the panic of a call, after which bbolt is called no more.
+	broken atomic.Pointer[error]
+}
+
+var (
+	_ raft.LogStore    = (*Bolt)(nil)
+	_ raft.StableStore = (*Bolt)(nil)
+)
+
+// Close closes the file, after calls under way. One that is damaged such that bbolt panicked stays open until the process ends.
+func (b *Bolt) Close() error {
+	if b.broken.Load() != nil {
+		return nil
+	}
+	return b.db.Close()
+}
+
+// call calls bbolt.
+func (b *Bolt) call(f func() error) error {
+	if broken := b.broken.Load(); broken != nil {
+		return *broken
+	}
+	err, panicked := careful(f)
+	if panicked {
+		b.broken.Store(&err)
+	}
+	return err
+}
+
+func (b *Bolt) view(f func(entries, facts *bbolt.Bucket) error) error {
+	return b.call(func() error { return b.db.View(inBuckets(f)) })
+}
+
+func (b *Bolt) update(f func(entries, facts *bbolt.Bucket) error) error {
+	return b.call(func() error { return b.db.Update(inBuckets(f)) })
+}
+
+func inBuckets(f func(entries, facts *bbolt.Bucket) error) func(*bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error {
+		entries, facts := tx.Bucket(entriesBucket), tx.Bucket(factsBucket)
+		if entries == nil || facts == nil {
+			return damaged("it holds no log of this format")
+		}
+		return f(entries, facts)
+	}
+}
+
+// FirstIndex is that of the first entry, 0 without any.
+func (b *Bolt) FirstIndex() (index uint64, err error) {
+	err = b.view(func(entries, _ *bbolt.Bucket) error {
+		if key, _ := entries.Cursor().First(); key != nil {
+			index = binary.BigEndian.Uint64(key)
+		}
+		return nil
+	})
+	return index, err
+}
+
+// LastIndex is that of the last entry, 0 without any.
+func (b *Bolt) LastIndex() (index uint64, err error) {
+	err = b.view(func(entries, _ *bbolt.Bucket) error {
+		index = lastIndex(entries)
+		return nil
+	})
+	return index, err
+}
+
+func lastIndex(entries *bbolt.Bucket) uint64 {
+	if key, _ := entries.Cursor().Last(); key != nil {
+		return binary.BigEndian.Uint64(key)
+	}
+	return 0
+}
+
+// GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged.
+func (b *Bolt) GetLog(index uint64, log *raft.Log) error {
+	return b.view(func(entries, _ *bbolt.Bucket) error {
+		key := indexKey(index)
+		record := entries.Get(key)
+		if record == nil {
+			return raft.ErrLogNotFound
+		}
+		if err := readEntry(key, record, log); err != nil {
+			return damaged("entry %d of the log: %w", index, err)
+		}
+		return nil
+	})
+}
+
+// StoreLog writes an entry.
+func (b *Bolt) StoreLog(log *raft.Log) error { return b.StoreLogs([]*raft.Log{log}) }
+
+// StoreLogs writes all entries or none. Raft leaves a gap only after it took a snapshot from a leader, which has all that was
+// before: older entries go then, such that a gap is always damage.
+func (b *Bolt) StoreLogs(logs []*raft.Log) error {
+	return b.update(func(entries, facts *bbolt.Bucket) error {
+		if last := lastIndex(entries); len(logs) > 0 && last > 0 && logs[0].Index > last+1 {
+			if err := deleteRange(entries, 0, last); err != nil {
+				return err
+			}
+		}
+		for _, log := range logs {
+			key := indexKey(log.Index)
+			if err := entries.Put(key, entryRecord(key, log)); err != nil {
+				return err
+			}
+		}
+		return putEnd(entries, facts)
+	})
+}
+
+// DeleteRange deletes the entries from min to max.
+func (b *Bolt) DeleteRange(min, max uint64) error {
+	return b.update(func(entries, facts *bbolt.Bucket) error {
+		if err := deleteRange(entries, min, max); err != nil {
+			return err
+		}
+		return putEnd(entries, facts)
+	})
+}
+
+// deleteRange seeks anew each time: where a cursor stands after a deletion is not promised.
+func deleteRange(entries *bbolt.Bucket, min, max uint64) error {
+	cursor, from := entries.Cursor(), indexKey(min)
+	for key, _ := cursor.Seek(from); key != nil && binary.BigEndian.Uint64(key) <= max; key, _ = cursor.Seek(from) {
+		if err := cursor.Delete(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putEnd writes the index and the sum of the last entry: of two states of the log that end with the same index, too, only one
+// fits.
+func putEnd(entries, facts *bbolt.Bucket) error {
+	key, record := entries.Cursor().Last()
+	return facts.Put(keyEnd, sealed(keyEnd, endOf(key, record)))
+}
+
+func endOf(key, record []byte) []byte {
+	if key == nil {
+		return make([]byte, 8+sumSize)
+	}
+	return append(append(make([]byte, 0, 8+sumSize), key...), record[:min(sumSize, len(record))]...)
+}
+
+// Set writes a value.
+func (b *Bolt) Set(key, val []byte) error {
+	return b.update(func(_, facts *bbolt.Bucket) error { return facts.Put(key, sealed(key, val)) })
+}
+
+// Get reads a value. Errors: "not found", ErrDamaged.
+func (b *Bolt) Get(key []byte) (val []byte, err error) {
+	err = b.view(func(_, facts *bbolt.Bucket) error {
+		record := facts.Get(key)
+		if record == nil {
+			return errNoKey
+		}
+		content, err := unseal(key, record)
+		if err != nil {
+			return damaged("the value of %s: %w", key, err)
+		}
+		val = append([]byte{}, content...)
+		return nil
+	})
+	return val, err
+}
+
+// SetUint64 writes a number.
+func (b *Bolt) SetUint64(key []byte, val uint64) error {
+	return b.Set(key, binary.BigEndian.AppendUint64(nil, val))
+}
+
+// GetUint64 reads a number. Errors: as Get.
+func (b *Bolt) GetUint64(key []byte) (uint64, error) {
+	val, err := b.Get(key)
+	if err != nil {
+		return 0, err
+	}
+	if len(val) != 8 {
+		return 0, damaged("the value of %s has %d bytes", key, len(val))
+	}
+	return binary.BigEndian.Uint64(val), nil
+}

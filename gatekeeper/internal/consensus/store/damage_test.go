@@ -1,0 +1,283 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+)
+
+// contents are what a log's file must give back.
+type contents struct {
+	Entries []raft.Log
+	Values  map[string]string
+}
+
+// filled makes a folder with many entries of several pages, a term and a vote.
+func filled(tb testing.TB, entries int) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	b, err := openBolt(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := 1; i <= entries; i += 50 {
+		var logs []*raft.Log
+		for index := i; index < i+50; index++ {
+			logs = append(logs, &raft.Log{
+				Index: uint64(index), Term: uint64(1 + index/50), Data: bytes.Repeat([]byte{byte(index)}, 1+index%97),
+				Extensions: []byte("x"), AppendedAt: time.Unix(int64(index), 7).UTC(),
+			})
+		}
+		err = errors.Join(err, b.StoreLogs(logs), b.SetUint64([]byte("CurrentTerm"), uint64(i)))
+	}
+	err = errors.Join(err, b.Set([]byte(keyVote), []byte("12345678gk1")), b.DeleteRange(1, 7), b.Close())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+// readAll opens the folder as a server does, and reads all.
+func readAll(dir string) (c contents, err error) {
+	b, err := openBolt(dir)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	first, err := b.FirstIndex()
+	if err != nil {
+		return c, err
+	}
+	last, err := b.LastIndex()
+	if err != nil {
+		return c, err
+	}
+	c.Entries = make([]raft.Log, last-first+1)
+	for i := range c.Entries {
+		if err := b.GetLog(first+uint64(i), &c.Entries[i]); err != nil {
+			return c, err
+		}
+	}
+	c.Values = make(map[string]string)
+	for _, key := range []string{"CurrentTerm", keyVote} {
+		val, err := b.Get([]byte(key))
+		if err != nil {
+			return c, err
+		}
+		c.Values[key] = string(val)
+	}
+	return c, nil
+}
+
+func mustRead(tb testing.TB, path string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// damagedOrSame writes data as the file of a folder, opens it as a server does, and returns whether damage was noticed. Anything
+// between an error and the same contents fails the test.
+func damagedOrSame(t *testing.T, what string, data []byte, want contents) (noticed bool) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, RaftFile), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readAll(dir)
+	if err == nil && !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: the file was believed, and says something else", what)
+	}
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		t.Errorf("%s: %v, want %v", what, err, ErrDamaged)
+	}
+	return err != nil
+}
+
+func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
+	dir := filled(t, 300)
+	whole := mustRead(t, filepath.Join(dir, RaftFile))
+	want, err := readAll(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticed, tried := 0, 0
+	for at := 0; at < len(whole); at += 127 { // a prime, so that it meets all places of pages and heads
+		data := bytes.Clone(whole)
+		data[at] ^= 1 << (tried % 8)
+		if damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want) {
+			noticed++
+		}
+		tried++
+	}
+	if noticed == 0 || noticed == tried {
+		t.Errorf("noticed %d of %d", noticed, tried)
+	}
+}
+
+// Heads are where one bit hides most.
+func TestOpen_FlippedBitInAHead_IsNoticedOrHarmless(t *testing.T) {
+	dir := filled(t, 100)
+	whole := mustRead(t, filepath.Join(dir, RaftFile))
+	want, err := readAll(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := os.Getpagesize()
+	for page := 0; page < len(whole); page += size {
+		for at := page; at < page+80; at++ {
+			data := bytes.Clone(whole)
+			data[at] ^= 1 << (at % 8)
+			damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want)
+		}
+	}
+}
+
+func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
+	dir := filled(t, 300)
+	whole := mustRead(t, filepath.Join(dir, RaftFile))
+	want, err := readAll(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := os.Getpagesize()
+	for _, n := range []int{0, 1, size / 2, size, 2 * size, 3*size + 100, 5 * size} {
+		if !damagedOrSame(t, fmt.Sprintf("cut to %d bytes", n), whole[:n], want) {
+			t.Errorf("cut to %d bytes: believed", n)
+		}
+	}
+	if !damagedOrSame(t, "zeroed", make([]byte, len(whole)), want) {
+		t.Error("zeroed: believed")
+	}
+	seen := 0
+	for at := 0; at < len(whole); at += size {
+		data := bytes.Clone(whole)
+		clear(data[at:min(at+size, len(data))])
+		if damagedOrSame(t, fmt.Sprintf("page %d zeroed", at/size), data, want) {
+			seen++
+		}
+	}
+	if seen < 4 {
+		t.Errorf("%d zeroed pages were noticed", seen)
+	}
+}
+
+func TestOpen_FileGone_IsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, snapshotsDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a server that has lost its votes began anew: %v", err)
+	}
+}
+
+func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	other, err := raftboltdb.NewBoltStore(filepath.Join(dir, RaftFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(other.StoreLog(&raft.Log{Index: 1, Term: 1, Data: []byte("x")}), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("open: %v", err)
+	}
+}
+
+// A file can be damaged after it was opened.
+func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
+	dir := t.TempDir()
+	b, err := openBolt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.StoreLog(&raft.Log{Index: 7, Term: 1, Data: []byte("the name of a definition")}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, RaftFile)
+	data := mustRead(t, path)
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt([]byte("T"), int64(bytes.LastIndex(data, []byte("the name")))); err != nil {
+		t.Fatal(err)
+	}
+	err = b.GetLog(7, &raft.Log{})
+	if !errors.Is(err, ErrDamaged) || !bytes.Contains([]byte(err.Error()), []byte("entry 7")) {
+		t.Errorf("GetLog: %v", err)
+	}
+	if err := file.Truncate(0); err != nil { // what is read now is a fault of the memory
+		t.Fatal(err)
+	}
+	if _, err := b.LastIndex(); !errors.Is(err, ErrDamaged) {
+		t.Errorf("LastIndex of a file that was cut: %v", err)
+	}
+}
+
+func TestBolt_GapAfterASnapshot_DropsWhatIsBefore(t *testing.T) {
+	dir := t.TempDir()
+	b, err := openBolt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(b.StoreLogs([]*raft.Log{{Index: 1, Term: 1}, {Index: 2, Term: 1}}), b.StoreLog(&raft.Log{Index: 9, Term: 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err := b.FirstIndex(); err != nil || first != 9 {
+		t.Errorf("the log begins with %d, %v", first, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = openBolt(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkStoreLogs(b *testing.B) {
+	ours, err := openBolt(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ours.Close()
+	plain, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), RaftFile))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer plain.Close()
+	for name, s := range map[string]raft.LogStore{"sum": ours, "plain": plain} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			data := make([]byte, 1000)
+			last, err := s.LastIndex()
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				last++
+				if err := s.StoreLogs([]*raft.Log{{Index: last, Term: 1, Data: data}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

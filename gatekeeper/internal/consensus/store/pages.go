@@ -1,0 +1,236 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+)
+
+// bbolt's file, as far as it is needed to see that it is whole before bbolt trusts it: bbolt checks its two headers, and reads all
+// else through mapped memory, partly on goroutines of its own whose panics nobody can catch. Numbers have the machine's byte order.
+const (
+	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
+	elementSize = 16
+	bucketHead  = 16 // root page 8, sequence 8
+	metaSize    = 64 // with the sum
+	boltMagic   = 0xED0CDAED
+	branchPage  = 1
+	leafPage    = 2
+	isBucket    = 1
+	maxDepth    = 64
+)
+
+// pages walks a file of bbolt.
+type pages struct {
+	file  io.ReaderAt
+	size  uint64 // of a page
+	end   uint64 // no page has this id or a higher one
+	seen  map[uint64]bool
+	found func(bucket, key, value []byte) error
+}
+
+type meta struct{ pageSize, root, end, txid uint64 }
+
+// readMeta reads the header at an offset. bbolt keeps two and takes the older when the newer one is broken: the last write
+// would be undone without a word. One is so small that no crash tears it, so a broken one is damage.
+func readMeta(file io.ReaderAt, at int64) (meta, error) {
+	b := make([]byte, pageHead+metaSize)
+	if _, err := file.ReadAt(b, at); err != nil {
+		return meta{}, fmt.Errorf("the header at byte %d: %w", at, err)
+	}
+	b = b[pageHead:]
+	h := fnv.New64a()
+	h.Write(b[:metaSize-8])
+	if binary.NativeEndian.Uint32(b) != boltMagic || h.Sum64() != binary.NativeEndian.Uint64(b[metaSize-8:]) {
+		return meta{}, fmt.Errorf("the header at byte %d is broken", at)
+	}
+	return meta{
+		pageSize: uint64(binary.NativeEndian.Uint32(b[8:])), root: binary.NativeEndian.Uint64(b[16:]),
+		end: binary.NativeEndian.Uint64(b[40:]), txid: binary.NativeEndian.Uint64(b[48:]),
+	}, nil
+}
+
+// walk calls found with each key in a bucket, in order. The error is that of the first page that is not as bbolt writes one.
+func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
+	a, err := readMeta(file, 0)
+	if err != nil {
+		return err
+	}
+	if a.pageSize < pageHead+metaSize || a.pageSize > math.MaxUint16+1 {
+		return fmt.Errorf("a page has %d bytes", a.pageSize)
+	}
+	b, err := readMeta(file, int64(a.pageSize))
+	if err != nil {
+		return err
+	}
+	if a.txid < b.txid {
+		a, b = b, a
+	}
+	if a.txid != b.txid+1 {
+		return fmt.Errorf("its headers are of writes %d and %d", a.txid, b.txid)
+	}
+	p := &pages{file: file, size: a.pageSize, end: a.end, seen: make(map[uint64]bool), found: found}
+	return p.tree(nil, a.root, nil, nil, 0)
+}
+
+// tree walks the page id of a bucket and all below. Its keys are from low, inclusively, to high; nil is no bound.
+func (p *pages) tree(bucket []byte, id uint64, low, high []byte, depth int) error {
+	page, err := p.read(id)
+	if err == nil {
+		err = p.page(bucket, page, low, high, depth)
+	}
+	return err
+}
+
+func (p *pages) read(id uint64) ([]byte, error) {
+	if id < 2 || id >= p.end {
+		return nil, fmt.Errorf("it refers to page %d of %d", id, p.end)
+	}
+	head := make([]byte, pageHead)
+	if _, err := p.file.ReadAt(head, int64(id*p.size)); err != nil {
+		return nil, fmt.Errorf("page %d: %w", id, err)
+	}
+	more := uint64(binary.NativeEndian.Uint32(head[12:]))
+	if got := binary.NativeEndian.Uint64(head); got != id || id+more >= p.end {
+		return nil, fmt.Errorf("page %d says that it is %d, with %d more", id, got, more)
+	}
+	for i := id; i <= id+more; i++ {
+		if p.seen[i] {
+			return nil, fmt.Errorf("page %d is used twice", i)
+		}
+		p.seen[i] = true
+	}
+	page := make([]byte, (more+1)*p.size)
+	if _, err := p.file.ReadAt(page, int64(id*p.size)); err != nil {
+		return nil, fmt.Errorf("page %d: %w", id, err)
+	}
+	used, err := layout(page)
+	if err != nil {
+		return nil, fmt.Errorf("page %d: %w", id, err)
+	}
+	if (used+p.size-1)/p.size != more+1 {
+		return nil, fmt.Errorf("page %d has %d bytes on %d pages", id, used, more+1)
+	}
+	return page, nil
+}
+
+// element is one of a page: of a leaf with a value, of a branch with a child.
+type element struct {
+	flags      uint32
+	key, value []byte
+	child      uint64
+}
+
+// elementAt reads an element; start is where its key begins.
+func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
+	at := pageHead + uint64(i)*elementSize
+	e := page[at : at+elementSize]
+	if binary.NativeEndian.Uint16(page[8:]) == leafPage {
+		return at + uint64(binary.NativeEndian.Uint32(e[4:])), uint64(binary.NativeEndian.Uint32(e[8:])), uint64(binary.NativeEndian.Uint32(e[12:]))
+	}
+	return at + uint64(binary.NativeEndian.Uint32(e)), uint64(binary.NativeEndian.Uint32(e[4:])), 0
+}
+
+func count(page []byte) int { return int(binary.NativeEndian.Uint16(page[10:])) }
+
+// layout checks that the elements lie in the page without a gap, as bbolt writes them, so that none can be missing. used is how
+// many bytes they take, with the head.
+func layout(page []byte) (used uint64, err error) {
+	if flags := binary.NativeEndian.Uint16(page[8:]); flags != leafPage && flags != branchPage {
+		return 0, fmt.Errorf("its kind is %d", flags)
+	}
+	used = pageHead + uint64(count(page))*elementSize
+	if used > uint64(len(page)) {
+		return 0, fmt.Errorf("it has %d keys on %d bytes", count(page), len(page))
+	}
+	for i := range count(page) {
+		start, key, value := elementAt(page, i)
+		if start != used || key == 0 || start+key+value > uint64(len(page)) {
+			return 0, fmt.Errorf("its key %d of %d is not where it must be", i+1, count(page))
+		}
+		used = start + key + value
+	}
+	return used, nil
+}
+
+func elements(page []byte) []element {
+	all := make([]element, count(page))
+	leaf := binary.NativeEndian.Uint16(page[8:]) == leafPage
+	for i := range all {
+		start, key, value := elementAt(page, i)
+		e := &all[i]
+		e.key, e.value = page[start:start+key], page[start+key:start+key+value]
+		at := pageHead + i*elementSize
+		if leaf {
+			e.flags = binary.NativeEndian.Uint32(page[at:])
+		} else {
+			e.child = binary.NativeEndian.Uint64(page[at+8:])
+		}
+	}
+	return all
+}
+
+// page walks a page whose layout is right.
+func (p *pages) page(bucket, page, low, high []byte, depth int) error {
+	all := elements(page)
+	leaf := binary.NativeEndian.Uint16(page[8:]) == leafPage
+	switch {
+	case depth > maxDepth:
+		return errors.New("its pages refer to each other without end")
+	case len(all) == 0 && (!leaf || depth > 0):
+		return errors.New("a page is empty")
+	}
+	for i, e := range all {
+		next := high
+		if i+1 < len(all) {
+			next = all[i+1].key
+		}
+		if low != nil && bytes.Compare(e.key, low) < 0 || next != nil && bytes.Compare(e.key, next) >= 0 {
+			return fmt.Errorf("key %q is out of order", e.key)
+		}
+		var err error
+		switch {
+		case !leaf:
+			err = p.tree(bucket, e.child, e.key, next, depth+1)
+		case bucket == nil:
+			err = p.bucket(e)
+		case e.flags != 0:
+			err = fmt.Errorf("key %q has flags %d", e.key, e.flags)
+		default:
+			err = p.found(bucket, e.key, e.value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket walks a bucket, which is small and a page within the element, or has a page of its own.
+func (p *pages) bucket(e element) error {
+	if e.flags != isBucket || len(e.value) < bucketHead {
+		return fmt.Errorf("%q is no bucket", e.key)
+	}
+	if err := p.found(e.key, nil, nil); err != nil {
+		return err
+	}
+	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
+		return p.tree(e.key, root, nil, nil, 0)
+	}
+	page := e.value[bucketHead:]
+	if len(page) < pageHead || binary.NativeEndian.Uint64(page) != 0 || binary.NativeEndian.Uint32(page[12:]) != 0 {
+		return fmt.Errorf("bucket %q has a broken page", e.key)
+	}
+	used, err := layout(page)
+	if err == nil && used != uint64(len(page)) {
+		err = fmt.Errorf("%d bytes are not used", uint64(len(page))-used)
+	}
+	if err != nil {
+		return fmt.Errorf("bucket %q: %w", e.key, err)
+	}
+	return p.page(e.key, page, nil, nil, 0)
+}

@@ -10,10 +10,10 @@ import (
 )
 
 // The file's buckets, and the key in the second that says where the log ends. They are frozen.
-var (
-	entriesBucket = []byte("entries") // index -> entry
-	factsBucket   = []byte("facts")   // term, vote, end of the log
-	keyEnd        = []byte("gatekeeper.end")
+const (
+	entriesBucket = "entries" // index -> entry
+	factsBucket   = "facts"   // term, vote, end of the log
+	keyEnd        = "gatekeeper.end"
 )
 
 // errNoKey has the text by which Raft knows an absent key.
@@ -46,7 +46,7 @@ func (b *Bolt) call(f func() error) error {
 	if broken := b.broken.Load(); broken != nil {
 		return *broken
 	}
-	err, panicked := careful(f)
+	panicked, err := careful(f)
 	if panicked {
 		b.broken.Store(&err)
 	}
@@ -63,7 +63,7 @@ func (b *Bolt) update(f func(entries, facts *bbolt.Bucket) error) error {
 
 func inBuckets(f func(entries, facts *bbolt.Bucket) error) func(*bbolt.Tx) error {
 	return func(tx *bbolt.Tx) error {
-		entries, facts := tx.Bucket(entriesBucket), tx.Bucket(factsBucket)
+		entries, facts := tx.Bucket([]byte(entriesBucket)), tx.Bucket([]byte(factsBucket))
 		if entries == nil || facts == nil {
 			return damaged("it holds no log of this format")
 		}
@@ -160,7 +160,7 @@ func deleteRange(entries *bbolt.Bucket, min, max uint64) error {
 // fits.
 func putEnd(entries, facts *bbolt.Bucket) error {
 	key, record := entries.Cursor().Last()
-	return facts.Put(keyEnd, sealed(keyEnd, endOf(key, record)))
+	return facts.Put([]byte(keyEnd), sealed([]byte(keyEnd), endOf(key, record)))
 }
 
 func endOf(key, record []byte) []byte {

@@ -41,16 +41,16 @@ func (c *checker) found(bucket, key, value []byte) error {
 	case key == nil:
 		c.buckets[string(bucket)] = true
 		return nil
-	case bytes.Equal(bucket, entriesBucket):
+	case string(bucket) == entriesBucket:
 		return c.entry(key, value)
-	case !bytes.Equal(bucket, factsBucket):
+	case string(bucket) != factsBucket:
 		return fmt.Errorf("bucket %q is none of this format", bucket)
 	}
 	content, err := unseal(key, value)
 	if err != nil {
 		return fmt.Errorf("the value of %q: %w", key, err)
 	}
-	if bytes.Equal(key, keyEnd) {
+	if string(key) == keyEnd {
 		c.wanted = content
 	}
 	return nil
@@ -73,7 +73,7 @@ func (c *checker) entry(key, record []byte) error {
 }
 
 func (c *checker) end() error {
-	if len(c.buckets) != 2 || !c.buckets[string(entriesBucket)] || !c.buckets[string(factsBucket)] {
+	if len(c.buckets) != 2 || !c.buckets[entriesBucket] || !c.buckets[factsBucket] {
 		return errors.New("it holds no log of this format")
 	}
 	if c.last == nil {

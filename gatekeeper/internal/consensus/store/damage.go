@@ -18,13 +18,13 @@ func damaged(format string, args ...any) error {
 
 // careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a page that is missing is a
 // fault of the memory, one that holds nonsense a panic. Either is ErrDamaged here, and after it bbolt may hold its locks for ever.
-func careful(f func() error) (err error, panicked bool) { //nolint:staticcheck // panicked qualifies the error
+func careful(f func() error) (panicked bool, err error) {
 	before := debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {
 		debug.SetPanicOnFault(before)
 		if p := recover(); p != nil {
-			err, panicked = damaged("it cannot be read: %v", p), true
+			panicked, err = true, damaged("it cannot be read: %v", p)
 		}
 	}()
-	return f(), false
+	return false, f()
 }

@@ -107,11 +107,11 @@ func create(dir string) error {
 		return err
 	}
 	err = b.db.Update(func(tx *bbolt.Tx) error {
-		entries, err := tx.CreateBucket(entriesBucket)
+		entries, err := tx.CreateBucket([]byte(entriesBucket))
 		if err != nil {
 			return err
 		}
-		facts, err := tx.CreateBucket(factsBucket)
+		facts, err := tx.CreateBucket([]byte(factsBucket))
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func create(dir string) error {
 
 // open opens a file of bbolt. One that was not checked is opened for reading only: bbolt then believes nothing but the headers.
 func open(path string, readOnly bool) (b *Bolt, err error) {
-	err, _ = careful(func() error {
+	_, err = careful(func() error {
 		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an acknowledged
 		// entry is on disk. Another server has the file locked, also when somebody removed the folder's own lock file.
 		db, err := bbolt.Open(path, 0o600, &bbolt.Options{

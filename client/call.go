@@ -132,7 +132,7 @@ func judge(err error) verdict {
 		switch i.GetReason() {
 		case reasonNotLeader:
 			return verdict{undone: true, hint: hintOf(i)}
-		case reasonNoLeader, reasonNotAppended, reasonHopLimit:
+		case reasonNoLeader, reasonNotAppended, reasonHopLimit, reasonRecovering:
 			return verdict{undone: true, wait: retryDelay(s)}
 		case reasonNotConfirmed, reasonOutcomeUnknown, reasonShuttingDown:
 			return verdict{}

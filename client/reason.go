@@ -27,6 +27,7 @@ const (
 	reasonRevisionChanged  = "REVISION_CHANGED"
 	reasonRequestEnded     = "REQUEST_ENDED"
 	reasonNoSuchPermit     = "NO_SUCH_PERMIT"
+	reasonRecovering       = "RECOVERING"
 )
 
 // info is the ErrorInfo of a status that Gatekeeper made; nil for any other.

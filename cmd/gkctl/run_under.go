@@ -163,8 +163,8 @@ func (r *running) forward(stop <-chan struct{}) {
 	}
 }
 
-// enforce ends the group when the permit's context has ended: SIGTERM at once, SIGKILL after --kill-after, and in any case while the
-// permit still lasts. The client ends the context --kill-after and killReserve before the local deadline. A permit of which the
+// enforce ends the group when the permit's context has ended: SIGTERM at once, SIGKILL after --kill-after, or at the end of a drain that is later,
+// and in any case while the permit still lasts. The client ends the context --kill-after and killReserve before the local deadline. A permit of which the
 // servers say that it is lost leaves no time to be polite.
 func (r *running) enforce(stop <-chan struct{}) {
 	select {
@@ -172,20 +172,36 @@ func (r *running) enforce(stop <-chan struct{}) {
 	case <-stop:
 		return
 	}
-	wait := min(r.killAfter, time.Until(r.permit.SafeUntil())-killReserve)
-	if r.permit.Held() && wait > 0 {
+	told := time.Now()
+	if wait := r.patience(told); wait > 0 {
 		_ = r.proc.Signal(syscall.SIGTERM) // SIGKILL follows in any case
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-r.permit.Done():
-		case <-stop:
-			return
+		for ; wait > 0; wait = r.patience(told) {
+			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // refreshes move what it depends on
+			select {
+			case <-timer.C:
+			case <-r.permit.Done():
+			case <-stop:
+				timer.Stop()
+				return
+			}
+			timer.Stop()
 		}
 	}
 	r.killed = true
 	_ = r.proc.Kill() // it may have ended, which the wait sees
+}
+
+// patience is for how long a command that was told to end may go on: --kill-after, or longer while a drain lasts, and never beyond what
+// the permit can be counted on for.
+func (r *running) patience(told time.Time) time.Duration {
+	if !r.permit.Held() {
+		return 0
+	}
+	until := told.Add(r.killAfter)
+	if drain := r.permit.DrainUntil(); drain.After(until) {
+		until = drain
+	}
+	return min(time.Until(until), time.Until(r.permit.SafeUntil())-killReserve)
 }
 
 // tellGuard tells the guard until when the group may run.

@@ -308,6 +308,42 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	e.writes = e.writes[:2]
 	wantBroken(t, newReport(e, f).Broken, "was not refused")
+
+	s, f = tell()
+	e = s.evidence()
+	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
+	again := e.writes[2]
+	again.step++
+	e.writes = append(e.writes, again)
+	wantBroken(t, newReport(e, f).Broken, "looked in between")
+}
+
+func TestReportSuspended_LateWriteBeforeTheNextOnesFirst_IsInOrderAndShown(t *testing.T) {
+	s := newStory()
+	s.a.suspended = stretch{at(6), at(11)}
+	s.a.loses(due("free", 5), 1, 5, 8, 12)
+	s.b.runs(due("free", 10), 2, 10.9, 13)
+	s.writes = []write{{job: "free", token: 1, step: 3, at: at(11.1), accepted: true}, {job: "free", token: 2, at: at(11.2), accepted: true}}
+	e := s.evidence()
+	_, suspended, _ := e.successions()
+	r := &report{}
+	broken := r.suspended(e, suspendedApp{when: s.a.suspended}, suspended, nil)
+	wantBroken(t, broken, "was not refused") // nothing shows the caught write here
+	if want := "write 3 taken: it came before the first of token 2"; len(r.Suspend.Jobs) != 1 || r.Suspend.Jobs[0].Writes != want {
+		t.Errorf("%+v, want %q", r.Suspend.Jobs, want)
+	}
+}
+
+func TestAudit_JobThatWasToldToStop_IsCutShort(t *testing.T) {
+	s := newStory()
+	f := due("spent", 5)
+	s.a.begins(f, 1, 5)
+	s.a.write(f, 1, 7, app.Returned, app.Record{Text: "no refresh got through"})
+	s.a.write(f, 1, 7, app.Ended, app.Record{Until: at(7)})
+	s.a.write(f, 1, 7.1, app.Finished, app.Record{Ran: true, Lost: true})
+	s.servers(f, 1, "a", spent)
+	_, broken := s.evidence().audit()
+	wantBroken(t, broken, "")
 }
 
 // cut is the part of a life that is, or is not, about a token.

@@ -164,7 +164,8 @@ func (d *demo) killLeader(ctx context.Context, f *faults) error {
 	return leader.Ready(ctx)
 }
 
-// suspendApp stops an application between a check and its write, until the job's next holder has written, and wakes it up.
+// suspendApp stops an application between a check and its write, until the job's next holder has written and so has whoever else was
+// granted what it held, and wakes it up.
 func (d *demo) suspendApp(ctx context.Context, f *faults) error {
 	s := &f.suspend
 	var victim *process
@@ -194,7 +195,7 @@ func (d *demo) suspendApp(ctx context.Context, f *faults) error {
 				s.next = w.token
 			}
 		}
-		return s.next > 0 && boottime.Now() > s.when.from+d.duration+d.duration/4, nil
+		return s.next > 0 && boottime.Now() > s.when.from+d.duration+d.duration/4 && d.succeeded(victim), nil
 	})
 	if err != nil {
 		return err
@@ -207,6 +208,26 @@ func (d *demo) suspendApp(ctx context.Context, f *faults) error {
 	d.say("SIGCONT of %s: meanwhile token %d has written", victim.Name, s.next)
 	_, err = victim.Await(ctx, "its late write", func(r app.Record) bool { return r.Event == app.Returned && r.Token == s.caught.Token })
 	return err
+}
+
+// succeeded says whether everybody who was granted a permit that the application was writing under has written.
+func (d *demo) succeeded(victim *process) bool {
+	var grants []app.Record
+	for _, p := range d.apps {
+		for _, rec := range p.Records() {
+			if rec.Event == app.Granted {
+				grants = append(grants, rec)
+			}
+		}
+	}
+	for _, was := range writing(victim.Records()) {
+		later := func(rec app.Record) bool { return rec.Job == was.Job && rec.Token > was.Token }
+		written := func(w write) bool { return w.job == was.Job && w.token > was.Token && w.accepted }
+		if slices.ContainsFunc(grants, later) && !d.store.has(written) {
+			return false
+		}
+	}
+	return true
 }
 
 // about is a write that the application is about to make, in a job whose next holder is not long in coming.

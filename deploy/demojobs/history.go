@@ -129,9 +129,11 @@ func (r *run) believed() stretch {
 	return s
 }
 
-// cut says that the servers may not know the firing as done: its permit was lost, died with its process, or its release was not
-// confirmed.
-func (r *run) cut() bool { return r.lost || !r.finished && r.life.killed > 0 || r.release != "" }
+// cut says that the servers may not know the firing as done: its permit was lost, died with its process, it was told to stop before
+// its end, or its release was not confirmed.
+func (r *run) cut() bool {
+	return r.lost || !r.finished && r.life.killed > 0 || r.told && r.failed != "" || r.release != ""
+}
 
 // untold says that it ran to its end, and that no server has confirmed the release.
 func (r *run) untold() bool { return r.returned > 0 && r.failed == "" && r.release != "" }

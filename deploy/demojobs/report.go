@@ -214,17 +214,22 @@ func (r *report) suspended(e *evidence, s suspendedApp, runs []*run, refused []w
 	for _, run := range runs {
 		fate := e.fate(run, s.when.from)
 		fate.Writes = "none after waking"
+		next := e.next(run)
+		late := 0
 		for _, w := range e.writes {
 			if w.token != run.token || w.at < s.when.until {
 				continue
 			}
-			if w.accepted {
-				broken = append(broken, fmt.Sprintf("write %d of %s with token %d was taken after the suspension", w.step, w.job, w.token))
+			if late++; w.accepted {
+				// It is in order: had the next one written, the store would have refused it, or stale has found it.
+				fate.Writes = fmt.Sprintf("write %d taken: it came before the first of token %d", w.step, next.token)
 			}
+		}
+		if late > 1 {
+			broken = append(broken, fmt.Sprintf("%s made %d writes with token %d after waking: it looked in between, and went on", run.job, late, run.token))
 		}
 		for _, w := range refused {
 			if w.token == run.token {
-				next := e.next(run)
 				fate.Writes = fmt.Sprintf("write %d refused: token %d is older than %d", w.step, w.token, next.token)
 				seen = seen || w.token == s.caught.Token
 			}

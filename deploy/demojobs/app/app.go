@@ -75,8 +75,12 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // export is the job: it works and writes, works and writes, and looks before each step whether it may go on. The write itself is not
-// to be torn, so it does not end with the job: between the look and the write is the gap that only the token covers.
+// to be torn, so it does not end with the job: between the look and the write is the gap that only the token covers. It begins with an
+// empty write, which shuts out whoever held the permit before.
 func (a *App) export(ctx context.Context, job Job, store *store) error {
+	if err := store.write(ctx, job.Name, 0); err != nil {
+		return err
+	}
 	for step := 1; step <= job.Steps; step++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

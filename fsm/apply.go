@@ -58,6 +58,8 @@ func (d *draft) apply(cmd Command) Result {
 		return d.noteSilence(c)
 	case EndQuarantine:
 		return d.endQuarantine(c)
+	case Undo:
+		return d.undo(c)
 	}
 	return invalid("unknown command %T", cmd)
 }

@@ -11,6 +11,9 @@ import (
 
 // pause pauses all the named semaphores or none. Pausing what is paused replaces the pause.
 func (d *draft) pause(c Pause) Result {
+	if done := d.EditRequest(c.RequestID); done != nil {
+		return RevisionResult{Revision: done.Revision, Repeated: true}
+	}
 	if why := d.invalidNames("pause", c.Names); why != nil {
 		return *why
 	}
@@ -23,13 +26,17 @@ func (d *draft) pause(c Pause) Result {
 	revision := d.advance()
 	for _, name := range c.Names {
 		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author, Drain: c.Drain},
-			Event{Kind: PausedEvent, Author: c.Author, Reason: c.Reason, At: c.At})
+			JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
+	d.rememberEdit(c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
-// resume ends pauses. With a revision it ends only pauses of that revision: one that was set since is left alone.
+// resume ends pauses. With a revision it ends only that pause: one that was set since is left alone.
 func (d *draft) resume(c Resume) Result {
+	if done := d.EditRequest(c.RequestID); done != nil {
+		return RevisionResult{Revision: done.Revision, Repeated: true}
+	}
 	if c.Term == 0 {
 		if why := d.invalidNames("resume", c.Names); why != nil {
 			return *why
@@ -40,7 +47,7 @@ func (d *draft) resume(c Resume) Result {
 	var ends []string
 	for _, name := range c.Names {
 		def := d.Definition(name)
-		if def != nil && def.Pause != nil && (c.Revision == 0 || def.Pause.Revision == c.Revision) {
+		if def != nil && def.Pause != nil && c.names(def.Pause) {
 			ends = append(ends, name)
 		}
 	}
@@ -50,10 +57,17 @@ func (d *draft) resume(c Resume) Result {
 	revision := d.advance()
 	for _, name := range ends {
 		if d.Definition(name).Pause != nil { // a name may stand twice in the command
-			d.setPause(name, nil, Event{Kind: ResumedEvent, Author: c.Author, Reason: c.Reason, At: c.At})
+			d.setPause(name, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 		}
 	}
+	d.rememberEdit(c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
+}
+
+// names reports whether it is this pause that c ends. A timer is that of one revision; an operator means what a change set, and has it
+// back after an undo too.
+func (c Resume) names(p *semaphore.Pause) bool {
+	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }
 
 // invalidNames says what is wrong with the names of a command that an operator gave.
@@ -77,27 +91,32 @@ func (d *draft) invalidNames(command string, names []string) *InvalidResult {
 	return nil
 }
 
-// setPause sets or, with nil, lifts the pause of a definition, whose version stays.
-func (d *draft) setPause(name string, p *semaphore.Pause, e Event) {
+// setPause sets or, with nil, lifts the pause of a definition, whose version stays. e says who, why and when.
+func (d *draft) setPause(name string, p *semaphore.Pause, e JournalEntry) {
 	before := d.Definition(name)
 	after := *before
 	after.Pause = p
 	d.setDefinition(name, &after)
-	e.Semaphore, e.Definition, e.Before = name, &after, before
-	d.emit(e)
-	entry := JournalEntry{Kind: e.Kind, Semaphore: name, Pause: p, Author: e.Author, Reason: e.Reason, At: e.At}
+	e.Semaphore = name
 	if p != nil {
-		entry.Drain = p.Drain
+		e.Kind, e.Pause, e.Drain = PausedEvent, p, p.Drain
+		more := e.Details()
+		more.PauseBefore = before.Pause
+		e = e.With(more)
 	} else {
-		entry.Pause = before.Pause // what ended is noted
+		e.Kind, e.Pause = ResumedEvent, before.Pause // what ended is noted
 	}
-	d.note(entry)
+	d.emit(Event{Kind: e.Kind, Semaphore: name, Definition: &after, Before: before, Author: e.Author, Reason: e.Reason, At: e.At})
+	d.note(e)
 }
 
 func cordonID(c *Cordon) string { return c.ID }
 
 // setCordon adds or replaces a cordon.
 func (d *draft) setCordon(c SetCordon) Result {
+	if done := d.EditRequest(c.RequestID); done != nil {
+		return RevisionResult{Revision: done.Revision, Repeated: true}
+	}
 	if c.ID == "" {
 		return invalid("cordon: it needs an id")
 	}
@@ -105,35 +124,50 @@ func (d *draft) setCordon(c SetCordon) Result {
 		return *why
 	}
 	revision := d.advance()
-	d.cordonRevision = revision
-	now := &Cordon{
+	d.putCordon(c.ID, &Cordon{
 		ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until,
 		Author: c.Author, Reason: c.Reason, Revision: revision, Drain: c.Drain,
-	}
+	}, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+	d.rememberEdit(c.RequestID)
+	return RevisionResult{Applied: true, Revision: revision}
+}
+
+// putCordon sets or, with nil, lifts the cordon of that id, which is there then. e says who, why and when.
+func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
+	d.cordonRevision = d.revision
 	cordons := slices.Clone(d.cordons) // the old slice belongs to published states
-	i, found := search(cordons, c.ID, cordonID)
-	if found {
+	i, found := search(cordons, id, cordonID)
+	switch {
+	case now == nil:
+		e.Kind, e.Cordon = UncordonedEvent, cordons[i]
+		cordons = slices.Delete(cordons, i, i+1)
+	case found:
+		more := e.Details()
+		more.CordonBefore = cordons[i]
+		e = e.With(more)
 		cordons[i] = now
-	} else {
+	default:
 		cordons = slices.Insert(cordons, i, now)
 	}
+	if now != nil {
+		e.Kind, e.Cordon, e.Drain = CordonedEvent, now, now.Drain
+	}
 	d.cordons = cordons
-	d.emit(Event{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At})
-	d.note(JournalEntry{Kind: CordonedEvent, Cordon: now, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain})
-	return RevisionResult{Applied: true, Revision: revision}
+	d.emit(Event{Kind: e.Kind, Cordon: e.Cordon, Author: e.Author, Reason: e.Reason, At: e.At})
+	d.note(e)
 }
 
 // uncordon ends a cordon. With a revision it ends only a cordon of that revision: one that was set since is left alone.
 func (d *draft) uncordon(c Uncordon) Result {
+	if done := d.EditRequest(c.RequestID); done != nil {
+		return RevisionResult{Revision: done.Revision, Repeated: true}
+	}
 	i, found := search(d.cordons, c.ID, cordonID)
 	if !found || (c.Term != 0 && !d.timely(c.Term)) || (c.Revision != 0 && d.cordons[i].Revision != c.Revision) {
 		return RevisionResult{}
 	}
 	revision := d.advance()
-	d.cordonRevision = revision
-	ended := d.cordons[i]
-	d.cordons = slices.Delete(slices.Clone(d.cordons), i, i+1)
-	d.emit(Event{Kind: UncordonedEvent, Cordon: ended, Author: c.Author, Reason: c.Reason, At: c.At})
-	d.note(JournalEntry{Kind: UncordonedEvent, Cordon: ended, Author: c.Author, Reason: c.Reason, At: c.At})
+	d.putCordon(c.ID, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+	d.rememberEdit(c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
 }

@@ -109,12 +109,12 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 	if len(back) > 0 {
 		broken = d.validDefinition(restored)
 	}
-	after, ends := before, slices.Delete(slices.Clone(waits.ends), i, i+1) // readers have the old slice
+	after, drain := before, time.Duration(0)
 	reason := revertReason(end.Revision, back, kept, broken)
 	if broken == nil {
-		for j, later := range ends[i:] {
-			ends[i+j] = later.without(end)
-		}
+		waits.ends = withoutEnd(waits.ends, i)
+	} else {
+		waits.ends = slices.Delete(slices.Clone(waits.ends), i, i+1) // readers have the old slice
 	}
 	if len(back) > 0 && broken == nil {
 		after = &StoredDefinition{
@@ -122,11 +122,14 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 			UpdatedBy: ownAuthor, UpdatedAt: at, Reason: reason, Pause: before.Pause,
 		}
 		d.setDefinition(name, after)
+		drain = end.Drain
+		if drain > 0 && d.hasLive(name) { // whom the old values shut out was let in by the edit, and is told to stop as kindly
+			waits.begin(Drain{Revision: d.revision, Duration: drain})
+		}
 	}
-	waits.ends = ends
 	d.setDue(name, waits)
 	d.note(JournalEntry{
-		Kind: RevertedEvent, Semaphore: name, Before: before.Definition, After: after.Definition, Author: ownAuthor, Reason: reason, At: at,
+		Kind: RevertedEvent, Semaphore: name, Before: before.Definition, After: after.Definition, Author: ownAuthor, Reason: reason, At: at, Drain: drain,
 	})
 	d.emit(Event{
 		Kind: RevertedEvent, Semaphore: name, Definition: after, Before: before, Change: end.Revision, Author: ownAuthor, Reason: reason, At: at,
@@ -136,8 +139,19 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 // ownAuthor is who made a change that no caller asked for.
 const ownAuthor = "gatekeeper"
 
-// without is e as if the edit ended had not been there: what e will give back is not a value that was only for a time.
-func (e *EditEnd) without(ended *EditEnd) *EditEnd {
+// withoutEnd is ends without the one at i, and as if its edit had not been there: what the later ones will give back is not a value that
+// was only for a time.
+func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
+	ended := ends[i]
+	ends = slices.Delete(slices.Clone(ends), i, i+1) // readers have the old slice
+	for j, later := range ends[i:] {
+		ends[i+j] = later.Without(ended)
+	}
+	return ends
+}
+
+// Without is e, an edit that ends, as if the edit ended, which came before it, had not been there.
+func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 	now := *e
 	now.Before, _ = semaphore.Revert(e.Before, ended.Before, ended.After)
 	now.After, _ = semaphore.Revert(e.After, ended.Before, ended.After)

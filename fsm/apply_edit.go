@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,7 +53,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 	revision := d.advance()
 	for _, change := range c.Changes {
 		if !d.skips(change) {
-			d.edit(c, change)
+			d.edit(c, UndoEdit{Change: change}, 0)
 		}
 	}
 	if c.RequestID != "" {
@@ -118,8 +119,8 @@ func (d *draft) skips(change Change) bool {
 	return change.Kind == Declare && (d.Definition(change.Name) != nil || d.WasDeleted(change.Name))
 }
 
-// edit makes one change of a batch.
-func (d *draft) edit(c EditBatch, change Change) {
+// edit makes one change of a batch, or of the undo of a change.
+func (d *draft) edit(c EditBatch, change UndoEdit, undoes uint64) {
 	name := change.Name
 	before := d.Definition(name)
 	var after *StoredDefinition
@@ -128,7 +129,7 @@ func (d *draft) edit(c EditBatch, change Change) {
 		name = change.Definition.Name // the same text; everything of that name shares this one
 		after = &StoredDefinition{
 			Definition: change.Definition, Version: d.revision, CreatedRevision: d.revision,
-			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason,
+			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: d.again(change.Pause),
 		}
 		kind = Created
 	}
@@ -137,21 +138,26 @@ func (d *draft) edit(c EditBatch, change Change) {
 		after.CreatedRevision, after.Pause = before.CreatedRevision, before.Pause
 		kind = Replaced
 	}
+	waits := d.due(name)
 	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
+	more := Details{EndsBack: change.EndsBack, Undoes: undoes}
+	waits.ends, more.EndsGone = endsAfter(waits.ends, change)
 	if before != nil {
 		entry.Before = before.Definition
+		entry.Drain, more.Until = c.Drain, c.Until
 	}
 	if after != nil {
 		entry.After = after.Definition
 	}
-	if before != nil {
-		entry.Drain, entry.Until = c.Drain, c.Until
+	switch {
+	case kind == Created:
+		entry.Pause = after.Pause
+	case kind == Deleted && d.featureLevel >= 2:
+		entry.Pause = before.Pause // an undo has it back
 	}
-	d.note(entry) // first: of a deleted name the journal may be all that is left
+	d.note(entry.With(more)) // first: of a deleted name the journal may be all that is left
 	d.setDefinition(name, after)
-	if before != nil {
-		d.schedule(c, name, before, after)
-	}
+	d.schedule(c, name, waits, before, after)
 	if change.Kind == Delete {
 		d.rememberDeletion(name)
 	} else {
@@ -160,23 +166,44 @@ func (d *draft) edit(c EditBatch, change Change) {
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }
 
-// schedule begins the drain of an edit and has its end wait. Edits that end go with a deleted definition; of a replaced one they
-// stay, for what the new one sets is left alone when they end.
-func (d *draft) schedule(c EditBatch, name string, before, after *StoredDefinition) {
-	waits := d.due(name)
-	if c.Drain > 0 && d.hasLive(name) {
-		waits.drains = append(slices.Clip(waits.drains), Drain{Revision: d.revision, Duration: c.Drain}) // readers have the old slice
-		if len(waits.drains) > maxDrains {
-			waits.drains = waits.drains[1:]
+// endsAfter are the edits that end as a change leaves them, without its own, and those that go. They go with a deleted definition; of
+// a replaced one they stay, for what the new one sets is left alone when they end.
+func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
+	if change.Kind == Delete {
+		return nil, ends
+	}
+	for _, revision := range change.EndsGone {
+		if i := slices.IndexFunc(ends, func(e *EditEnd) bool { return e.Revision == revision }); i >= 0 {
+			gone = append(gone, ends[i])
+			ends = withoutEnd(ends, i)
 		}
 	}
-	switch {
-	case after == nil:
-		waits.ends = nil
-	case !c.Until.IsZero():
-		waits.ends = append(slices.Clip(waits.ends), &EditEnd{Revision: d.revision, Until: c.Until, Before: before.Definition, After: after.Definition})
+	if len(change.EndsBack) > 0 {
+		ends = slices.Concat(ends, change.EndsBack)
+		slices.SortFunc(ends, func(a, b *EditEnd) int { return cmp.Compare(a.Revision, b.Revision) })
+	}
+	return ends, gone
+}
+
+// schedule begins the drain of an edit and has its end wait, beside what waits already.
+func (d *draft) schedule(c EditBatch, name string, waits due, before, after *StoredDefinition) {
+	if before != nil && c.Drain > 0 && d.hasLive(name) {
+		waits.begin(Drain{Revision: d.revision, Duration: c.Drain})
+	}
+	if after != nil && !c.Until.IsZero() {
+		waits.ends = append(slices.Clip(waits.ends), &EditEnd{ // readers have the old slice
+			Revision: d.revision, Until: c.Until, Before: before.Definition, After: after.Definition, Drain: c.Drain,
+		})
 	}
 	d.setDue(name, waits)
+}
+
+// begin adds a drain; the oldest gives way when there are too many.
+func (w *due) begin(drain Drain) {
+	w.drains = append(slices.Clip(w.drains), drain) // readers have the old slice
+	if len(w.drains) > maxDrains {
+		w.drains = w.drains[1:]
+	}
 }
 
 func (d *draft) hasLive(name string) bool {

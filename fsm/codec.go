@@ -116,28 +116,26 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Drain: int64(c.Drain), Until: w.time(c.Until),
 		}
 		for i, change := range c.Changes {
-			batch.Changes[i] = &logv1.Change{
-				Kind: uint32(change.Kind), Definition: definitionToProto(change.Definition), Name: change.Name, ExpectedVersion: change.ExpectedVersion,
-			}
+			batch.Changes[i] = changeToProto(change)
 		}
 		out.Kind = &logv1.Command_EditBatch{EditBatch: batch}
 	case SetCordon:
 		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
 			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
-			Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain),
+			Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain), RequestId: c.RequestID,
 		}}
 	case Uncordon:
 		out.Kind = &logv1.Command_Uncordon{Uncordon: &logv1.Uncordon{
-			Id: c.ID, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+			Id: c.ID, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
 		}}
 	case Pause:
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
-			Drain: int64(c.Drain),
+			Drain: int64(c.Drain), RequestId: c.RequestID,
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
-			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At),
+			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
 		}}
 	case Forget:
 		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}}
@@ -163,6 +161,8 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		}}
 	case EndQuarantine:
 		out.Kind = &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{Term: c.Term, At: w.time(c.At)}}
+	case Undo:
+		out.Kind = &logv1.Command_Undo{Undo: w.undo(c)}
 	default:
 		return nil, errors.New("not a command; pass the value, not a pointer")
 	}
@@ -210,23 +210,25 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Cordon
 		cmd = SetCordon{
 			ID: c.GetId(), GroupPattern: c.GetGroupPattern(), AcquirerPattern: c.GetAcquirerPattern(), Until: timeFromProto(c.GetUntil()),
-			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()),
+			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
 		}
 	case *logv1.Command_Uncordon:
 		c := k.Uncordon
 		cmd = Uncordon{
 			ID: c.GetId(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+			RequestID: c.GetRequestId(),
 		}
 	case *logv1.Command_Pause:
 		c := k.Pause
 		cmd = Pause{
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
-			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()),
+			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
 		cmd = Resume{
 			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
+			RequestID: c.GetRequestId(),
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
@@ -257,6 +259,8 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = NoteSilence{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), Silence: r.silence(c.GetSilence()), Text: c.GetText(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_EndQuarantine:
 		cmd = EndQuarantine{Term: k.EndQuarantine.GetTerm(), At: timeFromProto(k.EndQuarantine.GetAt())}
+	case *logv1.Command_Undo:
+		cmd = r.undo(k.Undo)
 	default:
 		return nil, ErrUnknownCommand
 	}
@@ -273,11 +277,62 @@ func (r *reader) editBatch(in *logv1.EditBatch) EditBatch {
 		Changes: make([]Change, len(in.GetChanges())),
 	}
 	for i, c := range in.GetChanges() {
-		kind := ChangeKind(r.small(c.GetKind(), uint32(Create), uint32(Declare), "kind of change"))
-		out.Changes[i] = Change{Kind: kind, Name: c.GetName(), ExpectedVersion: c.GetExpectedVersion(), Definition: r.definition(c.GetDefinition())}
-		if (kind == Delete) != (c.GetDefinition() == nil) {
-			r.fail("change %d: a definition belongs to every change but a delete", i)
+		out.Changes[i] = r.change(c)
+	}
+	return out
+}
+
+func changeToProto(c Change) *logv1.Change {
+	return &logv1.Change{Kind: uint32(c.Kind), Definition: definitionToProto(c.Definition), Name: c.Name, ExpectedVersion: c.ExpectedVersion}
+}
+
+func (r *reader) change(in *logv1.Change) Change {
+	kind := ChangeKind(r.small(in.GetKind(), uint32(Create), uint32(Declare), "kind of change"))
+	if (kind == Delete) != (in.GetDefinition() == nil) {
+		r.fail("change of %q: a definition belongs to every change but a delete", in.GetName())
+	}
+	return Change{Kind: kind, Name: in.GetName(), ExpectedVersion: in.GetExpectedVersion(), Definition: r.definition(in.GetDefinition())}
+}
+
+func (w *writer) undo(c Undo) *logv1.Undo {
+	out := &logv1.Undo{Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain)}
+	for _, e := range c.Edits {
+		out.Edits = append(out.Edits, &logv1.UndoEdit{
+			Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: w.ends(e.EndsBack), EndsGone: e.EndsGone,
+		})
+	}
+	for _, p := range c.Pauses {
+		pause := &logv1.UndoPause{Pause: w.pause(p.Pause)}
+		for _, of := range p.Of {
+			pause.Of = append(pause.Of, &logv1.ExpectedPause{Name: of.Name, Revision: of.Revision})
 		}
+		out.Pauses = append(out.Pauses, pause)
+	}
+	for _, o := range c.Cordons {
+		out.Cordons = append(out.Cordons, &logv1.UndoCordon{Id: o.ID, Expected: o.Expected, Cordon: w.cordon(o.Cordon)})
+	}
+	return out
+}
+
+func (r *reader) undo(in *logv1.Undo) Undo {
+	out := Undo{
+		Change: in.GetChange(), Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
+		Drain: duration(in.GetDrain()),
+	}
+	for _, e := range in.GetEdits() {
+		out.Edits = append(out.Edits, UndoEdit{
+			Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), EndsBack: r.endsOf(e.GetEndsBack()), EndsGone: e.GetEndsGone(),
+		})
+	}
+	for _, p := range in.GetPauses() {
+		pause := UndoPause{Pause: pauseFromProto(p.GetPause())}
+		for _, of := range p.GetOf() {
+			pause.Of = append(pause.Of, ExpectedPause{Name: of.GetName(), Revision: of.GetRevision()})
+		}
+		out.Pauses = append(out.Pauses, pause)
+	}
+	for _, o := range in.GetCordons() {
+		out.Cordons = append(out.Cordons, UndoCordon{ID: o.GetId(), Expected: o.GetExpected(), Cordon: cordonFromProto(o.GetCordon())})
 	}
 	return out
 }

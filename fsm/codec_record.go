@@ -25,6 +25,7 @@ func headerToProto(s *State) *logv1.Header {
 		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,
 		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
 		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration), Quarantine: int64(s.quarantine),
+		HistoryBegins: beginsToProto(s.historyBegins),
 	}
 }
 
@@ -35,9 +36,16 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	s.featureLevel = in.GetFeatureLevel()
 	s.settings = r.settings(in.GetSettings())
 	s.largestDuration = duration(in.GetLargestDuration())
-	if s.quarantine = duration(in.GetQuarantine()); s.quarantine != 0 {
+	s.quarantine, s.historyBegins = duration(in.GetQuarantine()), timeFromProto(in.GetHistoryBegins())
+	if s.quarantine != 0 || in.GetHistoryBegins() != 0 {
 		r.needs(2)
 	}
+}
+
+// beginsToProto writes an instant that was checked when it was set.
+func beginsToProto(t time.Time) int64 {
+	var w writer
+	return w.time(t)
 }
 
 func (w *writer) definition(s *StoredDefinition) *logv1.StoredDefinition {
@@ -67,21 +75,31 @@ func (w *writer) pause(p *semaphore.Pause) *logv1.StoredPause {
 	if p == nil {
 		return nil
 	}
-	return &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: int64(p.Drain)}
+	return &logv1.StoredPause{Reason: p.Reason, Until: w.time(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: int64(p.Drain), Change: p.Change}
 }
 
 func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
-	if in == nil {
+	out := pauseFromProto(in)
+	if out == nil {
 		return nil
 	}
-	out := &semaphore.Pause{
-		Reason: in.GetReason(), Until: timeFromProto(in.GetUntil()), Stop: in.GetStop(), Revision: in.GetRevision(), Author: in.GetAuthor(),
-		Drain: r.drain(in.GetDrain()),
-	}
+	r.drain(in.GetDrain())
+	r.origin(out.Change)
 	if out.Drain > 0 && !out.Stop {
 		r.fail("a pause has a drain and does not stop")
 	}
 	return out
+}
+
+// pauseFromProto reads what a command says; whether it can be meant is for apply to say. The same holds for those below.
+func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
+	if in == nil {
+		return nil
+	}
+	return &semaphore.Pause{
+		Reason: in.GetReason(), Until: timeFromProto(in.GetUntil()), Stop: in.GetStop(), Revision: in.GetRevision(), Author: in.GetAuthor(),
+		Drain: duration(in.GetDrain()), Change: in.GetChange(),
+	}
 }
 
 func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
@@ -115,6 +133,13 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 		r.fail("permit %d has a drain and no holder that is to stop", out.Token)
 	}
 	return out
+}
+
+// origin notes the level of the change that first set what an undo brought back.
+func (r *reader) origin(change uint64) {
+	if change != 0 {
+		r.needs(2)
+	}
 }
 
 // drain reads what is left to wait for of a drain.
@@ -154,17 +179,26 @@ func (w *writer) cordon(c *Cordon) *logv1.StoredCordon {
 	}
 	return &logv1.StoredCordon{
 		Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
-		Author: c.Author, Reason: c.Reason, Revision: c.Revision, Drain: int64(c.Drain),
+		Author: c.Author, Reason: c.Reason, Revision: c.Revision, Drain: int64(c.Drain), Change: c.Change,
 	}
 }
 
 func (r *reader) cordon(in *logv1.StoredCordon) *Cordon {
+	out := cordonFromProto(in)
+	if out != nil {
+		r.drain(in.GetDrain())
+		r.origin(out.Change)
+	}
+	return out
+}
+
+func cordonFromProto(in *logv1.StoredCordon) *Cordon {
 	if in == nil {
 		return nil
 	}
 	return &Cordon{
 		ID: in.GetId(), GroupPattern: in.GetGroupPattern(), AcquirerPattern: in.GetAcquirerPattern(), Until: timeFromProto(in.GetUntil()),
-		Author: in.GetAuthor(), Reason: in.GetReason(), Revision: in.GetRevision(), Drain: r.drain(in.GetDrain()),
+		Author: in.GetAuthor(), Reason: in.GetReason(), Revision: in.GetRevision(), Drain: duration(in.GetDrain()), Change: in.GetChange(),
 	}
 }
 
@@ -204,23 +238,29 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 }
 
 func (w *writer) journal(e *JournalEntry) *logv1.JournalEntry {
+	more := e.Details()
 	return &logv1.JournalEntry{
 		Revision: e.Revision, Ordinal: e.Ordinal, Semaphore: e.Semaphore, Kind: uint32(e.Kind), Author: e.Author, Reason: e.Reason,
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
-		Until: w.time(e.Until), Drain: int64(e.Drain), Silence: uint32(e.Silence),
+		Drain: int64(e.Drain), Silence: uint32(e.Silence), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
+		CordonBefore: w.cordon(more.CordonBefore), EndsGone: w.ends(more.EndsGone), EndsBack: w.ends(more.EndsBack), Undoes: more.Undoes,
 	}
 }
 
 func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
-	return &JournalEntry{
+	out := JournalEntry{
 		Revision: in.GetRevision(), Ordinal: in.GetOrdinal(), Semaphore: in.GetSemaphore(),
 		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(RecoveredEvent), "kind of a journal entry")),
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
 		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),
-		Until: timeFromProto(in.GetUntil()), Drain: r.drain(in.GetDrain()), Silence: r.silence(in.GetSilence()),
-	}
+		Drain: r.drain(in.GetDrain()), Silence: r.silence(in.GetSilence()),
+	}.With(Details{
+		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
+		EndsGone: r.ends(in.GetEndsGone()), EndsBack: r.ends(in.GetEndsBack()), Undoes: in.GetUndoes(),
+	})
+	return &out
 }
 
 func (w *writer) gate(name string, g *gate, waits due) *logv1.StoredSemaphore {
@@ -228,9 +268,33 @@ func (w *writer) gate(name string, g *gate, waits due) *logv1.StoredSemaphore {
 	for _, drain := range waits.drains {
 		out.Drains = append(out.Drains, &logv1.StoredDrain{Revision: drain.Revision, Duration: int64(drain.Duration)})
 	}
-	for _, end := range waits.ends {
-		out.Reverts = append(out.Reverts, &logv1.StoredRevert{
+	out.Reverts = w.ends(waits.ends)
+	return out
+}
+
+func (w *writer) ends(ends []*EditEnd) (out []*logv1.StoredRevert) {
+	for _, end := range ends {
+		out = append(out, &logv1.StoredRevert{
 			Revision: end.Revision, Until: w.time(end.Until), Before: definitionToProto(end.Before), After: definitionToProto(end.After),
+			Drain: int64(end.Drain),
+		})
+	}
+	return out
+}
+
+func (r *reader) ends(in []*logv1.StoredRevert) []*EditEnd {
+	for _, end := range in {
+		r.needs(2)
+		r.drain(end.GetDrain())
+	}
+	return r.endsOf(in)
+}
+
+func (r *reader) endsOf(in []*logv1.StoredRevert) (out []*EditEnd) {
+	for _, end := range in {
+		out = append(out, &EditEnd{
+			Revision: end.GetRevision(), Until: timeFromProto(end.GetUntil()),
+			Before: r.definition(end.GetBefore()), After: r.definition(end.GetAfter()), Drain: duration(end.GetDrain()),
 		})
 	}
 	return out
@@ -245,11 +309,6 @@ func (r *reader) due(in *logv1.StoredSemaphore) due {
 	for _, drain := range in.GetDrains() {
 		out.drains = append(out.drains, Drain{Revision: drain.GetRevision(), Duration: r.drain(drain.GetDuration())})
 	}
-	for _, end := range in.GetReverts() {
-		out.ends = append(out.ends, &EditEnd{
-			Revision: end.GetRevision(), Until: timeFromProto(end.GetUntil()),
-			Before: r.definition(end.GetBefore()), After: r.definition(end.GetAfter()),
-		})
-	}
+	out.ends = r.ends(in.GetReverts())
 	return out
 }

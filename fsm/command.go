@@ -137,6 +137,8 @@ type SetCordon struct {
 	Author, Reason                string
 	At                            time.Time
 	Drain                         time.Duration // as in EditBatch; feature level 2
+	// RequestID, when given, has a repeat of the command do nothing, as that of an EditBatch does. Feature level 2.
+	RequestID string
 }
 
 // Uncordon ends a cordon; its result is a RevisionResult. Revision, when not 0, names the cordon's revision that it ends. Term is 0 on an operator's word.
@@ -145,6 +147,7 @@ type Uncordon struct {
 	Term, Revision uint64
 	Author, Reason string
 	At             time.Time
+	RequestID      string // as in SetCordon
 }
 
 // Pause pauses semaphores, all or nothing; its result is a RevisionResult.
@@ -155,14 +158,61 @@ type Pause struct {
 	Stop           bool
 	At             time.Time
 	Drain          time.Duration // as in EditBatch, only with Stop; feature level 2
+	RequestID      string        // as in SetCordon
 }
 
-// Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause's revision that it ends. Term is 0 on an operator's word.
+// Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause that it ends: for a timer by its
+// revision, for an operator, whose Term is 0, by the change that set it.
 type Resume struct {
 	Names          []string
 	Term, Revision uint64
 	Author, Reason string
 	At             time.Time
+	RequestID      string // as in SetCordon
+}
+
+// Undo takes one change back, as one change, all of it or nothing; its result is an UndoResult. What is to be done was planned by
+// who looked at the journal; the command carries what the plan expects to find, so that what was changed since is a conflict. A name
+// stands in it once. Feature level 2.
+type Undo struct {
+	Change         uint64 // what is taken back
+	Edits          []UndoEdit
+	Pauses         []UndoPause
+	Cordons        []UndoCordon
+	Author, Reason string
+	RequestID      string
+	At             time.Time
+	Drain          time.Duration // of Edits, as in EditBatch; pauses and cordons bring theirs
+}
+
+// UndoEdit is an edit by which a change is taken back: a create, a replace or a delete.
+type UndoEdit struct {
+	Change
+	// Pause is the one with which a created definition comes back; nil: none. Its revision is set here.
+	Pause *semaphore.Pause
+	// EndsBack are edits that wait for their end again, by revision, which each had before; EndsGone the revisions of those that
+	// no longer do. One that is not there any more is passed over. A delete has neither: all go with it.
+	EndsBack []*EditEnd
+	EndsGone []uint64
+}
+
+// UndoPause gives semaphores a pause back, or with nil lifts theirs.
+type UndoPause struct {
+	Pause *semaphore.Pause // with its Change; its revision is set here
+	Of    []ExpectedPause
+}
+
+// ExpectedPause is a semaphore with the revision of the pause that is to be found there; 0: it is not paused.
+type ExpectedPause struct {
+	Name     string
+	Revision uint64
+}
+
+// UndoCordon gives a cordon back, or with nil lifts it.
+type UndoCordon struct {
+	ID       string
+	Expected uint64  // the revision of the one that is to be found there; 0: none
+	Cordon   *Cordon // with its Change; its revision is set here
 }
 
 // Forget drops remembered firings that are not held by a permit; its result is a RevisionResult. The semaphore's low-water
@@ -288,3 +338,4 @@ func (Revert) command()            {}
 func (Sight) command()             {}
 func (NoteSilence) command()       {}
 func (EndQuarantine) command()     {}
+func (Undo) command()              {}

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -90,7 +91,12 @@ type Cordon struct {
 	Revision                      uint64
 	// Drain is for how long permits granted before Revision may go on, in full; 0 when there is none, or it is over.
 	Drain time.Duration
+	// Change is the change that first set it, when an undo brought it back at Revision; else 0.
+	Change uint64
 }
+
+// Origin is the change that set the cordon, also after an undo brought it back.
+func (c *Cordon) Origin() uint64 { return cmp.Or(c.Change, c.Revision) }
 
 // Drain lets permits of a semaphore that were granted before its revision go on although an edit shut their holders out. It
 // is not yet over: the leader's timer ends it.
@@ -105,10 +111,11 @@ type EditEnd struct {
 	Revision      uint64 // the change
 	Until         time.Time
 	Before, After *semaphore.Definition
+	Drain         time.Duration // that its end begins, if it shuts holders out; that of the edit
 }
 
-// Remembered is how a request ended: an acquire, whose permit ended or which was cancelled before it had one, or an edit. It
-// is immutable.
+// Remembered is how a request ended: an acquire, whose permit ended or which was cancelled before it had one, or a change that an
+// operator made, which is called an edit here. It is immutable.
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity

@@ -41,6 +41,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"every-command.entry":   {1, commandsOfLevel1()},
 		"every-command-2.entry": {2, commandsOfLevel2()},
 		"cut-short.entry":       {2, commandsOfCutShort()},
+		"undo.entry":            {2, commandsOfUndo()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -70,6 +71,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"every-command.snapshot":   func() *fsm.State { return storyOfLevel1(t).state() },
 		"every-command-2.snapshot": func() *fsm.State { return storyOfEveryCommand(t).state() },
 		"cut-short.snapshot":       func() *fsm.State { return storyOfCutShort(t).state() },
+		"undo.snapshot":            func() *fsm.State { return storyOfUndo(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })

@@ -11,16 +11,20 @@ const SupportedLevel uint32 = 2
 func Level(cmd Command) uint32 {
 	newer := false
 	switch c := cmd.(type) {
-	case EndDrain, Revert, Sight, NoteSilence, EndQuarantine:
+	case EndDrain, Revert, Sight, NoteSilence, EndQuarantine, Undo:
 		newer = true
 	case EditBatch:
 		newer = c.Drain != 0 || !c.Until.IsZero()
 	case Release:
 		newer = c.Job == semaphore.JobCutShort
 	case SetCordon:
-		newer = c.Drain != 0
+		newer = c.Drain != 0 || c.RequestID != ""
+	case Uncordon:
+		newer = c.RequestID != ""
 	case Pause:
-		newer = c.Drain != 0
+		newer = c.Drain != 0 || c.RequestID != ""
+	case Resume:
+		newer = c.RequestID != ""
 	case Revoke:
 		newer = c.Drain != 0 || c.UnsafeNow
 	}

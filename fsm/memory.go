@@ -25,18 +25,56 @@ type JournalEntry struct {
 	Permit *semaphore.Permit
 	// Cordon is what a CordonedEvent set and an UncordonedEvent ended; nil otherwise.
 	Cordon *Cordon
-	// Pause is what a PausedEvent set and a ResumedEvent ended; nil otherwise.
+	// Pause is what a PausedEvent set and a ResumedEvent ended, and the one with which a definition was deleted or came back; nil otherwise.
 	Pause *semaphore.Pause
+	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke, or that the end of an edit began; 0: none.
+	Drain time.Duration
+
+	// More is what few entries have; nil for none. See Details.
+	More *Details
+}
+
+// Details are what only few entries of the journal hold; zero for all others. Noted since feature level 2.
+type Details struct {
 	// Until is when an edit's fields get their old values back; zero: never.
 	Until time.Time
-	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke; 0: none.
-	Drain time.Duration
+	// PauseBefore is what a PausedEvent replaced, and CordonBefore what a CordonedEvent did.
+	PauseBefore  *semaphore.Pause
+	CordonBefore *Cordon
+	// EndsGone are the edits that end which went with a deleted definition or by an undo; EndsBack those that an undo brought back.
+	EndsGone, EndsBack []*EditEnd
+	// Undoes is the change that an undo took back; 0 for everything else.
+	Undoes uint64
+}
+
+// Details returns what few entries hold beside.
+func (e *JournalEntry) Details() Details {
+	if e.More == nil {
+		return Details{}
+	}
+	return *e.More
+}
+
+// With returns e with other details. Nothing is stored of those that say nothing.
+func (e JournalEntry) With(more Details) JournalEntry {
+	e.More = nil
+	if more.any() {
+		e.More = &more
+	}
+	return e
+}
+
+func (m *Details) any() bool {
+	return !m.Until.IsZero() || m.PauseBefore != nil || m.CordonBefore != nil || len(m.EndsGone)+len(m.EndsBack) > 0 || m.Undoes != 0
 }
 
 // note adds an entry of the current revision to the journal and lets the oldest go.
 func (d *draft) note(e JournalEntry) {
 	if d.settings.JournalPerSemaphore == 0 || d.settings.JournalTotal == 0 {
 		return
+	}
+	if d.featureLevel < 2 {
+		e.More = nil // a server of that level would not note it
 	}
 	e.Revision, e.Ordinal = d.revision, d.ordinal
 	d.ordinal++
@@ -78,6 +116,13 @@ func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
 	d.addRequest(&r)
 	d.trimRequests()
+}
+
+// rememberEdit keeps that a change of an operator was made, if it was given a request id.
+func (d *draft) rememberEdit(requestID string) {
+	if requestID != "" {
+		d.remember(Remembered{RequestID: requestID})
+	}
 }
 
 // addRequest lets the newest be found when there are two of one key: when a permit held for an operator was cancelled,

@@ -102,28 +102,61 @@ func (m *model) revert(name string, i int, at time.Time) {
 	}
 	if len(back) > 0 {
 		d.Definition, d.Version, d.UpdatedBy, d.UpdatedAt, d.Reason = restored, m.revision, "gatekeeper", at, e.Reason
-		e.After = restored
+		e.After, e.Drain = restored, end.Drain
+		m.drain(name, end.Drain)
 	}
+	m.forgetEnd(name, i, end)
+	m.note(e)
+}
+
+// forgetEnd makes the ends from i on such as if the edit that ended had not been there.
+func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	for j := i; j < len(m.ends[name]); j++ {
 		later := &m.ends[name][j]
 		later.Before, _ = semaphore.Revert(later.Before, end.Before, end.After)
 		later.After, _ = semaphore.Revert(later.After, end.Before, end.After)
 	}
-	m.note(e)
 }
 
-// schedule is what an edit of a name that was there leaves to be done.
-func (m *model) schedule(c fsm.EditBatch, change fsm.Change, before *semaphore.Definition) {
-	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == change.Name && p.State == semaphore.Live })
-	if c.Drain > 0 && live {
-		m.drains[change.Name] = newest(append(slices.Clone(m.drains[change.Name]), fsm.Drain{Revision: m.revision, Duration: c.Drain}), 16)
+// drain begins one, if there is anybody whom it could let go on.
+func (m *model) drain(name string, d time.Duration) {
+	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name && p.State == semaphore.Live })
+	if d > 0 && live {
+		m.drains[name] = newest(append(slices.Clone(m.drains[name]), fsm.Drain{Revision: m.revision, Duration: d}), 16)
 	}
+}
+
+// schedule is what an edit leaves to be done; it returns what no longer is.
+func (m *model) schedule(c fsm.EditBatch, change fsm.UndoEdit, before *semaphore.Definition) (gone []*fsm.EditEnd) {
+	name := change.Name
+	if before != nil {
+		m.drain(name, c.Drain)
+	}
+	m.ends[name] = slices.Clone(m.ends[name])
 	if change.Kind == fsm.Delete {
-		delete(m.ends, change.Name)
-	} else if !c.Until.IsZero() {
-		end := fsm.EditEnd{Revision: m.revision, Until: c.Until, Before: before, After: change.Definition}
-		m.ends[change.Name] = append(slices.Clone(m.ends[change.Name]), end)
+		for _, end := range m.ends[name] {
+			gone = append(gone, &end)
+		}
+		delete(m.ends, name)
 	}
+	for _, revision := range change.EndsGone {
+		for i, end := range m.ends[name] {
+			if end.Revision == revision {
+				gone = append(gone, &end)
+				m.ends[name] = slices.Delete(m.ends[name], i, i+1)
+				m.forgetEnd(name, i, end)
+				break
+			}
+		}
+	}
+	for _, end := range change.EndsBack {
+		m.ends[name] = append(m.ends[name], *end)
+	}
+	if change.Kind != fsm.Delete && !c.Until.IsZero() {
+		m.ends[name] = append(m.ends[name], fsm.EditEnd{Revision: m.revision, Until: c.Until, Before: before, After: change.Definition, Drain: c.Drain})
+	}
+	slices.SortFunc(m.ends[name], func(a, b fsm.EditEnd) int { return cmp.Compare(a.Revision, b.Revision) })
+	return gone
 }
 
 func (m *model) sight(c fsm.Sight) fsm.Result {

@@ -121,25 +121,31 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		return m.pause(c)
 	case fsm.Resume:
 		return m.resume(c)
+	case fsm.Undo:
+		return m.undo(c)
 	case fsm.SetCordon:
+		if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+			return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+		}
 		if c.ID == "" || badDrain(c.Drain) {
 			return fsm.InvalidResult{}
 		}
 		m.revision++
-		m.cordoned = m.revision
-		m.dropCordon(c.ID)
 		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision, Drain: c.Drain}
-		m.cordons = append(m.cordons, now)
-		m.note(fsm.JournalEntry{Kind: fsm.CordonedEvent, Cordon: &now, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain})
+		m.putCordon(c.ID, &now, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+		m.rememberEdit(c.RequestID)
 		return m.changed()
 	case fsm.Uncordon:
+		if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+			return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+		}
 		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
 		if i < 0 || c.Term != 0 && c.Term != m.term || c.Revision != 0 && c.Revision != m.cordons[i].Revision {
 			return fsm.RevisionResult{}
 		}
 		m.revision++
-		m.cordoned = m.revision
-		m.note(fsm.JournalEntry{Kind: fsm.UncordonedEvent, Author: c.Author, Reason: c.Reason, At: c.At, Cordon: m.dropCordon(c.ID)})
+		m.putCordon(c.ID, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+		m.rememberEdit(c.RequestID)
 		return m.changed()
 	case fsm.Forget:
 		return m.forget(c)
@@ -566,31 +572,38 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	}
 	m.revision++
 	for _, change := range do {
-		e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
-		now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason}
-		old := m.definition(change.Name)
-		if old != nil {
-			e.Kind, e.Before, e.Drain, e.Until = fsm.Replaced, old.Definition, c.Drain, c.Until
-			now.CreatedRevision, now.Pause = old.CreatedRevision, old.Pause
-		}
-		m.definitions = slices.DeleteFunc(m.definitions, func(d fsm.StoredDefinition) bool { return d.Definition.Name == change.Name })
-		m.deletions = slices.DeleteFunc(m.deletions, func(d deletion) bool { return d.name == change.Name })
-		if change.Kind == fsm.Delete {
-			e.Kind = fsm.Deleted
-			m.deletions = append(m.deletions, deletion{m.revision, change.Name})
-		} else {
-			e.After = change.Definition
-			m.definitions = append(m.definitions, now)
-		}
-		m.note(e)
-		if e.Before != nil {
-			m.schedule(c, change, e.Before)
-		}
+		m.change(c, fsm.UndoEdit{Change: change}, 0)
 	}
 	if c.RequestID != "" {
 		m.remember(fsm.Remembered{RequestID: c.RequestID, Skipped: skipped})
 	}
 	return fsm.EditResult{Revision: m.revision, Skipped: skipped}
+}
+
+// change makes one change of a batch or of an undo.
+func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undoes uint64) {
+	e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
+	more := fsm.Details{EndsBack: change.EndsBack, Undoes: undoes}
+	now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: m.again(change.Pause)}
+	e.Pause = now.Pause
+	if old := m.definition(change.Name); old != nil {
+		e.Kind, e.Before, e.Drain, more.Until = fsm.Replaced, old.Definition, c.Drain, c.Until
+		now.CreatedRevision, now.Pause = old.CreatedRevision, old.Pause
+	}
+	m.definitions = slices.DeleteFunc(m.definitions, func(d fsm.StoredDefinition) bool { return d.Definition.Name == change.Name })
+	m.deletions = slices.DeleteFunc(m.deletions, func(d deletion) bool { return d.name == change.Name })
+	if change.Kind == fsm.Delete {
+		e.Kind = fsm.Deleted
+		if m.level >= 2 {
+			e.Pause = now.Pause
+		}
+		m.deletions = append(m.deletions, deletion{m.revision, change.Name})
+	} else {
+		e.After = change.Definition
+		m.definitions = append(m.definitions, now)
+	}
+	more.EndsGone = m.schedule(c, change, e.Before)
+	m.note(e.With(more))
 }
 
 func (m *model) wasDeleted(name string) bool {
@@ -607,19 +620,25 @@ func (m *model) badNames(names []string) bool {
 }
 
 func (m *model) pause(c fsm.Pause) fsm.Result {
+	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+		return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+	}
 	if m.badNames(c.Names) || badDrain(c.Drain) || c.Drain > 0 && !c.Stop {
 		return fsm.InvalidResult{}
 	}
 	m.revision++
 	for _, name := range c.Names {
 		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author, Drain: c.Drain}
-		m.definition(name).Pause = p
-		m.note(fsm.JournalEntry{Kind: fsm.PausedEvent, Semaphore: name, Pause: p, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain})
+		m.putPause(name, p, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
+	m.rememberEdit(c.RequestID)
 	return m.changed()
 }
 
 func (m *model) resume(c fsm.Resume) fsm.Result {
+	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+		return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+	}
 	if c.Term == 0 && m.badNames(c.Names) {
 		return fsm.InvalidResult{}
 	}
@@ -629,19 +648,22 @@ func (m *model) resume(c fsm.Resume) fsm.Result {
 	any := false
 	for _, name := range c.Names {
 		d := m.definition(name)
-		if d == nil || d.Pause == nil || c.Revision != 0 && c.Revision != d.Pause.Revision {
+		if d == nil || d.Pause == nil {
+			continue
+		}
+		if c.Revision != 0 && c.Revision != d.Pause.Revision && (c.Term != 0 || d.Pause.Change == 0 || c.Revision != d.Pause.Change) {
 			continue
 		}
 		if !any {
 			any = true
 			m.revision++
 		}
-		m.note(fsm.JournalEntry{Kind: fsm.ResumedEvent, Semaphore: name, Pause: d.Pause, Author: c.Author, Reason: c.Reason, At: c.At})
-		d.Pause = nil
+		m.putPause(name, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
 	if !any {
 		return fsm.RevisionResult{}
 	}
+	m.rememberEdit(c.RequestID)
 	return m.changed()
 }
 

@@ -141,6 +141,11 @@ func (d draw) command() fsm.Command {
 	return d.otherCommand()
 }
 
+// request is the request id of a change that an operator makes; most are given none, as level 1 has none.
+func (d draw) request() string {
+	return pick(d, "request of a change", append(slices.Repeat([]string{""}, 6), modelRequests...)...)
+}
+
 func (d draw) drain() time.Duration {
 	return pick(d, "drain", 0, 0, 0, time.Minute, time.Hour, 25*time.Hour)
 }
@@ -244,7 +249,7 @@ func (d draw) otherCommand() fsm.Command {
 		return rapid.Uint64Range(1, d.m.revision+1).Draw(d.T, "revision")
 	}
 	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "cancel",
-		"cordon", "uncordon", "pause", "resume", "resume", "forget", "configure", "retire", "level") {
+		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level") {
 	case "extend":
 		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
 	case "abandon":
@@ -260,16 +265,18 @@ func (d draw) otherCommand() fsm.Command {
 	case "cancel":
 		return fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
 	case "cordon":
-		return fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at(), Drain: d.drain()}
+		return fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at(), Drain: d.drain(), RequestID: d.request()}
 	case "uncordon":
-		return fsm.Uncordon{ID: pick(d, "id", "k", "l"), Term: operatorOrTimer(), Revision: revision(), Reason: d.text("reason"), At: d.at()}
+		return fsm.Uncordon{ID: pick(d, "id", "k", "l"), Term: operatorOrTimer(), Revision: revision(), Reason: d.text("reason"), At: d.at(), RequestID: d.request()}
 	case "pause":
 		return fsm.Pause{
 			Names: names(), Reason: d.text("reason"), Until: d.at(), Stop: rapid.Bool().Draw(d.T, "stop"), Author: d.text("author"), At: d.at(),
-			Drain: d.drain(),
+			Drain: d.drain(), RequestID: d.request(),
 		}
 	case "resume":
-		return fsm.Resume{Names: names(), Term: operatorOrTimer(), Revision: revision(), Author: d.text("author"), At: d.at()}
+		return fsm.Resume{Names: names(), Term: operatorOrTimer(), Revision: revision(), Author: d.text("author"), At: d.at(), RequestID: d.request()}
+	case "undo":
+		return d.undo()
 	case "forget":
 		f := fsm.Forget{Semaphore: d.name(), Term: d.timer(), Names: rapid.SliceOfN(rapid.SampledFrom([]string{"f", "g"}), 0, 2).Draw(d.T, "firings")}
 		if rapid.Bool().Draw(d.T, "by due time") {

@@ -149,6 +149,9 @@ func (s *State) Ends(sem string) []*EditEnd {
 // believe in them; 0 when there is nothing to wait for. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
+// HistoryBegins is when a recovery last lost permits: the journal does not tell who held what before it. Zero when none did.
+func (s *State) HistoryBegins() time.Time { return s.historyBegins }
+
 // Sightings are who was seen asking, by group, then by acquirer: the last of each, the MaxSightings newest.
 func (s *State) Sightings() iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) { s.sightings.Scan(yield) }
@@ -178,7 +181,7 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	return k.request
 }
 
-// EditRequest tells what the batch of edits of that request id did; or returns nil.
+// EditRequest tells what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an undo; or returns nil.
 func (s *State) EditRequest(requestID string) *Remembered {
 	return s.Request("", semaphore.Identity{}, requestID)
 }

@@ -24,6 +24,9 @@ type Recovery struct {
 	// safe only when the folders of a majority of the last voters were read. Without it every live permit is lost, as if it had
 	// expired, what cooled is free, and for the largest max_duration ever in force nothing is granted.
 	KeepPermits bool
+	// MaxDuration is the largest max_duration that was ever in force, as far as who recovers knows; the largest that was found counts
+	// when it is longer. 0: as was found.
+	MaxDuration time.Duration
 	// UnsafeGrantAfter, when not nil, is granted after instead: an operator's word that every old holder has stopped by then. It
 	// is journaled, and has no place beside KeepPermits.
 	UnsafeGrantAfter *time.Duration
@@ -60,11 +63,13 @@ func (r Recovery) validate(s *State) error {
 		return fmt.Errorf("the new cluster needs an id of its own, not %q", r.ClusterID)
 	case r.At.Unix() <= 0 || r.At.After(latest):
 		return fmt.Errorf("the clock says %v: tokens could go on below those that were given", r.At)
+	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxMaxDuration):
+		return fmt.Errorf("the largest max_duration %v is not within %v and %v", r.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case r.UnsafeGrantAfter == nil:
 	case r.KeepPermits:
 		return errors.New("permits that are kept need no time after which to grant")
-	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > fullQuarantine(s.largestDuration):
-		return fmt.Errorf("granting after %v is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, fullQuarantine(s.largestDuration))
+	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > r.fullQuarantine(s):
+		return fmt.Errorf("granting after %v is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, r.fullQuarantine(s))
 	}
 	for _, id := range r.Retired {
 		if id == "" {
@@ -78,6 +83,10 @@ func (r Recovery) validate(s *State) error {
 // ever granted has certainly ended.
 func (s *State) FullQuarantine() time.Duration { return fullQuarantine(s.largestDuration) }
 
+func (r Recovery) fullQuarantine(s *State) time.Duration {
+	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
+}
+
 // fullQuarantine is how long a permit can be believed in that nobody here knows of.
 func fullQuarantine(largest time.Duration) time.Duration { return largest + semaphore.Grace(largest) }
 
@@ -85,11 +94,15 @@ func fullQuarantine(largest time.Duration) time.Duration { return largest + sema
 func (d *draft) recover(r Recovery) {
 	old := d.clusterID
 	d.clusterID = r.ClusterID
+	d.largestDuration = max(d.largestDuration, r.MaxDuration)
 	d.featureLevel = max(d.featureLevel, 2) // a quarantine needs it, and one server supports what it supports
 	floor := uint64(r.At.Unix()) << 20
 	d.lastToken = max(d.lastToken, floor) + 1
 	d.revision = max(d.revision, floor)
 	d.advance()
+	if !r.KeepPermits {
+		d.historyBegins = time.Unix(0, r.At.UnixNano()).UTC() // as a snapshot has it
+	}
 	for _, id := range r.Retired {
 		if !d.Retired(id) {
 			d.retire(id)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -147,6 +148,7 @@ func (in *restoring) definition(s *StoredDefinition) {
 	in.requireRevision(s.CreatedRevision, "definition "+name)
 	if s.Pause != nil {
 		in.requireRevision(s.Pause.Revision, "the pause of definition "+name)
+		in.origin(s.Pause.Change, s.Pause.Revision, "the pause of definition "+name)
 	}
 	in.d.setDefinition(name, s)
 }
@@ -204,7 +206,15 @@ func (in *restoring) cordon(c *Cordon) {
 	n := len(in.d.cordons)
 	in.require(c.ID != "" && (n == 0 || in.d.cordons[n-1].ID < c.ID), "cordon %q is out of order", c.ID)
 	in.require(c.Revision > 0 && c.Revision <= in.d.cordonRevision, "cordon %q has revision %d, the last one is %d", c.ID, c.Revision, in.d.cordonRevision)
+	in.origin(c.Change, c.Revision, "a cordon")
 	in.d.cordons = append(in.d.cordons, c)
+}
+
+// origin checks the change that set what an undo brought back at revision.
+func (in *restoring) origin(change, revision uint64, what string) {
+	if change != 0 && change >= revision {
+		in.r.fail("%s of revision %d was brought back from change %d, which was not before it", what, revision, change)
+	}
 }
 
 func (in *restoring) request(m *Remembered) {
@@ -255,30 +265,62 @@ func (in *restoring) journal(e *JournalEntry) {
 }
 
 // closing checks the cordon or pause of a journal entry: there is one if, and only if, the entry is of that kind; what it set has
-// its own revision, what it ended an older one.
+// its own revision, what it ended or replaced an older one. A definition may be deleted with a pause, and come back with one.
 func (in *restoring) closing(e *JournalEntry) {
 	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
 		in.r.fail("journal entry %d.%d of kind %d has a cordon, or lacks one", e.Revision, e.Ordinal, e.Kind)
 	} else if c != nil && (c.ID == "" || e.Semaphore != "" || !closed(e, CordonedEvent, c.Revision)) {
 		in.r.fail("journal entry %d.%d is not of its cordon %q of revision %d", e.Revision, e.Ordinal, c.ID, c.Revision)
 	}
-	if p := e.Pause; (p != nil) != (e.Kind == PausedEvent || e.Kind == ResumedEvent) {
+	p, moved := e.Pause, e.Kind == Created || e.Kind == Deleted
+	if moved && p != nil {
+		in.r.needs(2)
+	}
+	set := PausedEvent
+	if e.Kind == Created {
+		set = Created
+	}
+	if (p != nil) != (e.Kind == PausedEvent || e.Kind == ResumedEvent) && !moved {
 		in.r.fail("journal entry %d.%d of kind %d has a pause, or lacks one", e.Revision, e.Ordinal, e.Kind)
-	} else if p != nil && (e.Semaphore == "" || !closed(e, PausedEvent, p.Revision)) {
+	} else if p != nil && (e.Semaphore == "" || !closed(e, set, p.Revision)) {
 		in.r.fail("journal entry %d.%d of %q is not of its pause of revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
+	}
+	in.undoable(e)
+}
+
+// undoable checks what a journal entry holds for an undo, and what it tells of one.
+func (in *restoring) undoable(e *JournalEntry) {
+	more := e.Details()
+	if e.More != nil {
+		in.r.needs(2)
+	}
+	edits := e.Kind == Created || e.Kind == Replaced || e.Kind == Deleted
+	switch {
+	case more.PauseBefore != nil && (e.Kind != PausedEvent || more.PauseBefore.Revision == 0 || more.PauseBefore.Revision >= e.Revision),
+		more.CordonBefore != nil && (e.Kind != CordonedEvent || more.CordonBefore.Revision == 0 || more.CordonBefore.Revision >= e.Revision):
+		in.r.fail("journal entry %d.%d of kind %d replaced something that was not before it", e.Revision, e.Ordinal, e.Kind)
+	case len(more.EndsGone) > MaxEditEnds || len(more.EndsBack) > MaxEditEnds || len(more.EndsGone)+len(more.EndsBack) > 0 && !edits:
+		in.r.fail("journal entry %d.%d of kind %d has %d edits that end, and %d that end again",
+			e.Revision, e.Ordinal, e.Kind, len(more.EndsGone), len(more.EndsBack))
+	case more.Undoes != 0 && (more.Undoes >= e.Revision || !edits && (e.Kind < PausedEvent || e.Kind > UncordonedEvent)):
+		in.r.fail("journal entry %d.%d of kind %d cannot have undone change %d", e.Revision, e.Ordinal, e.Kind, more.Undoes)
+	}
+	for _, end := range slices.Concat(more.EndsGone, more.EndsBack) {
+		in.end(e.Semaphore, end, 0)
 	}
 }
 
 // told checks what only some kinds of entries tell.
 func (in *restoring) told(e *JournalEntry) {
-	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent
-	if e.Kind >= DrainedEvent || !e.Until.IsZero() {
+	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent ||
+		e.Kind == RevertedEvent
+	if e.Kind >= DrainedEvent {
 		in.r.needs(2)
 	}
 	switch {
 	case e.Drain > 0 && !drains:
 		in.r.fail("journal entry %d.%d of kind %d has a drain", e.Revision, e.Ordinal, e.Kind)
-	case !e.Until.IsZero() && e.Kind != Replaced:
+	case !e.Details().Until.IsZero() && e.Kind != Replaced:
 		in.r.fail("journal entry %d.%d of kind %d has an end", e.Revision, e.Ordinal, e.Kind)
 	case (e.Silence != Heard) != (e.Kind == SilentEvent):
 		in.r.fail("journal entry %d.%d of kind %d has a silence, or lacks one", e.Revision, e.Ordinal, e.Kind)
@@ -324,12 +366,17 @@ func (in *restoring) due(name string, waits due) {
 	}
 	last = 0
 	for _, end := range waits.ends {
-		in.requireRevision(end.Revision, "an edit that ends, of semaphore "+name)
-		in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has an edit that ends of revision %d after one of %d", name, end.Revision, last)
-		in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
-			"semaphore %q has an edit that ends of something else", name)
+		in.end(name, end, last)
 		last = end.Revision
 	}
+}
+
+// end checks an edit that ends, of that name; the one before it is of revision last.
+func (in *restoring) end(name string, end *EditEnd, last uint64) {
+	in.requireRevision(end.Revision, "an edit that ends, of semaphore "+name)
+	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has an edit that ends of revision %d after one of %d", name, end.Revision, last)
+	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
+		"semaphore %q has an edit that ends of something else", name)
 }
 
 func (in *restoring) sighting(seen Sighting) {

@@ -239,7 +239,22 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		})},
 		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause = nil })},
 		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause = nil })},
-		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { journal(r).Pause = &logv1.StoredPause{Revision: 1} })},
+		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).Pause = &logv1.StoredPause{Revision: 1} })},
+		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.Deleted).Pause = &logv1.StoredPause{Revision: 1 << 40} })},
+		{"replaced something that was not before it", edit(func(r []*logv1.Record) {
+			noted(r, fsm.PausedEvent).PauseBefore = &logv1.StoredPause{Revision: noted(r, fsm.PausedEvent).GetRevision()}
+		})},
+		{"replaced something that was not before it", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).CordonBefore = &logv1.StoredCordon{Revision: 1} })},
+		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Undoes = noted(r, fsm.PausedEvent).GetRevision() })},
+		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Undoes = 1 })},
+		{"edits that end, and", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
+		{"an edit that ends of something else", edit(func(r []*logv1.Record) {
+			noted(r, fsm.Deleted).EndsGone = []*logv1.StoredRevert{{Revision: 1, Until: 1}}
+		})},
+		{"was brought back from change", edit(func(r []*logv1.Record) {
+			p := find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause
+			p.Change = p.Revision
+		})},
 		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Semaphore = "" })},
 		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause.Revision-- })},
 		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause.Revision = 0 })},

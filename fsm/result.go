@@ -74,14 +74,24 @@ const (
 	ConflictExists ConflictKind = iota + 1 // create: the name is taken
 	ConflictAbsent                         // replace, delete: there is no such definition
 	ConflictStale                          // replace, delete: its version is not the expected one
+	ConflictPause                          // undo: its pause is not the expected one
+	ConflictCordon                         // undo: the cordon of that name is not the expected one
 )
 
-// Conflict names the edit at fault in a refused batch.
+// Conflict names what is at fault in a refused batch or undo.
 type Conflict struct {
-	Index   int
+	Index   int // of the edit
 	Kind    ConflictKind
 	Name    string
 	Current *StoredDefinition // as it is; nil when absent
+}
+
+// UndoResult is the result of an Undo.
+type UndoResult struct {
+	Revision uint64 // of the change; 0 when nothing happened
+	Conflict *Conflict
+	// Repeated: this request id was applied before, and Revision is that of what it did then.
+	Repeated bool
 }
 
 // EditResult is the result of an EditBatch.
@@ -98,6 +108,8 @@ type EditResult struct {
 type RevisionResult struct {
 	Applied  bool   // false: nothing happened
 	Revision uint64 // of the change; 0 when nothing happened
+	// Repeated: this request id was applied before, and Revision is that of what it did then; nothing happened now.
+	Repeated bool
 }
 
 // InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no such
@@ -109,5 +121,6 @@ func (PermitResult) result()   {}
 func (ReleaseResult) result()  {}
 func (CancelResult) result()   {}
 func (EditResult) result()     {}
+func (UndoResult) result()     {}
 func (RevisionResult) result() {}
 func (InvalidResult) result()  {}

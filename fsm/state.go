@@ -45,6 +45,8 @@ type State struct {
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0: none
+	// historyBegins is when a recovery last lost permits, of which the journal says nothing; zero: none did.
+	historyBegins time.Time
 }
 
 // gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as

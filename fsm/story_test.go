@@ -13,7 +13,7 @@ import (
 
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
-	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort())
+	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -91,6 +91,38 @@ func commandsOfCutShort() []fsm.Command {
 	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
 }
 
+// commandsOfUndo are an undo of each kind, and the request ids of an operator's changes, which came into feature level 2 later. They are
+// frozen too.
+func commandsOfUndo() []fsm.Command {
+	pause := &semaphore.Pause{Reason: "moving", Until: at(600), Stop: true, Revision: 9, Author: "ann", Drain: time.Minute, Change: 9}
+	end := &fsm.EditEnd{Revision: 4, Until: at(700), Before: definition("import"), After: definition("import", permits(9)), Drain: time.Minute}
+	return []fsm.Command{
+		fsm.Undo{
+			Change: 9, Author: "ann", Reason: "not that one", RequestID: "u1", At: at(50), Drain: time.Minute,
+			Edits: []fsm.UndoEdit{
+				{Change: fsm.Change{Kind: fsm.Create, Name: "gone", Definition: definition("gone")}, Pause: pause},
+				{
+					Change:   fsm.Change{Kind: fsm.Replace, Name: "import", Definition: definition("import"), ExpectedVersion: 5},
+					EndsBack: []*fsm.EditEnd{end}, EndsGone: []uint64{7},
+				},
+				{Change: fsm.Change{Kind: fsm.Delete, Name: "fresh", ExpectedVersion: 6}},
+			},
+			Pauses: []fsm.UndoPause{
+				{Pause: pause, Of: []fsm.ExpectedPause{{Name: "a", Revision: 7}, {Name: "b"}}}, {Of: []fsm.ExpectedPause{{Name: "c", Revision: 8}}},
+			},
+			Cordons: []fsm.UndoCordon{
+				{ID: "rack", Expected: 3, Cordon: &fsm.Cordon{ID: "rack", AcquirerPattern: "app8", GroupPattern: "dr", Until: at(800), Author: "ann",
+					Reason: "heat", Revision: 2, Drain: time.Minute, Change: 2}},
+				{ID: "host", Expected: 4},
+			},
+		},
+		fsm.Pause{Names: []string{"import"}, RequestID: "p1", At: at(51)},
+		fsm.Resume{Names: []string{"import"}, RequestID: "p2", At: at(52)},
+		fsm.SetCordon{ID: "rack", AcquirerPattern: "app8", RequestID: "p3", At: at(53)},
+		fsm.Uncordon{ID: "rack", RequestID: "p4", At: at(54)},
+	}
+}
+
 func jobEnds() []semaphore.JobEnd {
 	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort}
 }
@@ -115,7 +147,7 @@ func TestEveryCommand_HasEveryFieldSet_AndComesBackSo(t *testing.T) {
 // The same for what is stored: every field of it comes up in the story, and is there after a restart.
 func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields := unset{}
-	fields.look(everything(storyOfEveryCommand(t).state()))
+	fields.look(everything(storyOfUndo(t).state()))
 	fields.report(t)
 }
 
@@ -246,6 +278,47 @@ func storyOfCutShort(tb tester) *log {
 		l.grant(cut.name, cut.firing, firing(cut.firing, 300))
 		l.apply(fsm.Release{Token: l.state().LastToken(), Job: semaphore.JobCutShort, Cooling: cut.cooling, At: at(50)})
 	}
+	return l
+}
+
+// storyOfUndo goes on with what was undone: a pause and a cordon that had replaced others, a deletion while paused and with an end to
+// come, and an edit that ends, whose undo was undone. It is frozen too.
+func storyOfUndo(tb tester) *log {
+	l := storyOfCutShort(tb)
+	l.define("moved", permits(2))
+	l.define("night", permits(2))
+	temporary := l.replace("night", permits(5))
+	temporary.Until, temporary.Drain = at(900), time.Minute
+	l.apply(temporary)
+	ends := l.state().Ends("night")
+	now := l.state().Definition("night")
+	l.apply(fsm.Undo{Change: now.Version, Edits: []fsm.UndoEdit{{
+		Change: fsm.Change{Kind: fsm.Replace, Name: "night", Definition: ends[0].Before, ExpectedVersion: now.Version}, EndsGone: []uint64{ends[0].Revision},
+	}}, Author: "ann", RequestID: "u2"})
+	undo := l.state().Revision()
+	l.apply(fsm.Undo{Change: undo, Edits: []fsm.UndoEdit{{
+		Change: fsm.Change{Kind: fsm.Replace, Name: "night", Definition: ends[0].After, ExpectedVersion: undo}, EndsBack: ends,
+	}}, Author: "bob", RequestID: "u3"})
+	l.apply(fsm.Pause{Names: []string{"moved", "night"}, Reason: "moon", Until: at(950), Stop: true, Author: "ann", Drain: time.Minute})
+	first := l.state().Definition("moved").Pause
+	l.apply(fsm.Pause{Names: []string{"moved"}, Reason: "again", Author: "bob"})
+	back := *first
+	back.Change = first.Revision
+	l.apply(fsm.Undo{
+		Change: l.state().Revision(), Pauses: []fsm.UndoPause{{Pause: &back, Of: []fsm.ExpectedPause{{Name: "moved", Revision: l.state().Revision()}}}}, Author: "bob",
+	})
+	d := l.state().Definition("night")
+	l.apply(edits(remove("night", d.Version)))
+	deleted := l.state().Revision()
+	l.apply(fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
+		Change: fsm.Change{Kind: fsm.Create, Name: "night", Definition: d.Definition}, Pause: &back, EndsBack: ends,
+	}}, Author: "cyd"})
+	l.apply(fsm.SetCordon{ID: "row", GroupPattern: "row-1", Author: "ann"}, fsm.SetCordon{ID: "row", GroupPattern: "row-2", Author: "bob"})
+	row := l.state().Cordons()
+	second := row[len(row)-1]
+	l.apply(fsm.Undo{Change: second.Revision, Cordons: []fsm.UndoCordon{{
+		ID: "row", Expected: second.Revision, Cordon: &fsm.Cordon{GroupPattern: "row-1", Author: "ann", Change: second.Revision - 1},
+	}}, Author: "cyd"})
 	return l
 }
 

@@ -1,6 +1,9 @@
 package semaphore
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Bounds of what a definition and a request may say. They are part of the contract with clients.
 const (
@@ -87,4 +90,9 @@ type Pause struct {
 	// Drain is for how long permits granted before Revision may go on although Stop is set, in full; 0 when there is none, or it
 	// is over.
 	Drain time.Duration
+	// Change is the change that first set it, when an undo brought it back at Revision; else 0.
+	Change uint64
 }
+
+// Origin is the change that set the pause, also after an undo brought it back.
+func (p *Pause) Origin() uint64 { return cmp.Or(p.Change, p.Revision) }

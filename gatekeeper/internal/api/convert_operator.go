@@ -23,7 +23,7 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 	out := &gatekeeperv1.HistoryEntry{
 		Revision: e.Revision, Ordinal: e.Ordinal, Kind: gatekeeperv1.EventKind(e.Kind), Semaphore: e.Semaphore,
 		Author: e.Author, Reason: e.Reason, At: toTimestamp(e.At), Permit: toPermit(e.Permit), Cordon: toCordon(e.Cordon),
-		Pause: toPause(e.Pause), Until: toTimestamp(e.Until), Drain: toOptionalDuration(e.Drain),
+		Pause: toPause(e.Pause), Until: toTimestamp(e.Details().Until), Drain: toOptionalDuration(e.Drain),
 		Silence: gatekeeperv1.SilenceKind(e.Silence),
 	}
 	if e.Before != nil {

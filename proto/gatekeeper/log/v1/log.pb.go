@@ -105,6 +105,7 @@ type Command struct {
 	//	*Command_Sight
 	//	*Command_NoteSilence
 	//	*Command_EndQuarantine
+	//	*Command_Undo
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -354,6 +355,15 @@ func (x *Command) GetEndQuarantine() *EndQuarantine {
 	return nil
 }
 
+func (x *Command) GetUndo() *Undo {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_Undo); ok {
+			return x.Undo
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -451,6 +461,10 @@ type Command_EndQuarantine struct {
 	EndQuarantine *EndQuarantine `protobuf:"bytes,23,opt,name=end_quarantine,json=endQuarantine,proto3,oneof"`
 }
 
+type Command_Undo struct {
+	Undo *Undo `protobuf:"bytes,24,opt,name=undo,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -496,6 +510,8 @@ func (*Command_Sight) isCommand_Kind() {}
 func (*Command_NoteSilence) isCommand_Kind() {}
 
 func (*Command_EndQuarantine) isCommand_Kind() {}
+
+func (*Command_Undo) isCommand_Kind() {}
 
 type Identity struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1641,7 +1657,9 @@ type Cordon struct {
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	At     int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
 	// As in EditBatch. Feature level 2.
-	Drain         int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	// Remembered as that of an EditBatch is. Feature level 2.
+	RequestId     string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1732,6 +1750,13 @@ func (x *Cordon) GetDrain() int64 {
 	return 0
 }
 
+func (x *Cordon) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
 type Uncordon struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1742,6 +1767,7 @@ type Uncordon struct {
 	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	At            int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	RequestId     string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1818,6 +1844,13 @@ func (x *Uncordon) GetAt() int64 {
 	return 0
 }
 
+func (x *Uncordon) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
 type Pause struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Names  []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -1827,7 +1860,8 @@ type Pause struct {
 	Author string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	At     int64                  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	// As in EditBatch; only with stop. Feature level 2.
-	Drain         int64 `protobuf:"varint,7,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain         int64  `protobuf:"varint,7,opt,name=drain,proto3" json:"drain,omitempty"`
+	RequestId     string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1911,6 +1945,13 @@ func (x *Pause) GetDrain() int64 {
 	return 0
 }
 
+func (x *Pause) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
 type Resume struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -1921,6 +1962,7 @@ type Resume struct {
 	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	At            int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	RequestId     string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1995,6 +2037,13 @@ func (x *Resume) GetAt() int64 {
 		return x.At
 	}
 	return 0
+}
+
+func (x *Resume) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
 }
 
 // Forget drops remembered firings and raises the semaphore's low-water mark.
@@ -2706,6 +2755,358 @@ func (x *EndQuarantine) GetAt() int64 {
 	return 0
 }
 
+// Undo takes one change back: all of it, or nothing when anything that it expects is not so.
+type Undo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change that is taken back.
+	Change    uint64        `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
+	Edits     []*UndoEdit   `protobuf:"bytes,2,rep,name=edits,proto3" json:"edits,omitempty"`
+	Pauses    []*UndoPause  `protobuf:"bytes,3,rep,name=pauses,proto3" json:"pauses,omitempty"`
+	Cordons   []*UndoCordon `protobuf:"bytes,4,rep,name=cordons,proto3" json:"cordons,omitempty"`
+	Author    string        `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	Reason    string        `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	RequestId string        `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	At        int64         `protobuf:"fixed64,8,opt,name=at,proto3" json:"at,omitempty"`
+	// Of the edits, as in EditBatch.
+	Drain         int64 `protobuf:"varint,9,opt,name=drain,proto3" json:"drain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Undo) Reset() {
+	*x = Undo{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Undo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Undo) ProtoMessage() {}
+
+func (x *Undo) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Undo.ProtoReflect.Descriptor instead.
+func (*Undo) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Undo) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
+func (x *Undo) GetEdits() []*UndoEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *Undo) GetPauses() []*UndoPause {
+	if x != nil {
+		return x.Pauses
+	}
+	return nil
+}
+
+func (x *Undo) GetCordons() []*UndoCordon {
+	if x != nil {
+		return x.Cordons
+	}
+	return nil
+}
+
+func (x *Undo) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *Undo) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Undo) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *Undo) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Undo) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
+type UndoEdit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Create, replace or delete.
+	Change *Change `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
+	// Of a create: the pause with which the definition comes back.
+	Pause *StoredPause `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
+	// Edits that end: those that wait for their end again, and the revisions of those that no longer do.
+	EndsBack      []*StoredRevert `protobuf:"bytes,3,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
+	EndsGone      []uint64        `protobuf:"varint,4,rep,packed,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoEdit) Reset() {
+	*x = UndoEdit{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoEdit) ProtoMessage() {}
+
+func (x *UndoEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoEdit.ProtoReflect.Descriptor instead.
+func (*UndoEdit) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *UndoEdit) GetChange() *Change {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *UndoEdit) GetPause() *StoredPause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
+}
+
+func (x *UndoEdit) GetEndsBack() []*StoredRevert {
+	if x != nil {
+		return x.EndsBack
+	}
+	return nil
+}
+
+func (x *UndoEdit) GetEndsGone() []uint64 {
+	if x != nil {
+		return x.EndsGone
+	}
+	return nil
+}
+
+// UndoPause gives semaphores a pause back, or lifts theirs.
+type UndoPause struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent: lifted.
+	Pause         *StoredPause     `protobuf:"bytes,1,opt,name=pause,proto3" json:"pause,omitempty"`
+	Of            []*ExpectedPause `protobuf:"bytes,2,rep,name=of,proto3" json:"of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoPause) Reset() {
+	*x = UndoPause{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoPause) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoPause) ProtoMessage() {}
+
+func (x *UndoPause) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoPause.ProtoReflect.Descriptor instead.
+func (*UndoPause) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *UndoPause) GetPause() *StoredPause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
+}
+
+func (x *UndoPause) GetOf() []*ExpectedPause {
+	if x != nil {
+		return x.Of
+	}
+	return nil
+}
+
+// ExpectedPause is a semaphore, and the revision of the pause that it is expected to have; 0: none.
+type ExpectedPause struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Revision      uint64                 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpectedPause) Reset() {
+	*x = ExpectedPause{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpectedPause) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpectedPause) ProtoMessage() {}
+
+func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpectedPause.ProtoReflect.Descriptor instead.
+func (*ExpectedPause) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ExpectedPause) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ExpectedPause) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+// UndoCordon gives a cordon back, or lifts it.
+type UndoCordon struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The revision of the cordon that is expected; 0: none.
+	Expected uint64 `protobuf:"varint,2,opt,name=expected,proto3" json:"expected,omitempty"`
+	// Absent: lifted.
+	Cordon        *StoredCordon `protobuf:"bytes,3,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoCordon) Reset() {
+	*x = UndoCordon{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoCordon) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoCordon) ProtoMessage() {}
+
+func (x *UndoCordon) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoCordon.ProtoReflect.Descriptor instead.
+func (*UndoCordon) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *UndoCordon) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *UndoCordon) GetExpected() uint64 {
+	if x != nil {
+		return x.Expected
+	}
+	return 0
+}
+
+func (x *UndoCordon) GetCordon() *StoredCordon {
+	if x != nil {
+		return x.Cordon
+	}
+	return nil
+}
+
 // Record is one length-prefixed piece of a snapshot. The header comes first, the trailer last, and between them the
 // records in the order of the field numbers here, each kind sorted by its key.
 type Record struct {
@@ -2731,7 +3132,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2743,7 +3144,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2756,7 +3157,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -2966,14 +3367,16 @@ type Header struct {
 	// The largest max_duration ever in force, nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
 	// How long after a promotion nothing is granted, nanoseconds, until EndQuarantine; 0: no recovery is being waited out. Feature level 2.
-	Quarantine    int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
+	Quarantine int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
+	// When a recovery last lost permits, Unix nanoseconds; 0: none did. Of what was held before, the journal does not tell all. Feature level 2.
+	HistoryBegins int64 `protobuf:"fixed64,12,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2985,7 +3388,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2998,7 +3401,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -3078,6 +3481,13 @@ func (x *Header) GetQuarantine() int64 {
 	return 0
 }
 
+func (x *Header) GetHistoryBegins() int64 {
+	if x != nil {
+		return x.HistoryBegins
+	}
+	return 0
+}
+
 type StoredDefinition struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Definition      *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -3093,7 +3503,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3105,7 +3515,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3118,7 +3528,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -3178,14 +3588,16 @@ type StoredPause struct {
 	Revision uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	// What is left to wait for of its drain: nanoseconds in full, or 0 when it is over. Feature level 2.
-	Drain         int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
+	// The change that first set it, when an undo brought it back; else 0. Feature level 2.
+	Change        uint64 `protobuf:"varint,7,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3197,7 +3609,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3210,7 +3622,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -3255,6 +3667,13 @@ func (x *StoredPause) GetDrain() int64 {
 	return 0
 }
 
+func (x *StoredPause) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
 // StoredSemaphore is what outlives edits of a definition, and its deletion while permits live.
 type StoredSemaphore struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -3272,7 +3691,7 @@ type StoredSemaphore struct {
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3284,7 +3703,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3297,7 +3716,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -3347,7 +3766,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3359,7 +3778,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3372,7 +3791,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -3393,17 +3812,19 @@ func (x *StoredDrain) GetDuration() int64 {
 type StoredRevert struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change.
-	Revision      uint64      `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	Until         int64       `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
-	Before        *Definition `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
-	After         *Definition `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	Revision uint64      `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Until    int64       `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
+	Before   *Definition `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	After    *Definition `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	// The drain that its end begins, nanoseconds.
+	Drain         int64 `protobuf:"varint,5,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3836,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3849,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -3459,6 +3880,13 @@ func (x *StoredRevert) GetAfter() *Definition {
 	return nil
 }
 
+func (x *StoredRevert) GetDrain() int64 {
+	if x != nil {
+		return x.Drain
+	}
+	return 0
+}
+
 type StoredPermit struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -3486,7 +3914,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3498,7 +3926,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3511,7 +3939,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -3643,7 +4071,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3655,7 +4083,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3668,7 +4096,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -3730,14 +4158,15 @@ type StoredCordon struct {
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Revision        uint64                 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
 	// As in StoredPause. Feature level 2.
-	Drain         int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain         int64  `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3749,7 +4178,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3762,7 +4191,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -3821,7 +4250,14 @@ func (x *StoredCordon) GetDrain() int64 {
 	return 0
 }
 
-// StoredRequest remembers how an acquire or an edit ended.
+func (x *StoredCordon) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
+// StoredRequest remembers how an acquire or a change of an operator ended.
 type StoredRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty for an edit.
@@ -3841,7 +4277,7 @@ type StoredRequest struct {
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3853,7 +4289,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3866,7 +4302,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -3928,7 +4364,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3940,7 +4376,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3953,7 +4389,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -3979,7 +4415,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3991,7 +4427,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4004,7 +4440,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StoredMember) GetId() string {
@@ -4028,7 +4464,7 @@ type JournalEntry struct {
 	Permit *StoredPermit `protobuf:"bytes,9,opt,name=permit,proto3" json:"permit,omitempty"`
 	// Which of several entries of one revision, from 0.
 	Ordinal uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
-	// What the entry set or ended, whole.
+	// What the entry set or ended, whole; beside a created or deleted definition the pause that came or went with it (feature level 2).
 	Cordon *StoredCordon `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	Pause  *StoredPause  `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
 	// Of an edit: when its fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
@@ -4036,14 +4472,22 @@ type JournalEntry struct {
 	// Of an edit, a pause, a cordon, or a revoke: its drain, nanoseconds. Feature level 2.
 	Drain int64 `protobuf:"varint,14,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Of a silence: its kind, as fsm.Silence. Feature level 2.
-	Silence       uint32 `protobuf:"varint,15,opt,name=silence,proto3" json:"silence,omitempty"`
+	Silence uint32 `protobuf:"varint,15,opt,name=silence,proto3" json:"silence,omitempty"`
+	// What a pause or a cordon replaced. Feature level 2, as all that follows.
+	PauseBefore  *StoredPause  `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
+	CordonBefore *StoredCordon `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
+	// The edits that end which no longer do because of this entry, and those that do again.
+	EndsGone []*StoredRevert `protobuf:"bytes,18,rep,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
+	EndsBack []*StoredRevert `protobuf:"bytes,19,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
+	// The change that this one took back.
+	Undoes        uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4055,7 +4499,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4068,7 +4512,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -4176,6 +4620,41 @@ func (x *JournalEntry) GetSilence() uint32 {
 	return 0
 }
 
+func (x *JournalEntry) GetPauseBefore() *StoredPause {
+	if x != nil {
+		return x.PauseBefore
+	}
+	return nil
+}
+
+func (x *JournalEntry) GetCordonBefore() *StoredCordon {
+	if x != nil {
+		return x.CordonBefore
+	}
+	return nil
+}
+
+func (x *JournalEntry) GetEndsGone() []*StoredRevert {
+	if x != nil {
+		return x.EndsGone
+	}
+	return nil
+}
+
+func (x *JournalEntry) GetEndsBack() []*StoredRevert {
+	if x != nil {
+		return x.EndsBack
+	}
+	return nil
+}
+
+func (x *JournalEntry) GetUndoes() uint64 {
+	if x != nil {
+		return x.Undoes
+	}
+	return 0
+}
+
 type Trailer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Records between header and trailer.
@@ -4188,7 +4667,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4200,7 +4679,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4213,7 +4692,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -4237,8 +4716,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xd7\n" +
-	"\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\x86\v\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -4265,7 +4743,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06revert\x18\x14 \x01(\v2\x19.gatekeeper.log.v1.RevertH\x00R\x06revert\x120\n" +
 	"\x05sight\x18\x15 \x01(\v2\x18.gatekeeper.log.v1.SightH\x00R\x05sight\x12C\n" +
 	"\fnote_silence\x18\x16 \x01(\v2\x1e.gatekeeper.log.v1.NoteSilenceH\x00R\vnoteSilence\x12I\n" +
-	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantineB\x06\n" +
+	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantine\x12-\n" +
+	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undoB\x06\n" +
 	"\x04kind\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
@@ -4367,7 +4846,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"definition\x18\x02 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
 	"definition\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12)\n" +
-	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xd4\x01\n" +
+	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xf3\x01\n" +
 	"\x06Cordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -4376,14 +4855,18 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\a \x01(\x10R\x02at\x12\x14\n" +
-	"\x05drain\x18\b \x01(\x03R\x05drain\"\x8a\x01\n" +
+	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\t \x01(\tR\trequestId\"\xa9\x01\n" +
 	"\bUncordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x04 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x06 \x01(\x10R\x02at\"\x9d\x01\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\a \x01(\tR\trequestId\"\xbc\x01\n" +
 	"\x05Pause\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -4391,14 +4874,18 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04stop\x18\x04 \x01(\bR\x04stop\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x0e\n" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x14\n" +
-	"\x05drain\x18\a \x01(\x03R\x05drain\"\x8e\x01\n" +
+	"\x05drain\x18\a \x01(\x03R\x05drain\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\b \x01(\tR\trequestId\"\xad\x01\n" +
 	"\x06Resume\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x04 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x06 \x01(\x10R\x02at\"e\n" +
+	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\a \x01(\tR\trequestId\"e\n" +
 	"\x06Forget\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x13\n" +
@@ -4446,7 +4933,34 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x10R\x02at\"\xf7\x05\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\xb5\x02\n" +
+	"\x04Undo\x12\x16\n" +
+	"\x06change\x18\x01 \x01(\x04R\x06change\x121\n" +
+	"\x05edits\x18\x02 \x03(\v2\x1b.gatekeeper.log.v1.UndoEditR\x05edits\x124\n" +
+	"\x06pauses\x18\x03 \x03(\v2\x1c.gatekeeper.log.v1.UndoPauseR\x06pauses\x127\n" +
+	"\acordons\x18\x04 \x03(\v2\x1d.gatekeeper.log.v1.UndoCordonR\acordons\x12\x16\n" +
+	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\a \x01(\tR\trequestId\x12\x0e\n" +
+	"\x02at\x18\b \x01(\x10R\x02at\x12\x14\n" +
+	"\x05drain\x18\t \x01(\x03R\x05drain\"\xce\x01\n" +
+	"\bUndoEdit\x121\n" +
+	"\x06change\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.ChangeR\x06change\x124\n" +
+	"\x05pause\x18\x02 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12<\n" +
+	"\tends_back\x18\x03 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsBack\x12\x1b\n" +
+	"\tends_gone\x18\x04 \x03(\x04R\bendsGone\"s\n" +
+	"\tUndoPause\x124\n" +
+	"\x05pause\x18\x01 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x120\n" +
+	"\x02of\x18\x02 \x03(\v2 .gatekeeper.log.v1.ExpectedPauseR\x02of\"?\n" +
+	"\rExpectedPause\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"q\n" +
+	"\n" +
+	"UndoCordon\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\bexpected\x18\x02 \x01(\x04R\bexpected\x127\n" +
+	"\x06cordon\x18\x03 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"\xf7\x05\n" +
 	"\x06Record\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.HeaderH\x00R\x06header\x12E\n" +
 	"\n" +
@@ -4463,7 +4977,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x129\n" +
 	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x126\n" +
 	"\atrailer\x18\x0f \x01(\v2\x1a.gatekeeper.log.v1.TrailerH\x00R\atrailerB\x06\n" +
-	"\x04kind\"\x9d\x03\n" +
+	"\x04kind\"\xc4\x03\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -4480,7 +4994,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	" \x01(\x03R\x0flargestDuration\x12\x1e\n" +
 	"\n" +
 	"quarantine\x18\v \x01(\x03R\n" +
-	"quarantine\"\xa2\x02\n" +
+	"quarantine\x12%\n" +
+	"\x0ehistory_begins\x18\f \x01(\x10R\rhistoryBegins\"\xa2\x02\n" +
 	"\x10StoredDefinition\x12=\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
@@ -4492,14 +5007,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x05 \x01(\x10R\tupdatedAt\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x124\n" +
-	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"\x99\x01\n" +
+	"\x05pause\x18\a \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\"\xb1\x01\n" +
 	"\vStoredPause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\x10R\x05until\x12\x12\n" +
 	"\x04stop\x18\x03 \x01(\bR\x04stop\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x14\n" +
-	"\x05drain\x18\x06 \x01(\x03R\x05drain\"\xde\x01\n" +
+	"\x05drain\x18\x06 \x01(\x03R\x05drain\x12\x16\n" +
+	"\x06change\x18\a \x01(\x04R\x06change\"\xde\x01\n" +
 	"\x0fStoredSemaphore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
 	"\x0fpermit_revision\x18\x02 \x01(\x04R\x0epermitRevision\x12\x1b\n" +
@@ -4508,12 +5024,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\areverts\x18\x05 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\areverts\"E\n" +
 	"\vStoredDrain\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1a\n" +
-	"\bduration\x18\x02 \x01(\x03R\bduration\"\xac\x01\n" +
+	"\bduration\x18\x02 \x01(\x03R\bduration\"\xc2\x01\n" +
 	"\fStoredRevert\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\x10R\x05until\x125\n" +
 	"\x06before\x18\x03 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x06before\x123\n" +
-	"\x05after\x18\x04 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x05after\"\xa6\x04\n" +
+	"\x05after\x18\x04 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x05after\x12\x14\n" +
+	"\x05drain\x18\x05 \x01(\x03R\x05drain\"\xa6\x04\n" +
 	"\fStoredPermit\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4543,7 +5060,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06winner\x18\x04 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\x06winner\x12\x14\n" +
 	"\x05state\x18\x05 \x01(\rR\x05state\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x0e\n" +
-	"\x02at\x18\a \x01(\x10R\x02at\"\xe6\x01\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\"\xfe\x01\n" +
 	"\fStoredCordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -4552,7 +5069,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12\x14\n" +
-	"\x05drain\x18\b \x01(\x03R\x05drain\"\xeb\x01\n" +
+	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x16\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xeb\x01\n" +
 	"\rStoredRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -4566,7 +5084,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\x90\x04\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xad\x06\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -4583,7 +5101,12 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05pause\x18\f \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12\x14\n" +
 	"\x05until\x18\r \x01(\x10R\x05until\x12\x14\n" +
 	"\x05drain\x18\x0e \x01(\x03R\x05drain\x12\x18\n" +
-	"\asilence\x18\x0f \x01(\rR\asilence\"?\n" +
+	"\asilence\x18\x0f \x01(\rR\asilence\x12A\n" +
+	"\fpause_before\x18\x10 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\vpauseBefore\x12D\n" +
+	"\rcordon_before\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\fcordonBefore\x12<\n" +
+	"\tends_gone\x18\x12 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsGone\x12<\n" +
+	"\tends_back\x18\x13 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsBack\x12\x16\n" +
+	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\"?\n" +
 	"\aTrailer\x12\x18\n" +
 	"\arecords\x18\x01 \x01(\x04R\arecords\x12\x1a\n" +
 	"\bchecksum\x18\x02 \x01(\fR\bchecksumBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
@@ -4600,7 +5123,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -4634,21 +5157,26 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Sighting)(nil),          // 29: gatekeeper.log.v1.Sighting
 	(*NoteSilence)(nil),       // 30: gatekeeper.log.v1.NoteSilence
 	(*EndQuarantine)(nil),     // 31: gatekeeper.log.v1.EndQuarantine
-	(*Record)(nil),            // 32: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 33: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 34: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 35: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 36: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 37: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 38: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 39: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 40: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 41: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 42: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 43: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 44: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 45: gatekeeper.log.v1.JournalEntry
-	(*Trailer)(nil),           // 46: gatekeeper.log.v1.Trailer
+	(*Undo)(nil),              // 32: gatekeeper.log.v1.Undo
+	(*UndoEdit)(nil),          // 33: gatekeeper.log.v1.UndoEdit
+	(*UndoPause)(nil),         // 34: gatekeeper.log.v1.UndoPause
+	(*ExpectedPause)(nil),     // 35: gatekeeper.log.v1.ExpectedPause
+	(*UndoCordon)(nil),        // 36: gatekeeper.log.v1.UndoCordon
+	(*Record)(nil),            // 37: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 38: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 39: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 40: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 41: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 42: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 43: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 44: gatekeeper.log.v1.StoredPermit
+	(*StoredClaim)(nil),       // 45: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 46: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 47: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 48: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 49: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 50: gatekeeper.log.v1.JournalEntry
+	(*Trailer)(nil),           // 51: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -4675,50 +5203,64 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	28, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
 	30, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
 	31, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
-	4,  // 24: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,  // 25: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 26: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 27: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,  // 28: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	16, // 29: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,  // 30: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	23, // 31: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	29, // 32: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	33, // 33: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	34, // 34: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	39, // 35: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	40, // 36: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	41, // 37: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	42, // 38: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	43, // 39: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	45, // 40: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	36, // 41: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	44, // 42: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	29, // 43: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	46, // 44: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	23, // 45: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 46: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	35, // 47: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	37, // 48: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	38, // 49: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 50: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 51: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 52: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 53: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 54: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 55: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 56: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 57: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	5,  // 58: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 59: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	39, // 60: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	41, // 61: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	35, // 62: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	32, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
+	4,  // 25: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,  // 26: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 27: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 28: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,  // 29: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	16, // 30: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,  // 31: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	23, // 32: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	29, // 33: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	33, // 34: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	34, // 35: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	36, // 36: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	16, // 37: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	40, // 38: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	43, // 39: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	40, // 40: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	35, // 41: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	46, // 42: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	38, // 43: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	39, // 44: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	44, // 45: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	45, // 46: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	46, // 47: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	47, // 48: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	48, // 49: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	50, // 50: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	41, // 51: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	49, // 52: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	29, // 53: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	51, // 54: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	23, // 55: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 56: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	40, // 57: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	42, // 58: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	43, // 59: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 60: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 61: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 62: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 63: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 64: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 65: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 66: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 67: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	5,  // 68: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 69: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	44, // 70: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	46, // 71: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	40, // 72: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	40, // 73: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	46, // 74: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	43, // 75: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	43, // 76: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	77, // [77:77] is the sub-list for method output_type
+	77, // [77:77] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -4750,10 +5292,11 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_Sight)(nil),
 		(*Command_NoteSilence)(nil),
 		(*Command_EndQuarantine)(nil),
+		(*Command_Undo)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[32].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[37].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -4773,7 +5316,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   47,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

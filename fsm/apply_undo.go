@@ -1,0 +1,205 @@
+package fsm
+
+import (
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so that whoever hears of
+// changes needs not know that it was an undo; the journal says so beside.
+func (d *draft) undo(c Undo) Result {
+	if done := d.EditRequest(c.RequestID); done != nil {
+		return UndoResult{Revision: done.Revision, Repeated: true}
+	}
+	if why := invalidDrain("undo", c.Drain); why != nil {
+		return *why
+	}
+	if err := d.validUndo(c); err != nil {
+		return invalid("undo of change %d: %v", c.Change, err)
+	}
+	if conflict := d.undoConflict(c); conflict != nil {
+		return UndoResult{Conflict: conflict}
+	}
+	revision := d.advance()
+	batch := EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}
+	for _, e := range c.Edits {
+		d.edit(batch, e, c.Change)
+	}
+	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At}.With(Details{Undoes: c.Change})
+	for _, p := range c.Pauses {
+		again := d.again(p.Pause)
+		for _, of := range p.Of {
+			d.setPause(of.Name, again, entry)
+		}
+	}
+	for _, o := range c.Cordons {
+		var again *Cordon
+		if o.Cordon != nil {
+			cordon := *o.Cordon
+			cordon.ID, cordon.Revision = o.ID, revision
+			again = &cordon
+		}
+		d.putCordon(o.ID, again, entry)
+	}
+	d.rememberEdit(c.RequestID)
+	return UndoResult{Revision: revision}
+}
+
+// again is a pause that comes back with this change; nil for nil.
+func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
+	if p == nil {
+		return nil
+	}
+	again := *p
+	again.Revision = d.revision
+	return &again
+}
+
+func (d *draft) validUndo(c Undo) error {
+	if c.Change == 0 || c.Change > d.revision {
+		return fmt.Errorf("there was no such change: the last one is %d", d.revision)
+	}
+	if len(c.Edits)+len(c.Pauses)+len(c.Cordons) == 0 {
+		return fmt.Errorf("there is nothing to do")
+	}
+	names, ids := make(map[string]struct{}), make(map[string]struct{})
+	once := func(in map[string]struct{}, name string) error {
+		if _, twice := in[name]; twice || name == "" {
+			return fmt.Errorf("%q is named twice, or is no name", name)
+		}
+		in[name] = struct{}{}
+		return nil
+	}
+	for _, e := range c.Edits {
+		if err := once(names, e.Name); err != nil {
+			return err
+		}
+		if err := d.validUndoEdit(e); err != nil {
+			return fmt.Errorf("edit of %q: %w", e.Name, err)
+		}
+	}
+	for _, p := range c.Pauses {
+		if err := d.validPauseBack(p.Pause); err != nil {
+			return err
+		}
+		for _, of := range p.Of {
+			if err := once(names, of.Name); err != nil {
+				return err
+			}
+			if p.Pause == nil && of.Revision == 0 {
+				return fmt.Errorf("%q is to be resumed and not to be paused", of.Name)
+			}
+		}
+		if len(p.Of) == 0 {
+			return fmt.Errorf("a pause names no semaphore")
+		}
+	}
+	for _, o := range c.Cordons {
+		if err := once(ids, o.ID); err != nil {
+			return err
+		}
+		if o.Cordon == nil && o.Expected == 0 {
+			return fmt.Errorf("cordon %q is to be ended and not to be there", o.ID)
+		}
+		if o.Cordon != nil {
+			if err := d.validBack(o.Cordon.Change); err != nil {
+				return fmt.Errorf("cordon %q: %w", o.ID, err)
+			}
+			if why := invalidDrain("cordon", o.Cordon.Drain); why != nil {
+				return fmt.Errorf("%s", why.Why)
+			}
+		}
+	}
+	return nil
+}
+
+// validBack checks the change that first set what comes back.
+func (d *draft) validBack(change uint64) error {
+	if change == 0 || change > d.revision {
+		return fmt.Errorf("what comes back was set by change %d, which there was not", change)
+	}
+	return nil
+}
+
+func (d *draft) validPauseBack(p *semaphore.Pause) error {
+	if p == nil {
+		return nil
+	}
+	if why := invalidDrain("pause", p.Drain); why != nil {
+		return fmt.Errorf("%s", why.Why)
+	}
+	if p.Drain > 0 && !p.Stop {
+		return fmt.Errorf("only a pause that stops holders has a drain")
+	}
+	return d.validBack(p.Change)
+}
+
+func (d *draft) validUndoEdit(e UndoEdit) error {
+	if e.Kind == Declare {
+		return fmt.Errorf("a declaration takes nothing back")
+	}
+	if err := d.validChange(e.Change); err != nil {
+		return err
+	}
+	if e.Pause != nil && e.Kind != Create {
+		return fmt.Errorf("only what is created comes back with a pause")
+	}
+	if e.Kind == Delete && len(e.EndsBack)+len(e.EndsGone) > 0 {
+		return fmt.Errorf("what is deleted has no end")
+	}
+	if err := d.validPauseBack(e.Pause); err != nil {
+		return err
+	}
+	var last uint64
+	left, _ := endsAfter(d.Ends(e.Name), UndoEdit{Change: e.Change, EndsGone: e.EndsGone})
+	for _, end := range e.EndsBack {
+		switch {
+		case end.Revision <= last || end.Revision > d.revision || end.Until.IsZero():
+			return fmt.Errorf("an edit that ends, of revision %d, does not fit those before it", end.Revision)
+		case end.Before == nil || end.Before.Name != e.Name || end.After == nil || end.After.Name != e.Name:
+			return fmt.Errorf("the edit that ends of revision %d is of something else", end.Revision)
+		}
+		if why := invalidDrain("end of an edit", end.Drain); why != nil {
+			return fmt.Errorf("%s", why.Why)
+		}
+		for _, waits := range left {
+			if waits.Revision == end.Revision {
+				return fmt.Errorf("the edit that ends of revision %d waits for its end already", end.Revision)
+			}
+		}
+		last = end.Revision
+	}
+	if len(left)+len(e.EndsBack) > MaxEditEnds {
+		return fmt.Errorf("it would have too many edits that end, more than %d", MaxEditEnds)
+	}
+	return nil
+}
+
+// undoConflict says what is not as it is expected to be, or returns nil.
+func (d *draft) undoConflict(c Undo) *Conflict {
+	for i, e := range c.Edits {
+		if conflict := d.conflict(i, e.Change); conflict != nil {
+			return conflict
+		}
+	}
+	for _, p := range c.Pauses {
+		for _, of := range p.Of {
+			def := d.Definition(of.Name)
+			switch {
+			case def == nil:
+				return &Conflict{Kind: ConflictAbsent, Name: of.Name}
+			case def.Pause == nil && of.Revision == 0:
+			case def.Pause == nil || def.Pause.Revision != of.Revision:
+				return &Conflict{Kind: ConflictPause, Name: of.Name, Current: def}
+			}
+		}
+	}
+	for _, o := range c.Cordons {
+		i, found := search(d.cordons, o.ID, cordonID)
+		if found && d.cordons[i].Revision != o.Expected || !found && o.Expected != 0 {
+			return &Conflict{Kind: ConflictCordon, Name: o.ID}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package fsm_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// newLog2 is a log of feature level 2.
+func newLog2(t *testing.T) *log {
+	l := newLog(t)
+	l.apply(fsm.RaiseFeatureLevel{Level: 2})
+	return l
+}
+
+// replace is a batch that replaces a definition by a changed copy of it.
+func (l *log) replace(name string, change ...func(*semaphore.Definition)) fsm.EditBatch {
+	d := l.state().Definition(name)
+	now := d.Definition.Clone()
+	for _, c := range change {
+		c(now)
+	}
+	return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: name, Definition: now, ExpectedVersion: d.Version}}, Author: "ann", At: at(2)}
+}
+
+func TestUndo_PauseThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) {
+	l := newLog2(t)
+	l.define("a")
+	l.define("b")
+	l.grant("a", "h")
+	l.apply(fsm.Pause{Names: []string{"a"}, Reason: "the database", Until: at(60), Stop: true, Drain: time.Minute, Author: "ann"})
+	first := l.state().Definition("a").Pause
+	l.apply(fsm.Pause{Names: []string{"a", "b"}, Reason: "lunch", Author: "bob"})
+	second := l.state().Revision()
+	entries := collect(l.state().Journal("a", second))
+	equal(t, "what the second replaced", entries[0].Details().PauseBefore, first)
+
+	back := *first
+	back.Change = first.Revision
+	r := one[fsm.UndoResult](l, fsm.Undo{
+		Change: second, Author: "bob", Reason: "wrong", At: at(5), Pauses: []fsm.UndoPause{
+			{Pause: &back, Of: []fsm.ExpectedPause{{Name: "a", Revision: second}}}, {Of: []fsm.ExpectedPause{{Name: "b", Revision: second}}},
+		},
+	})
+	equal(t, "result", r, fsm.UndoResult{Revision: second + 1})
+	want := back
+	want.Revision = second + 1
+	equal(t, "pause of a", l.state().Definition("a").Pause, &want)
+	if l.state().Definition("b").Pause != nil {
+		t.Error("b is still paused, and was not before")
+	}
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.PausedEvent, fsm.ResumedEvent})
+	for _, name := range []string{"a", "b"} {
+		e := collect(l.state().Journal(name, second+1))
+		if len(e) != 1 || e[0].Details().Undoes != second || e[0].Author != "bob" {
+			t.Errorf("journal of %s: %+v", name, e)
+		}
+	}
+	// By the change that set it, an operator means it still; a timer of the first revision does not.
+	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
+		t.Error("a timer ended a pause of another revision")
+	}
+	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
+		t.Error("an operator could not end what the change set")
+	}
+}
+
+func TestUndo_CordonThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) {
+	l := newLog2(t)
+	l.apply(
+		fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: at(60), Author: "ann", Reason: "power", Drain: time.Minute},
+		fsm.SetCordon{ID: "z", GroupPattern: "dr", Author: "bob"},
+	)
+	second := l.state().Cordons()[0]
+	before := collect(l.state().Journal("", second.Revision))[0].Details().CordonBefore
+	back := *before
+	back.Change = before.Revision
+	r := one[fsm.UndoResult](l, fsm.Undo{
+		Change: second.Revision, Author: "bob", Cordons: []fsm.UndoCordon{{ID: "z", Expected: second.Revision, Cordon: &back}},
+	})
+	back.Revision = r.Revision
+	equal(t, "cordons", l.state().Cordons(), []*fsm.Cordon{&back})
+	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.CordonedEvent})
+	one[fsm.UndoResult](l, fsm.Undo{Change: r.Revision, Cordons: []fsm.UndoCordon{{ID: "z", Expected: r.Revision}}})
+	equal(t, "cordons", len(l.state().Cordons()), 0)
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
+}
+
+func TestUndo_SomethingChangedSince_IsAConflict_AndNothingIsDone(t *testing.T) {
+	l := newLog2(t)
+	l.define("a")
+	l.define("b")
+	l.apply(fsm.Pause{Names: []string{"a"}})
+	paused := l.state().Revision()
+	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "dr"})
+	cordoned := l.state().Revision()
+	pause := &semaphore.Pause{Change: paused}
+	good := fsm.Undo{Change: paused, Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a", Revision: paused}}}}}
+	for what, x := range map[string]struct {
+		also func(*fsm.Undo)
+		kind fsm.ConflictKind
+		name string
+	}{
+		"not paused any more": {func(u *fsm.Undo) {
+			u.Pauses = append(u.Pauses, fsm.UndoPause{Of: []fsm.ExpectedPause{{Name: "b", Revision: paused}}})
+		}, fsm.ConflictPause, "b"},
+		"paused since": {func(u *fsm.Undo) {
+			u.Pauses = []fsm.UndoPause{{Pause: pause, Of: []fsm.ExpectedPause{{Name: "b"}, {Name: "a"}}}}
+		}, fsm.ConflictPause, "a"},
+		"deleted since": {func(u *fsm.Undo) {
+			u.Pauses = append(u.Pauses, fsm.UndoPause{Pause: pause, Of: []fsm.ExpectedPause{{Name: "none"}}})
+		}, fsm.ConflictAbsent, "none"},
+		"cordoned since": {func(u *fsm.Undo) {
+			u.Cordons = []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "x", Change: cordoned}}}
+		}, fsm.ConflictCordon, "z"},
+		"no cordon any more": {func(u *fsm.Undo) { u.Cordons = []fsm.UndoCordon{{ID: "y", Expected: cordoned}} }, fsm.ConflictCordon, "y"},
+		"edited since": {func(u *fsm.Undo) {
+			u.Edits = []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Delete, Name: "b", ExpectedVersion: 1}}}
+		}, fsm.ConflictStale, "b"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			u := good
+			x.also(&u)
+			r := unchanged[fsm.UndoResult](l, u)
+			if r.Conflict == nil || r.Conflict.Kind != x.kind || r.Conflict.Name != x.name {
+				t.Errorf("got %+v", r.Conflict)
+			}
+		})
+	}
+	if r := one[fsm.UndoResult](l, good); r.Revision == 0 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestUndo_SaysWhatCannotBeMeant(t *testing.T) {
+	l := newLog2(t)
+	v := l.define("a").Version
+	other := definition("b")
+	replace := func(e fsm.UndoEdit) []fsm.UndoEdit {
+		e.Change = fsm.Change{Kind: fsm.Replace, Name: "a", Definition: definition("a"), ExpectedVersion: v}
+		return []fsm.UndoEdit{e}
+	}
+	end := func(revision uint64) *fsm.EditEnd {
+		return &fsm.EditEnd{Revision: revision, Until: at(9), Before: definition("a"), After: definition("a")}
+	}
+	twice := []fsm.ExpectedPause{{Name: "a", Revision: v}, {Name: "a", Revision: v}}
+	for what, u := range map[string]fsm.Undo{
+		"nothing":                {},
+		"no such change":         {Change: 99, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"a name twice":           {Pauses: []fsm.UndoPause{{Of: twice}}},
+		"no name":                {Pauses: []fsm.UndoPause{{}}},
+		"resume of nothing":      {Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a"}}}}},
+		"a pause of nowhere":     {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Of: twice[:1]}}},
+		"a drain without a stop": {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Of: twice[:1]}}},
+		"a drain too long":       {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"end of no cordon":       {Cordons: []fsm.UndoCordon{{ID: "z"}}},
+		"a cordon of nowhere":    {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
+		"a declaration":          {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
+		"another name":           {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
+		"a pause on a replace":   {Edits: replace(fsm.UndoEdit{Pause: &semaphore.Pause{Change: 1}})},
+		"ends out of order":      {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(2), end(1)}})},
+		"an end to come":         {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(99)}})},
+		"an end of another": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{
+			{Revision: 1, Until: at(9), Before: other, After: other},
+		}})},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if u.Change == 0 {
+				u.Change = v
+			}
+			unchanged[fsm.InvalidResult](l, u)
+		})
+	}
+}
+
+func TestUndo_OfADeletion_TheDefinitionIsBackWithItsPauseAndItsEnd(t *testing.T) {
+	l := newLog2(t)
+	l.define("a", permits(1))
+	batch := l.replace("a", permits(5))
+	batch.Until, batch.Drain = at(60), time.Minute
+	l.apply(batch)
+	l.apply(fsm.Pause{Names: []string{"a"}, Reason: "the database", Author: "ann"})
+	was, ends := l.state().Definition("a"), l.state().Ends("a")
+	l.apply(edits(remove("a", was.Version)))
+	deleted := l.state().Revision()
+	entry := collect(l.state().Journal("a", deleted))[0]
+	equal(t, "what went", []any{entry.Pause, entry.Details().EndsGone}, []any{was.Pause, ends})
+	equal(t, "ends of nothing", len(l.state().Ends("a")), 0)
+
+	back := *was.Pause
+	back.Change = was.Pause.Revision
+	r := one[fsm.UndoResult](l, fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
+		Change: fsm.Change{Kind: fsm.Create, Name: "a", Definition: entry.Before}, Pause: &back, EndsBack: entry.Details().EndsGone,
+	}}})
+	back.Revision = r.Revision
+	equal(t, "pause", l.state().Definition("a").Pause, &back)
+	equal(t, "ends", l.state().Ends("a"), ends)
+	equal(t, "event", l.events[0].Definition.Pause, &back)
+	restored(t, l.state())
+	// And the end comes.
+	l.apply(fsm.Revert{Change: ends[0].Revision, Term: l.term, Names: []string{"a"}, At: at(60)})
+	equal(t, "permits", l.state().Definition("a").Definition.Permits, uint32(1))
+	equal(t, "pause", l.state().Definition("a").Pause, &back)
+}
+
+// Otherwise what somebody sets for good afterwards, to the same value, would be taken back by the end of what was undone.
+func TestUndo_OfAnEditThatEnds_ItsEndDoesNotComeAnyMore(t *testing.T) {
+	l := newLog2(t)
+	l.define("a", permits(1))
+	batch := l.replace("a", permits(5))
+	batch.Until = at(60)
+	l.apply(batch)
+	ends := l.state().Ends("a")
+	undo := func(to uint32, e fsm.UndoEdit) {
+		c := l.replace("a", permits(to)).Changes[0]
+		e.Change = c
+		one[fsm.UndoResult](l, fsm.Undo{Change: c.ExpectedVersion, Edits: []fsm.UndoEdit{e}})
+	}
+	undo(1, fsm.UndoEdit{EndsGone: []uint64{ends[0].Revision}})
+	equal(t, "ends", len(l.state().Ends("a")), 0)
+	equal(t, "what went", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsGone, ends)
+	undo(5, fsm.UndoEdit{EndsBack: ends})
+	equal(t, "ends", l.state().Ends("a"), ends)
+	equal(t, "what came back", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsBack, ends)
+	restored(t, l.state())
+}
+
+func TestUndo_RepeatedRequest_IsToldWhatItDid(t *testing.T) {
+	l := newLog2(t)
+	l.define("a")
+	l.apply(fsm.Pause{Names: []string{"a"}})
+	paused := l.state().Revision()
+	u := fsm.Undo{Change: paused, RequestID: "u", Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a", Revision: paused}}}}}
+	first := one[fsm.UndoResult](l, u)
+	l.apply(fsm.Pause{Names: []string{"a"}})
+	equal(t, "repeat", unchanged[fsm.UndoResult](l, u), fsm.UndoResult{Revision: first.Revision, Repeated: true})
+}
+
+func TestPauseAndCordon_RepeatedRequest_DoesNothing(t *testing.T) {
+	l := newLog2(t)
+	l.define("a")
+	for _, cmd := range []fsm.Command{
+		fsm.Pause{Names: []string{"a"}, RequestID: "1"}, fsm.Resume{Names: []string{"a"}, RequestID: "2"},
+		fsm.SetCordon{ID: "z", GroupPattern: "g", RequestID: "3"}, fsm.Uncordon{ID: "z", RequestID: "4"},
+	} {
+		r := one[fsm.RevisionResult](l, cmd)
+		if !r.Applied {
+			t.Fatalf("%+v: %+v", cmd, r)
+		}
+		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // somebody else, meanwhile
+		equal(t, "repeat", unchanged[fsm.RevisionResult](l, cmd), fsm.RevisionResult{Revision: r.Revision, Repeated: true})
+	}
+}
+
+func TestRevert_OfAnEditWithADrain_BeginsOneOfItsOwn(t *testing.T) {
+	l := newLog2(t)
+	l.define("a", permits(5))
+	batch := l.replace("a", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+	batch.Until, batch.Drain = at(60), 2*time.Minute
+	l.apply(batch)
+	set := l.state().Revision()
+	l.grant("a", "let in for a time")
+	l.apply(fsm.Revert{Change: set, Term: l.term, Names: []string{"a"}, At: at(60)})
+	over := l.state().Revision()
+	equal(t, "drains", l.state().Drains("a"), []fsm.Drain{{Revision: over, Duration: 2 * time.Minute}})
+	equal(t, "journal", collect(l.state().Journal("a", over))[0].Drain, 2*time.Minute)
+	restored(t, l.state())
+}
+
+func TestRevert_ThatTakesNothingBack_BeginsNoDrain(t *testing.T) {
+	l := newLog2(t)
+	l.define("a", permits(5))
+	batch := l.replace("a", permits(6))
+	batch.Until, batch.Drain = at(60), 2*time.Minute
+	l.apply(batch)
+	set := l.state().Revision()
+	l.apply(l.replace("a", permits(7)))
+	l.grant("a", "h")
+	l.apply(fsm.Revert{Change: set, Term: l.term, Names: []string{"a"}, At: at(60)})
+	equal(t, "drains", len(l.state().Drains("a")), 0)
+}

@@ -1,0 +1,226 @@
+package fsm_test
+
+import (
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Pauses, cordons and their undo in the model, and how commands that undo are drawn.
+
+func (m *model) rememberEdit(requestID string) {
+	if requestID != "" {
+		m.remember(fsm.Remembered{RequestID: requestID})
+	}
+}
+
+// again is a pause that comes back now.
+func (m *model) again(p *semaphore.Pause) *semaphore.Pause {
+	if p == nil {
+		return nil
+	}
+	now := *p
+	now.Revision = m.revision
+	return &now
+}
+
+func (m *model) putPause(name string, p *semaphore.Pause, e fsm.JournalEntry) {
+	d := m.definition(name)
+	e.Semaphore, e.Kind, e.Pause = name, fsm.ResumedEvent, d.Pause
+	if p != nil {
+		e.Kind, e.Pause, e.Drain = fsm.PausedEvent, p, p.Drain
+		if m.level >= 2 {
+			e = e.With(fsm.Details{PauseBefore: d.Pause, Undoes: e.Details().Undoes})
+		}
+	}
+	d.Pause = p
+	m.note(e)
+}
+
+func (m *model) putCordon(id string, now *fsm.Cordon, e fsm.JournalEntry) {
+	before := m.dropCordon(id)
+	m.cordoned = m.revision
+	e.Kind, e.Cordon = fsm.UncordonedEvent, before
+	if now != nil {
+		m.cordons = append(m.cordons, *now)
+		e.Kind, e.Cordon, e.Drain = fsm.CordonedEvent, now, now.Drain
+		if m.level >= 2 {
+			e = e.With(fsm.Details{CordonBefore: before, Undoes: e.Details().Undoes})
+		}
+	}
+	m.note(e)
+}
+
+// undo believes that a command is well formed, as those drawn are, but for its drain and for what there is.
+func (m *model) undo(c fsm.Undo) fsm.Result {
+	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+		return fsm.UndoResult{Revision: r.Revision, Repeated: true}
+	}
+	if badDrain(c.Drain) || c.Change == 0 || c.Change > m.revision {
+		return fsm.InvalidResult{}
+	}
+	for _, e := range c.Edits {
+		if d := e.Definition; d != nil && (d.Duration < semaphore.MinDuration || d.Duration > m.settings.MaxDuration) {
+			return fsm.InvalidResult{}
+		}
+		if len(m.ends[e.Name])-len(e.EndsGone)+len(e.EndsBack) > 16 {
+			return fsm.InvalidResult{}
+		}
+		for _, end := range m.ends[e.Name] {
+			back := slices.ContainsFunc(e.EndsBack, func(b *fsm.EditEnd) bool { return b.Revision == end.Revision })
+			if back && e.Kind != fsm.Delete && !slices.Contains(e.EndsGone, end.Revision) {
+				return fsm.InvalidResult{}
+			}
+		}
+	}
+	for i, e := range c.Edits {
+		conflict := &fsm.Conflict{Index: i, Name: e.Name}
+		if d := m.definition(e.Name); d != nil {
+			current := *d
+			conflict.Current = &current
+		}
+		switch {
+		case e.Kind == fsm.Create && conflict.Current != nil:
+			conflict.Kind = fsm.ConflictExists
+		case e.Kind == fsm.Create:
+			continue
+		case conflict.Current == nil:
+			conflict.Kind = fsm.ConflictAbsent
+		case conflict.Current.Version == e.ExpectedVersion:
+			continue
+		default:
+			conflict.Kind = fsm.ConflictStale
+		}
+		return fsm.UndoResult{Conflict: conflict}
+	}
+	for _, p := range c.Pauses {
+		for _, of := range p.Of {
+			d := m.definition(of.Name)
+			if d == nil {
+				return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictAbsent, Name: of.Name}}
+			}
+			var now uint64
+			if d.Pause != nil {
+				now = d.Pause.Revision
+			}
+			if now != of.Revision {
+				current := *d
+				return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictPause, Name: of.Name, Current: &current}}
+			}
+		}
+	}
+	for _, o := range c.Cordons {
+		var now uint64
+		for _, there := range m.cordons {
+			if there.ID == o.ID {
+				now = there.Revision
+			}
+		}
+		if now != o.Expected {
+			return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictCordon, Name: o.ID}}
+		}
+	}
+	m.revision++
+	entry := fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At}.With(fsm.Details{Undoes: c.Change})
+	for _, e := range c.Edits {
+		m.change(fsm.EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}, e, c.Change)
+	}
+	for _, p := range c.Pauses {
+		for _, of := range p.Of {
+			m.putPause(of.Name, m.again(p.Pause), entry)
+		}
+	}
+	for _, o := range c.Cordons {
+		var now *fsm.Cordon
+		if o.Cordon != nil {
+			again := *o.Cordon
+			again.ID, again.Revision = o.ID, m.revision
+			now = &again
+		}
+		m.putCordon(o.ID, now, entry)
+	}
+	m.rememberEdit(c.RequestID)
+	return fsm.UndoResult{Revision: m.revision}
+}
+
+// undo draws what a plan could be, of what there is; now and then it expects what there is not.
+func (d draw) undo() fsm.Undo {
+	expected := func(revision uint64) uint64 {
+		if d.likely("as expected") {
+			return revision
+		}
+		return revision + 1
+	}
+	c := fsm.Undo{
+		Change: rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "undone"), Author: d.text("author"), Reason: d.text("reason"), At: d.at(),
+		RequestID: pick(d, "request", modelRequests...), Drain: d.drain(),
+	}
+	what := pick(d, "undo", "edit", "edit", "pause", "cordon", "all")
+	pause := func() *semaphore.Pause {
+		stop := rapid.Bool().Draw(d.T, "stop")
+		p := &semaphore.Pause{Reason: d.text("reason"), Until: d.at(), Stop: stop, Author: d.text("author"), Change: c.Change}
+		if stop {
+			p.Drain = pick(d, "drain", 0, time.Minute)
+		}
+		return p
+	}
+	names := rapid.Permutation(modelSemaphores).Draw(d.T, "names")
+	if what == "edit" || what == "all" {
+		c.Edits = append(c.Edits, d.undoEdit(names[0], pause))
+	}
+	if what == "pause" || what == "all" {
+		for _, name := range names[1:] {
+			p := fsm.UndoPause{Of: []fsm.ExpectedPause{{Name: name}}}
+			if def := d.m.definition(name); def != nil && def.Pause != nil {
+				p.Of[0].Revision = expected(def.Pause.Revision)
+			}
+			if p.Of[0].Revision == 0 || rapid.Bool().Draw(d.T, "pause again") {
+				p.Pause = pause()
+			}
+			c.Pauses = append(c.Pauses, p)
+		}
+	}
+	if what == "cordon" || what == "all" {
+		o := fsm.UndoCordon{ID: pick(d, "id", "k", "l")}
+		for _, there := range d.m.cordons {
+			if there.ID == o.ID {
+				o.Expected = expected(there.Revision)
+			}
+		}
+		if o.Expected == 0 || rapid.Bool().Draw(d.T, "cordon again") {
+			o.Cordon = &fsm.Cordon{GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), Drain: pick(d, "drain", 0, time.Minute), Change: c.Change}
+		}
+		c.Cordons = append(c.Cordons, o)
+	}
+	return c
+}
+
+func (d draw) undoEdit(name string, pause func() *semaphore.Pause) fsm.UndoEdit {
+	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
+	if def := d.m.definition(name); def != nil {
+		e.Kind = pick(d, "kind", fsm.Replace, fsm.Replace, fsm.Delete)
+		e.ExpectedVersion = d.version(name)
+	} else if rapid.Bool().Draw(d.T, "with a pause") {
+		e.Pause = pause()
+	}
+	if e.Kind == fsm.Delete {
+		return e
+	}
+	e.Definition = d.definition(name)
+	for _, end := range d.m.ends[name] {
+		if rapid.Bool().Draw(d.T, "end goes") {
+			e.EndsGone = append(e.EndsGone, end.Revision)
+		}
+	}
+	if d.m.revision > 0 && rapid.Bool().Draw(d.T, "end comes back") {
+		e.EndsBack = []*fsm.EditEnd{{
+			Revision: rapid.Uint64Range(1, d.m.revision).Draw(d.T, "end"), Until: at(30), Before: d.definition(name), After: d.definition(name),
+			Drain: pick(d, "drain", 0, time.Minute),
+		}}
+	}
+	return e
+}

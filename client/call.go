@@ -26,6 +26,8 @@ type call struct {
 	harmless bool
 	// timeout bounds one attempt.
 	timeout time.Duration
+	// within bounds all attempts together; 0: ctx alone does.
+	within time.Duration
 }
 
 // do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, or ctx ends. try makes one attempt;
@@ -33,6 +35,11 @@ type call struct {
 func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *grpc.ClientConn) error) error {
 	failure := new(UnavailableError)
 	hints := 0
+	var started time.Time
+	if how.within > 0 {
+		started = time.Now()
+		how.timeout = min(how.timeout, how.within)
+	}
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {
 			failure.Ended = ctx.Err()
@@ -43,7 +50,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		if err != nil {
 			return err
 		}
-		attempt, cancel := context.WithTimeout(ctx, how.timeout)
+		attempt, cancel := withTimeout(ctx, how.timeout)
 		err = try(attempt, conn)
 		cancel()
 		if err == nil {
@@ -52,6 +59,11 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		v := judge(err)
 		if v.final {
 			return typed(ctx, err)
+		}
+		if n == 0 && how.within > 0 { // only now: nearly every call succeeds at once, and a context more costs it time
+			bounded, cancel := withTimeout(ctx, how.within-time.Since(started))
+			defer cancel()
+			ctx = bounded
 		}
 		failure.add(address, err)
 		failure.Unknown = failure.Unknown || !v.undone && !how.harmless

@@ -66,12 +66,13 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 	granted := got.grant.GetPermit()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	now := k.clock.Now()
 	switch held := k.permits[granted.GetToken()]; {
 	case k.closed:
 		return nil, ErrClosed
 	case k.unreleased[granted.GetToken()]:
 		return nil, ErrReleasePending
-	case held != nil && k.clock.Now() < held.belief.deadline:
+	case held != nil && now < held.belief.deadline:
 		return held, nil // the same holder asked again
 	case held != nil:
 		k.end(held, lostAtDeadline())
@@ -89,13 +90,12 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 		belief:   got.belief,
 		index:    [schedules]int{-1, -1},
 	}
-	p.progress.Store(int64(k.clock.Now()))
+	p.progress.Store(int64(now))
 	p.reports.Store(p.stall > 0)
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	k.permits[p.Token()] = p
 	k.arrange(p)
 	k.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
-	now := k.clock.Now()
 	k.watching.endBy(p.at[byEvent], now)
 	k.serving.endBy(p.at[byRefresh], now)
 	k.start.Do(func() {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -241,9 +243,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	if ctx.Err() != nil {
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	ctx, cancel := context.WithTimeout(ctx, max(bound, lastWord))
-	defer cancel()
-	r, err := p.keeper.client.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome})
+	r, err := p.keeper.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome})
 	if err != nil {
 		return err
 	}
@@ -253,4 +253,15 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	}
 	p.released = true
 	return nil
+}
+
+// sendRelease makes attempts for as long as within. It is Permits().Release, without what that takes for any call.
+func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
+	how := call{repeatable: true, timeout: c.settings.attemptTimeout, within: within}
+	err = c.do(ctx, how, func(ctx context.Context, conn *grpc.ClientConn) (err error) {
+		var p peer.Peer
+		r, err = gatekeeperv1.NewPermitServiceClient(conn).Release(ctx, q, grpc.Peer(&p))
+		return reached(&p, err)
+	})
+	return r, err
 }

@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The deadline of an attempt is the client's own business: it costs a call time to tell the servers. One that the caller gave goes out.
+func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		type told struct {
+			deadline time.Time
+			ok       bool
+		}
+		var all []told
+		note := func(ctx context.Context) {
+			deadline, ok := ctx.Deadline()
+			all = append(all, told{deadline, ok})
+		}
+		w.servers["a"].tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			note(ctx)
+			return granted("nightly", 1, time.Minute), nil
+		}
+		w.servers["a"].release = func(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+			note(ctx)
+			return releases(ctx, q)
+		}
+		pair := func(ctx context.Context) {
+			p, err := c.Semaphore("nightly").TryAcquire(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Release(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pair(t.Context())
+		limited, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		pair(limited)
+		if len(all) != 4 || all[0].ok || all[1].ok || !all[2].ok || !all[3].ok {
+			t.Fatalf("the server was told %v, want a deadline of the last two calls", all)
+		}
+		if left := time.Until(all[2].deadline); left < 59*time.Minute || left > time.Hour {
+			t.Errorf("the server was told of %s, want what the caller gave", left)
+		}
+	})
+}
+
+// Although they are not told when, the servers learn that an attempt was given up, and the error says that it was.
+func TestCall_AttemptIsOver_EndsAtTheServerToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"}, WithAttemptTimeout(time.Second))
+		start := time.Now()
+		var ended []time.Duration
+		w.servers["a"].list = func(ctx context.Context, _ *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
+			<-ctx.Done()
+			ended = append(ended, time.Since(start))
+			return nil, status.FromContextError(ctx.Err()).Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+		synctest.Wait()
+		if len(ended) != 2 || ended[0] != time.Second || ended[1] != 1500*time.Millisecond {
+			t.Errorf("attempts ended at the server after %v, want after 1s and with the call", ended)
+		}
+		if want := "no server answered: passthrough:///a: no answer in time"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	})
+}

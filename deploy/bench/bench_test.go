@@ -73,8 +73,8 @@ func TestCompare_TakesTurnsAndTellsTheDifference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Raw != 1000 || a.Client != 1500 || a.Error != 0 || raw != client {
-			t.Errorf("%+v after %d and %d calls, want medians of 1000 and 1500 µs after as many of both", a, raw, client)
+		if a.Raw != 1000 || a.Client != 1500 || a.PerRPC != 500 || a.Error != 0 || raw != client {
+			t.Errorf("%+v after %d and %d calls, want medians of 1000 and 1500 µs, 500 apart, after as many of both", a, raw, client)
 		}
 	})
 }

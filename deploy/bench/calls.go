@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -22,7 +23,8 @@ type added struct {
 	// Raw and Client are the medians of one piece of work, in µs.
 	Raw    float64 `json:"raw_p50_us"`
 	Client float64 `json:"client_p50_us"`
-	// PerRPC is the difference of the medians for one call, and Error about how far chance may have moved it, both in µs.
+	// PerRPC is the median difference of two pieces that were done one right after the other, for one call, and Error about how far
+	// chance may have moved it, both in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
 	// What one piece of work cost the calling process. Its CPU time depends less than the medians on what else the machine does.
@@ -42,8 +44,19 @@ const addedTarget = 20.0
 // work is one piece of work.
 type work func(context.Context) error
 
-// measureCalls measures the same work through the generated stub and through the client, by turns, against the leader.
-func (b *bench) measureCalls(ctx context.Context, leader *servers.Server) ([]added, error) {
+// measureCalls measures the same work through the generated stub and through the client, by turns, against one server whose folder is in
+// memory, where there is such: the waits for a disk and for other members spread by more than what is looked for.
+func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
+	dir, err := os.MkdirTemp("/dev/shm", "gatekeeper-bench-")
+	if err != nil {
+		dir = filepath.Join(b.dir, "calls")
+	}
+	defer os.RemoveAll(dir)
+	cluster, leader, err := b.startIn(ctx, dir, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
 	raw, err := dial(leader.API)
 	if err != nil {
 		return nil, err
@@ -55,6 +68,9 @@ func (b *bench) measureCalls(ctx context.Context, leader *servers.Server) ([]add
 		return nil, err
 	}
 	defer func() { _ = c.Close() }() // every permit was released, or the run has failed
+	if err := define(ctx, raw.of(0), 1); err != nil {
+		return nil, err
+	}
 	stub := gatekeeperv1.NewPermitServiceClient(raw.of(0))
 	if _, err := acquire(ctx, raw.of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return nil, err
@@ -74,7 +90,7 @@ func (b *bench) measureCalls(ctx context.Context, leader *servers.Server) ([]add
 			return nil, fmt.Errorf("%s: %w", a.what, err)
 		}
 		got.What, got.RPCs = a.what, a.rpcs
-		got.PerRPC = (got.Client - got.Raw) / float64(a.rpcs)
+		got.PerRPC /= float64(a.rpcs)
 		got.Error /= float64(a.rpcs)
 		all = append(all, got)
 	}
@@ -140,38 +156,45 @@ func clientPair(c *client.Client) work {
 	}
 }
 
-// compare does both works by turns, so that whatever else the machine does is the same to both.
+// compare does both works by turns, and takes the difference of each two that follow each other: whatever else the machine does is
+// about the same to both. It returns that for whole pieces of work.
 func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 	works := [2]work{raw, client}
 	var took [2][]time.Duration
+	var more []time.Duration
 	begin := time.Now()
 	warm := begin.Add(w.warmUp)
 	end := warm.Add(time.Duration(w.count) * w.window)
 	for turn := 0; ; turn++ {
+		first := time.Now()
+		var now [2]time.Duration
 		for i := range works {
 			which := (turn + i) % 2 // neither is always the one that comes after the other
 			start := time.Now()
 			if err := works[which](ctx); err != nil {
 				return added{}, err
 			}
-			if start.After(warm) {
-				took[which] = append(took[which], time.Since(start))
-			}
+			now[which] = time.Since(start)
 		}
-		if time.Now().After(end) && len(took[0]) > 0 && len(took[1]) > 0 {
+		if first.After(warm) {
+			for which := range works {
+				took[which] = append(took[which], now[which])
+			}
+			more = append(more, now[1]-now[0])
+		}
+		if time.Now().After(end) && len(more) > 0 {
 			break
 		}
 	}
 	var a added
-	var chance [2]float64
-	a.Raw, chance[0] = median(took[0])
-	a.Client, chance[1] = median(took[1])
-	a.Error = math.Hypot(chance[0], chance[1])
+	a.Raw, _ = median(took[0])
+	a.Client, _ = median(took[1])
+	a.PerRPC, a.Error = median(more)
 	return a, a.measureCosts(ctx, works)
 }
 
 // median returns the median and two standard errors of it, in µs: 1.25 times that of a mean, with the standard deviation read off
-// the quartiles, so that a few slow calls do not count. An acquire waits for the disk, whose spread can hide what is looked for.
+// the quartiles, so that a few slow calls do not count.
 func median(took []time.Duration) (mid, twoErrors float64) {
 	slices.Sort(took)
 	n := len(took)

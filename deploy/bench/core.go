@@ -69,9 +69,13 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 
 // start starts a cluster with its data in a folder of that name, and finds its leader. The caller kills it.
 func (b *bench) start(ctx context.Context, name string, count int) (*servers.Cluster, *servers.Server, error) {
+	return b.startIn(ctx, filepath.Join(b.dir, name), count)
+}
+
+func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cluster, *servers.Server, error) {
 	cluster, err := servers.Start(ctx, servers.Options{
 		Binary: filepath.Join(b.bin, "gatekeeperd"),
-		Dir:    filepath.Join(b.dir, name),
+		Dir:    dir,
 		Count:  count,
 	})
 	if err != nil {

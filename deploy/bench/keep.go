@@ -31,8 +31,20 @@ const (
 	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
 )
 
-// measureKeep has a process of its own keep permits alive, and looks at the servers' counters meanwhile.
-func (b *bench) measureKeep(ctx context.Context, cluster *servers.Cluster) (*kept, error) {
+// measureKeep has a process of its own keep permits alive on three servers, and looks at the servers' counters meanwhile.
+func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
+	cluster, leader, err := b.start(ctx, "keep", 3)
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
+	conn, err := leader.Conn()
+	if err != nil {
+		return nil, err
+	}
+	if err := define(ctx, conn, 1); err != nil {
+		return nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

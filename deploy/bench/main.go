@@ -2,7 +2,7 @@
 //
 //   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits measured in the
 //     same run: grpc-go's unary echo and append with fdatasync.
-//   - calls: what the client library adds to a call of the generated stub, both by turns against the leader of three servers.
+//   - calls: what the client library adds to a call of the generated stub, both by turns against one server with its data in memory.
 //   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the hand-over from a release to
 //     the next in the queue, and what 1 000 watchers cost.
 //   - keep: what it costs one client, a process of its own, to keep 10 000 permits of 30 s alive on three servers.
@@ -114,10 +114,8 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 			return err
 		}
 	}
-	if slices.Contains(b.parts, partCalls) || slices.Contains(b.parts, partKeep) {
-		if err := b.measureClient(ctx, &r); err != nil {
-			return err
-		}
+	if err := b.measureClient(ctx, &r); err != nil {
+		return err
 	}
 	if slices.Contains(b.parts, partControl) {
 		if r.Control, err = b.measureControl(ctx); err != nil {
@@ -182,27 +180,16 @@ func (b *bench) measureCores(ctx context.Context, r *report) error {
 	return nil
 }
 
-// measureClient measures the client library on three servers.
+// measureClient measures the client library.
 func (b *bench) measureClient(ctx context.Context, r *report) error {
-	cluster, leader, err := b.start(ctx, "client", 3)
-	if err != nil {
-		return err
-	}
-	defer cluster.Kill()
-	conn, err := leader.Conn()
-	if err != nil {
-		return err
-	}
-	if err := define(ctx, conn, 1); err != nil {
-		return err
-	}
+	var err error
 	if slices.Contains(b.parts, partCalls) {
-		if r.Calls, err = b.measureCalls(ctx, leader); err != nil {
+		if r.Calls, err = b.measureCalls(ctx); err != nil {
 			return fmt.Errorf("calls of the client: %w", err)
 		}
 	}
 	if slices.Contains(b.parts, partKeep) {
-		if r.Keep, err = b.measureKeep(ctx, cluster); err != nil {
+		if r.Keep, err = b.measureKeep(ctx); err != nil {
 			return fmt.Errorf("permits kept by the client: %w", err)
 		}
 	}

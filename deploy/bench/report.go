@@ -70,7 +70,7 @@ func (r *report) printCalls(out io.Writer) {
 			a.RawCost.CPU, a.ClientCost.CPU, a.RawCost.Allocs, a.ClientCost.Allocs)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "Times are medians of one piece of work; CPU and allocations are those of the calling process, stub and client. The client is to add less than %.0f µs to a call.\n", addedTarget)
+	fmt.Fprintf(out, "Times are medians of one piece of work, and what is added the median of the differences between two in a row; CPU and allocations are those of the calling process, stub and client. The client is to add less than %.0f µs to a call.\n", addedTarget)
 }
 
 func (k *kept) print(out io.Writer) {

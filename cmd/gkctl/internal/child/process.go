@@ -188,17 +188,23 @@ func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
 		return
 	}
-	if sig != syscall.SIGTSTP && p.terminal.lend(p.pid) {
-		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it wanted the terminal, and has it now
-		return
+	lent := true
+	if sig == syscall.SIGTSTP {
+		p.terminal.takeBack(p.pid)
+		if hasShell(p.terminal.own) {
+			suspend()
+		}
+		p.terminal.lend(p.pid) // unless it goes on behind others
+	} else {
+		lent = p.terminal.lendWhenOurs(p.pid)
 	}
-	p.terminal.takeBack(p.pid)
-	if hasShell(p.terminal.own) {
-		suspend()
-	}
-	if p.spec.MayGoOn == nil || p.spec.MayGoOn() {
-		p.terminal.lend(p.pid)
+	switch {
+	case p.spec.MayGoOn != nil && !p.spec.MayGoOn(): // it stays stopped, for Kill
+	case lent:
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // it is there: it is not reaped yet
+	default: // as the kernel treats those that are stopped and that nobody can continue any more
+		_ = syscall.Kill(-p.pid, syscall.SIGHUP)
+		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
 	}
 }
 

@@ -4,6 +4,7 @@ package child
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 	"time"
 
@@ -36,3 +37,12 @@ func alive(int) (pids []int, known bool) { return nil, false }
 
 // systemSignals are those that this system has beside the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
+
+// kernelStops says that SIGTTOU keeps its meaning.
+const kernelStops = false
+
+// unstopped calls f, in which the background may do what it would be stopped for by SIGTTOU, and may do so from then on.
+func unstopped(f func()) {
+	signal.Ignore(syscall.SIGTTOU)
+	f()
+}

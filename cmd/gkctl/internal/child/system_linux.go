@@ -3,9 +3,11 @@ package child
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +46,23 @@ func hasExited(pid int) bool {
 	})
 	const killed, dumped, exited = 2, 3, 1 // CLD_KILLED, CLD_DUMPED, CLD_EXITED
 	return err == nil && (info.Code == exited || info.Code == killed || info.Code == dumped)
+}
+
+// kernelStops says that SIGTTOU keeps its meaning.
+const kernelStops = true
+
+// unstopped calls f, in which the background may do what it would be stopped for by SIGTTOU. The signal is not ignored instead: that
+// could not be undone, and is needed.
+func unstopped(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var ttou, old unix.Sigset_t
+	const bits = 8 * int(unsafe.Sizeof(ttou.Val[0]))
+	ttou.Val[(int(unix.SIGTTOU)-1)/bits] |= 1 << ((int(unix.SIGTTOU) - 1) % bits)
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &ttou, &old) == nil { // its errors are those of wrong arguments
+		defer func() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil) }()
+	}
+	f()
 }
 
 // parentOf is the parent of a process; 0 when it is not known.

@@ -34,7 +34,6 @@ func (t *terminal) begin(pid int) {
 	if t == nil {
 		return
 	}
-	signal.Ignore(syscall.SIGTTOU) // else taking the foreground back, from the background, would stop us; the command was started before
 	if _, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err != nil {
 		return // it reads from elsewhere
 	}
@@ -57,7 +56,32 @@ func (t *terminal) lend(pid int) bool {
 	case at != t.own:
 		return false
 	}
-	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, pid) == nil
+	return t.give(pid) == nil
+}
+
+// give gives the foreground to a group. In the background it stops this process with SIGTTOU, and goes on when that is continued.
+func (t *terminal) give(group int) error {
+	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
+}
+
+// lendWhenOurs gives the foreground to a command that was stopped for want of it. In the background this process is stopped, with the
+// rest of its pipeline, until its shell brings it to the front. It returns false where no shell can do so.
+func (t *terminal) lendWhenOurs(pid int) bool {
+	switch {
+	case t.lend(pid):
+		return true
+	case kernelStops && !signal.Ignored(syscall.SIGTTOU):
+		// It is the kernel that looks and stops, in one step: a shell that brings this process to the front at this moment finds it
+		// either stopped or there.
+		return t.give(pid) == nil
+	}
+	for hasShell(t.own) {
+		suspend()
+		if t.lend(pid) {
+			return true
+		}
+	}
+	return false
 }
 
 // takeBack takes the foreground from the command, if it has it.
@@ -66,7 +90,7 @@ func (t *terminal) takeBack(pid int) {
 		return
 	}
 	if at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); err == nil && at == pid {
-		_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, t.own) // a terminal that was hung up meanwhile has no foreground
+		unstopped(func() { _ = t.give(t.own) }) // a terminal that was hung up meanwhile has no foreground
 	}
 }
 

@@ -1,0 +1,176 @@
+//go:build linux || darwin || freebsd
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// screen is a terminal with an interactive shell in it, and a person who types when there is something to answer.
+type screen struct {
+	*runTest
+	tty *os.File
+
+	mu   sync.Mutex // guards text and seen
+	text strings.Builder
+	seen int // what await has found before
+}
+
+const prompt = "at your service> "
+
+// newScreen starts a shell, and ends it with the test.
+func newScreen(r *runTest, shell string, args ...string) *screen {
+	r.Helper()
+	cmd := exec.Command(shell, args...)
+	cmd.Dir, cmd.Env = r.dir, append(r.env, "PS1="+prompt, "TERM=dumb", "ENV=", "HISTFILE=")
+	tty, err := pty.Start(cmd) // in a session of its own, as a login is
+	if err != nil {
+		r.Fatal(err)
+	}
+	s := &screen{runTest: r, tty: tty}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(s, tty) // until the last process has left the terminal
+	}()
+	r.Cleanup(func() {
+		_ = tty.Close() // hangs up on whatever is left
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		<-read
+		if r.Failed() {
+			r.Logf("the screen at the end:\n%s", s.text.String())
+		}
+	})
+	s.await(prompt)
+	return s
+}
+
+// Write takes what the terminal shows.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// typed types keys.
+func (s *screen) typed(keys string) {
+	s.Helper()
+	if _, err := io.WriteString(s.tty, keys); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// await waits until the words are shown, after those that were awaited before.
+func (s *screen) await(words string) {
+	s.Helper()
+	s.until("on the screen: "+words, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		at := strings.Index(s.text.String()[s.seen:], words)
+		if at >= 0 {
+			s.seen += at + len(words)
+		}
+		return at >= 0
+	})
+}
+
+const (
+	ctrlC = "\x03"
+	ctrlZ = "\x1a"
+)
+
+// eachShell runs a test under the system's sh, and under bash where there is one: they continue jobs in different ways.
+func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
+	for name, args := range map[string][]string{"sh": {"-i"}, "bash": {"--norc", "--noprofile", "-i"}} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			test(t, newScreen(newRunTest(t, `{name: job, permits: 1, duration: 20s}`), path, args...))
+		})
+	}
+}
+
+// The command is asked in two halves, so that the screen's echo of what was typed is not taken for what it says.
+//
+// It is answered once before anything else: whoever types at a command that was started this very moment may type at what started it.
+const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
+
+func (s *screen) converse() {
+	s.Helper()
+	s.typed(conversation)
+	s.await("are you there?")
+	s.typed("zero\n")
+	s.await("heard <zero>")
+}
+
+// untilStopped waits until the shell calls its job stopped.
+func (s *screen) untilStopped() {
+	s.Helper()
+	s.until("a stopped job", func() bool {
+		s.mu.Lock()
+		from := s.seen
+		s.mu.Unlock()
+		s.typed("jobs; echo th''at is all\n")
+		s.await("that is all")
+		s.await(prompt)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return strings.Contains(s.text.String()[from:s.seen], "Stopped")
+	})
+}
+
+func TestRunTerminal_CtrlZAndFg_StopsAndGoesOnWithTheTerminal(t *testing.T) {
+	eachShell(t, func(_ *testing.T, s *screen) {
+		s.converse()
+		for _, word := range []string{"one", "two", "three"} {
+			s.typed(ctrlZ)
+			s.await(prompt)
+			s.typed("echo the shell is he''re\n")
+			s.await("the shell is here")
+			s.await(prompt)
+			s.typed("fg\n")
+			s.typed(word + "\n")
+			s.await("heard <" + word + ">")
+		}
+		s.typed(ctrlC)
+		s.await(prompt)
+		s.typed("echo code $?.\n")
+		s.await("code 130.")
+	})
+}
+
+func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) {
+	eachShell(t, func(_ *testing.T, s *screen) {
+		s.converse()
+		s.typed(ctrlZ)
+		s.await(prompt)
+		s.typed("bg\n")
+		s.await(prompt)
+		s.untilStopped() // it reads, and is behind
+		s.typed("fg\n")
+		s.typed("again\n")
+		s.await("heard <again>")
+		s.typed(ctrlC)
+		s.await(prompt)
+	})
+}
+
+func TestRunTerminal_CtrlC_EndsItAndGivesThePermitBack(t *testing.T) {
+	eachShell(t, func(_ *testing.T, s *screen) {
+		s.converse()
+		s.typed(ctrlC)
+		s.await(prompt)
+		s.typed("gkctl run --on-denied fail job -- echo the permit is fr''ee\n")
+		s.await("the permit is free")
+	})
+}

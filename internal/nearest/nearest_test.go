@@ -15,7 +15,7 @@ func TestWord_Slips_FindTheWordMeant(t *testing.T) {
 		"Permits":      "permits",
 		"duraton":      "duration",
 		"nam":          "name",
-		"premits":      "permits", // "re" and "er" changed places
+		"nm" + "ae":    "name", // a swap is one slip
 		"colour":       "",
 		"":             "",
 	} {

@@ -31,8 +31,9 @@ type acquireOptions struct {
 func newAcquire(a *app) *cobra.Command {
 	o := &acquireOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
-		Short: "Acquire a permit, and print its token",
+		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
+		SuggestFor: []string{"lock"},
+		Short:      "Acquire a permit, and print its token",
 		Long: `Acquires a permit and prints its token. The permit then lives for its duration, and longer with ` + "`gkctl refresh`" + `; with --hold
 gkctl keeps it alive itself that long, or until it is interrupted, and then releases it.
 
@@ -49,13 +50,13 @@ Not acquired, it says why and who holds, and exits with 75.`,
 	}
 	o.identityFlags.register(cmd)
 	f := cmd.Flags()
-	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
+	f.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
 	f.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
-	f.Var(&o.wait, "wait", "wait in the queue, with a value at most that long")
+	f.Var(&o.wait, "wait", "wait in the queue, with a value at most that long, for example 5m")
 	f.Lookup("wait").NoOptDefVal = forever
-	f.DurationVar(&o.hold, "hold", 0, "keep it that long, then release it")
+	f.DurationVar(&o.hold, "hold", 0, "keep it that long, for example 30m, then release it")
 	f.StringVar(&o.requestID, "request-id", "", "id of this acquisition, the same when it is repeated")
-	f.StringToStringVar(&o.metadata, "metadata", nil, "KEY=VALUE to show beside the permit")
+	f.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show beside the permit")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the token and nothing else")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML)
 	return cmd

@@ -56,12 +56,7 @@ func newRoot(a *app) *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q%s", args[0], suggestion(cmd, args[0]))
-			}
-			return cmd.Help()
-		},
+		RunE:          helpOfGroup,
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -87,12 +82,26 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	root.AddCommand(newRunGuard(a))
+	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID(groupCluster)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.SetHelpTemplate(root.HelpTemplate() + "{{if not .HasParent}}\n" + exitCodes + "\n{{end}}")
+	root.SetFlagErrorFunc(flagError)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		help(cmd, args)
+		fmt.Fprint(a.out, exitHelp(cmd))
+	})
 	a.global.register(root)
+	a.completeFlags(root)
 	return root
+}
+
+// helpOfGroup runs a command that only has others below it.
+func helpOfGroup(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("unknown command %q%s", args[0], suggestion(cmd, args[0]))
+	}
+	return cmd.Help()
 }
 
 func suggestion(cmd *cobra.Command, word string) string {
@@ -125,7 +134,7 @@ func (a *app) connected(ctx context.Context, f func(context.Context, *client.Cli
 		return usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
 	}
 	defer func() { _ = c.Close() }() // it has none
-	return f(ctx, c)
+	return meant(ctx, c, f(ctx, c))
 }
 
 // bounded is a context for one step of a command.

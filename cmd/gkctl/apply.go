@@ -52,6 +52,9 @@ func (o *applyOptions) run(ctx context.Context) error {
 	case !o.prune && o.labels != "":
 		return usagef("-l is for --prune")
 	}
+	if err := o.check(); err != nil {
+		return err
+	}
 	files, err := o.files.read(o.in)
 	if err != nil {
 		return err

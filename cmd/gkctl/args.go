@@ -28,6 +28,15 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef("give %s", what)
+		}
+		return nil
+	}
+}
+
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -84,9 +93,7 @@ func definitions(ctx context.Context, c *client.Client, names []string, labels s
 // completeNames completes the names of definitions.
 func (a *app) completeNames(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	_ = a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { // a shell shows no errors here
-		ctx, cancel := context.WithTimeout(ctx, min(a.global.timeout, client.DefaultAttemptTimeout))
-		defer cancel()
+	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
 		all, err := definitions(ctx, c, []string{begun + "*"}, "")
 		names = mapped(all, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 		return err

@@ -24,6 +24,12 @@ func (f *batchFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and what that would do; do nothing")
 }
 
+// check refuses what contradicts itself before anything is asked of the servers, or of a person.
+func (f *batchFlags) check() error {
+	_, err := f.drain.read()
+	return err
+}
+
 // carryOut carries a plan out and tells what was done; for a dry run it tells what would be done, and what that would do.
 func (a *app) carryOut(
 	ctx context.Context, c *client.Client, plan []change, flags batchFlags, end ending, output outputFlag, again string,
@@ -42,6 +48,11 @@ func (a *app) carryOut(
 		return a.told(output, plan, &out)
 	}
 	doubts := a.doubts(ctx, c, plan, drain, end)
+	if takesHolders(plan) {
+		if out.stops, err = a.preview(ctx, c, plan, drain, end); err != nil {
+			return err
+		}
+	}
 	if out.Revision, err = a.send(ctx, c, plan, drain, end, again); err != nil {
 		return err
 	}
@@ -52,6 +63,11 @@ func (a *app) carryOut(
 		a.say("warning: %s", cell(text))
 	}
 	return nil
+}
+
+// takesHolders says whether a plan deletes a definition that somebody holds permits of.
+func takesHolders(plan []change) bool {
+	return anyOf(plan, func(c change) bool { return c.action() == actionDeleted && c.before.GetHolders() > 0 })
 }
 
 // doubts are what a person should know of a plan, above all that nobody known would be let in: a slip in a pattern pauses a task

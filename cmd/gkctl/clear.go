@@ -16,11 +16,10 @@ func newClear(a *app) *cobra.Command {
 		Short: "Free permits that expired and are held for an operator",
 		Long: `Frees permits of semaphores with on_expiry: hold, which expired and take their slots until somebody has looked. Make sure
 first that what ran under them has stopped.`,
-	}, nil, func(ctx context.Context, c *client.Client, token uint64) error {
-		_, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: a.global.who(), Reason: a.global.reason})
-		if err == nil {
-			fmt.Fprintf(a.out, "%d cleared\n", token)
-		}
-		return err
+		Example: `  gkctl clear 4711 --reason "the host was switched off"
+  gkctl clear 4711 4712 -o json`,
+	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+		r, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: a.global.who(), Reason: a.global.reason})
+		return tokenDone{Action: actionIf(err, "cleared"), Revision: r.GetRevision(), text: fmt.Sprintf("%d cleared", token)}, err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -17,8 +18,8 @@ func newCluster(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
 		Short: "Show and change who the cluster is",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  cobra.ArbitraryArgs,
+		RunE:  helpOfGroup,
 	}
 	cmd.AddCommand(newClusterStatus(a), newClusterAdd(a), newClusterRemove(a), newClusterTransfer(a))
 	return cmd
@@ -37,6 +38,8 @@ func newClusterStatus(a *app) *cobra.Command {
 		Short: "Show each member, asked directly",
 		Long: `Asks each member directly how it is. Members with the same index have the same state, which --state-hash shows: it reads the
 whole state of each, so it takes a while on a large cluster. Exits with 69 when a member does not answer.`,
+		Example: `  gkctl cluster status -o wide
+  gkctl cluster status --state-hash`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -158,7 +161,7 @@ addresses of the cluster: then it asks to be taken in by itself, and this comman
 	}
 	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it a non-voter: it follows, and does not count")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return a.onCluster(cmd, func(ctx context.Context, c *client.Client) error {
+		return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
 			if err == nil {
 				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), plural(len(r.GetMembers()), "member", "members"))
@@ -171,11 +174,13 @@ addresses of the cluster: then it asks to be taken in by itself, and this comman
 
 func newClusterRemove(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "remove ID",
-		Short: "Take a server out; its id is never taken again",
-		Args:  exactly(1, "the id of the server"),
+		Use:               "remove ID",
+		Short:             "Take a server out; its id is never taken again",
+		Example:           `  gkctl cluster remove gk3`,
+		Args:              exactly(1, "the id of the server"),
+		ValidArgsFunction: a.completeMembers,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onCluster(cmd, func(ctx context.Context, c *client.Client) error {
+			return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 				r, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: args[0]})
 				if err == nil {
 					fmt.Fprintf(a.out, "%s removed, %s left\n", args[0], plural(len(r.GetMembers()), "member is", "members are"))
@@ -186,8 +191,8 @@ func newClusterRemove(a *app) *cobra.Command {
 	}
 }
 
-// onCluster runs f, which changes the cluster, and says how to go on when its outcome is not known.
-func (a *app) onCluster(cmd *cobra.Command, f func(context.Context, *client.Client) error) error {
+// onCluster runs f, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
+func (a *app) onCluster(cmd *cobra.Command, id string, f func(context.Context, *client.Client) error) error {
 	return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := a.bounded(ctx)
 		defer cancel()
@@ -195,6 +200,28 @@ func (a *app) onCluster(cmd *cobra.Command, f func(context.Context, *client.Clie
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return &codeError{code: exitUnreachable, err: err, hint: "`gkctl cluster status` shows whether it was done."}
 		}
-		return err
+		return refusedMember(ctx, c, id, err)
 	})
+}
+
+// refusedMember is the servers' refusal without the name of the package that it comes from; of a member that is not there it says which one was
+// likely meant.
+func refusedMember(ctx context.Context, c *client.Client, id string, err error) error {
+	e, ok := errors.AsType[*client.StatusError](err)
+	if !ok || e.Reason == "" {
+		return err
+	}
+	if e.Reason != "NO_SUCH_MEMBER" || id == "" {
+		if text, cut := strings.CutPrefix(e.Message, "consensus: "); cut {
+			return errors.New(text)
+		}
+		return err
+	}
+	text := fmt.Sprintf("there is no member %q", id)
+	if r, err := c.Cluster().GetStatus(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
+		if meant := nearest.Word(id, mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId)); meant != "" {
+			text += fmt.Sprintf("; did you mean %q?", meant)
+		}
+	}
+	return withHint(errors.New(text), "`gkctl cluster status` lists the members.")
 }

@@ -15,10 +15,13 @@ func newClusterTransfer(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "transfer [ID]",
 		Short: "Hand leadership to a voter, or to the one furthest on",
-		Args:  cobra.MaximumNArgs(1),
+		Example: `  gkctl cluster transfer
+  gkctl cluster transfer gk2`,
+		Args:              atMost(1, "one id at most: that of the server which is to lead"),
+		ValidArgsFunction: a.completeMembers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return a.onCluster(cmd, func(ctx context.Context, c *client.Client) error {
+				return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 					_, err := c.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{Id: args[0]})
 					if err == nil {
 						fmt.Fprintf(a.out, "%s leads\n", args[0])
@@ -26,7 +29,7 @@ func newClusterTransfer(a *app) *cobra.Command {
 					return err
 				})
 			}
-			return a.onCluster(cmd, a.transferToAny)
+			return a.onCluster(cmd, "", a.transferToAny)
 		},
 	}
 }

@@ -23,8 +23,8 @@ func newContext(a *app) *cobra.Command {
       tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
 
 Paths in the file are relative to it; set writes them from the root. Flags and variables come before the context, but for --context, which comes before variables.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: cobra.ArbitraryArgs,
+		RunE: helpOfGroup,
 	}
 	cmd.AddCommand(newContextList(a), newContextUse(a), newContextSet(a), newContextDelete(a))
 	return cmd
@@ -33,9 +33,10 @@ Paths in the file are relative to it; set writes them from the root. Flags and v
 func newContextList(a *app) *cobra.Command {
 	var o outputFlag
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the contexts",
-		Args:  noArgs,
+		Use:     "list",
+		Short:   "List the contexts",
+		Example: `  gkctl context list`,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := contextPath()
 			if err != nil {
@@ -86,6 +87,7 @@ func newContextUse(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use NAME",
 		Short:             "Choose the context that counts from now on",
+		Example:           `  gkctl context use prod`,
 		Args:              exactly(1, "the name of a context"),
 		ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -109,7 +111,9 @@ func newContextSet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set NAME --endpoints HOST[:PORT],... [--group GROUP] [--tls-ca FILE ...]",
 		Short: "Define a context, or change what is given of it",
-		Args:  exactly(1, "the name of a context"),
+		Example: `  gkctl context set prod --endpoints gk1.example.com,gk2.example.com,gk3.example.com --tls-ca ca.pem
+  gkctl context set prod --group prod`,
+		Args: exactly(1, "the name of a context"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := changeContexts(func(f *contextFile) error {
 				c := f.find(args[0])
@@ -166,6 +170,7 @@ func newContextDelete(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "delete NAME",
 		Short:             "Delete a context",
+		Example:           `  gkctl context delete test`,
 		Args:              exactly(1, "the name of a context"),
 		ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {

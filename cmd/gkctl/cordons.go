@@ -14,7 +14,9 @@ func newCordons(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cordons",
 		Short: "Show which groups and hosts are shut out, until when and why",
-		Args:  noArgs,
+		Example: `  gkctl cordons
+  gkctl cordons -o name`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				ctx, cancel := a.bounded(ctx)

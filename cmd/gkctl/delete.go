@@ -23,10 +23,14 @@ type deleteOptions struct {
 func newDelete(a *app) *cobra.Command {
 	o := &deleteOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
-		Short: "Delete definitions; their permits live on until they end",
+		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
+		SuggestFor: []string{"rm", "remove"},
+		Short:      "Delete definitions; their permits live on until they end",
 		Long: `Deletes definitions, all in one step, or none. Holders are told to stop; their permits take no new slots and live on until they
 are released or expire; with --drain holders may go on for so long first. Deleting more than one by a glob or by labels needs --yes, or a yes on a terminal.`,
+		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
+  gkctl delete -l team=data --drain 2m --dry-run
+  gkctl delete 'old-*' --yes`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
@@ -44,6 +48,9 @@ are released or expire; with --drain holders may go on for so long first. Deleti
 }
 
 func (o *deleteOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.bounded(ctx)
 		defer cancel()
@@ -52,8 +59,7 @@ func (o *deleteOptions) run(ctx context.Context) error {
 			return err
 		}
 		if len(records) == 0 {
-			o.say("No definition matches.")
-			return nil
+			return nothingChosen(reading, c, o.names, o.labels)
 		}
 		vague := o.labels != "" || anyOf(o.names, isGlob)
 		if len(records) > 1 && vague && !o.yes && !o.dryRun {

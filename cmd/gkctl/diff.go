@@ -22,6 +22,8 @@ func newDiff(a *app) *cobra.Command {
 		Short: "Show what apply would change; exits with 1 on differences",
 		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 when there is no difference, with 1 when
 there is one, and with more when it could not be found out, or when an entry has a version that is no longer the current one.`,
+		Example: `  gkctl diff -f nightly.yaml
+  gkctl diff -f definitions/ --prune -l managed-by=git`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := o.run(cmd.Context())

@@ -30,6 +30,8 @@ func newEdit(a *app) *cobra.Command {
 		Short: "Change definitions in an editor",
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
 when somebody else has changed one of them meanwhile; what was written is then kept in a file.`,
+		Example: `  gkctl edit nightly-export --reason "more room"
+  EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
 		Args:              atLeastOne("names or globs"),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,6 +45,9 @@ when somebody else has changed one of them meanwhile; what was written is then k
 }
 
 func (o *editOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.bounded(ctx)
 		defer cancel()
@@ -51,8 +56,7 @@ func (o *editOptions) run(ctx context.Context) error {
 			return err
 		}
 		if len(records) == 0 {
-			o.say("No definition matches.")
-			return nil
+			return nothingChosen(reading, c, o.names, "")
 		}
 		before, err := editable(records)
 		if err != nil {

@@ -28,17 +28,6 @@ const (
 	exitInterrupted = 130
 )
 
-const exitCodes = `Exit codes:
-  0    done
-  1    differences were found (diff), or the servers refused
-  64   bad flag, argument or context
-  65   bad definitions, in a file or given to set
-  69   no server answered
-  70   a permit was lost while it was held
-  75   not acquired, refreshed or valid
-  78   no such definition
-  130  interrupted`
-
 // usageError is a bad flag, argument or context.
 type usageError struct{ err error }
 
@@ -101,6 +90,8 @@ func classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return exitUsage, fmt.Sprintf("See `%s --help`.", cmd.CommandPath())
 	case is[*deffile.Error](err), is[*client.InvalidFieldError](err):
 		return exitBadInput, ""
+	case choseNothing(err):
+		return exitNoSuch, ""
 	case is[*client.NoSuchDefinitionError](err):
 		return exitNoSuch, "`gkctl get` lists the definitions."
 	case is[*client.Denied](err), is[*client.NotValidError](err):

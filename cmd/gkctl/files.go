@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 type fileFlag struct{ paths []string }
 
 func (f *fileFlag) register(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "file of definitions, folder of such files, or - for standard input; may be repeated")
+	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, folder of such files, or - for standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // its only error: no such flag
 }
 
@@ -58,7 +59,7 @@ func expand(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	if err != nil {
-		return nil, &codeError{code: exitBadInput, err: err}
+		return nil, unreadable(err)
 	}
 	var names []string
 	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
@@ -73,6 +74,17 @@ func expand(path string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// unreadable says which file cannot be read, and why, without the name of the system call.
+func unreadable(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("%s: %w", e.Path, e.Err)
+		if errors.Is(e.Err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: no such file", e.Path)
+		}
+	}
+	return &codeError{code: exitBadInput, err: err}
 }
 
 // globQuote is a path that filepath.Glob takes as it is.
@@ -97,7 +109,7 @@ func readFile(name string, in io.Reader) (*deffile.File, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, &codeError{code: exitBadInput, err: errors.Join(err)}
+		return nil, unreadable(err)
 	}
 	return deffile.Parse(name, data)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,9 +23,13 @@ type getOptions struct {
 func newGet(a *app) *cobra.Command {
 	o := &getOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "get [NAME|GLOB...] [-l SELECTOR]",
-		Short: "Show definitions, and how much of them is taken",
+		Use:        "get [NAME|GLOB...] [-l SELECTOR]",
+		SuggestFor: []string{"list", "ls", "show", "describe"},
+		Short:      "Show definitions, and how much of them is taken",
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
+
+STATE says what stands in the way of grants beside permits, which fields get their old values back and when, and, of what is named and with
+-o wide, for how long holders that were told to stop may go on (--drain).
 
 -o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it when somebody has changed
 one of them since. -o json writes the API's records, with version and state.`,
@@ -58,23 +63,65 @@ func (o *getOptions) run(ctx context.Context) error {
 			_, err = o.out.Write(data)
 			return err
 		}
+		draining, err := o.draining(ctx, c)
+		if err != nil {
+			return err
+		}
 		return o.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
 			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE"},
-			rows:    mapped(records, definitionRow),
-			object:  items[*gatekeeperv1.DefinitionRecord]{records},
-			empty:   "No definition matches.",
+			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
+				return definitionRow(r, draining[r.GetDefinition().GetName()])
+			}),
+			object: items[*gatekeeperv1.DefinitionRecord]{records},
+			empty:  "No definition matches.",
 		})
 	})
 }
 
-func definitionRow(r *gatekeeperv1.DefinitionRecord) row {
+// drains are the holders of a semaphore that were told to stop and may still go on.
+type drains struct {
+	holders int
+	longest time.Duration
+}
+
+func (d drains) text() string {
+	if d.holders == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s go on for %s", plural(d.holders, "holder may", "holders may"), brief(d.longest))
+}
+
+// draining finds out whose drains run, by the semaphore: an edit's drain is its holders'. It is asked for where a person looks
+// closely, at a few names or with -o wide.
+func (o *getOptions) draining(ctx context.Context, c *client.Client) (map[string]drains, error) {
+	if !o.output.is(formatWide) && (!o.output.is(formatTable) || len(o.globs) == 0 || len(o.globs) > maxNames) {
+		return nil, nil
+	}
+	req := &gatekeeperv1.ListHoldersRequest{}
+	if len(o.globs) <= maxNames {
+		req.Names = o.globs
+	}
+	out := make(map[string]drains)
+	for p, err := range c.AllHolders(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		if left := p.GetDrainLeft(); left != nil {
+			d := out[p.GetSemaphore()]
+			out[p.GetSemaphore()] = drains{d.holders + 1, max(d.longest, left.AsDuration())}
+		}
+	}
+	return out, nil
+}
+
+func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) row {
 	d := r.GetDefinition()
 	return row{
 		name: d.GetName(),
 		cells: []string{
 			d.GetName(), d.GetGroupPattern(), d.GetAcquirerPattern(), number(r.GetUsed()), number(d.GetPermits()),
-			duration(d.GetDuration()), definitionState(r),
+			duration(d.GetDuration()), definitionState(r, draining),
 		},
 		more: []string{
 			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
@@ -84,10 +131,13 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord) row {
 }
 
 // definitionState is what stands in the way of grants, beside permits, and what ends by itself.
-func definitionState(r *gatekeeperv1.DefinitionRecord) string {
+func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	var states []string
 	if r.GetDisabled() != "" {
 		states = append(states, "disabled: "+r.GetDisabled())
+	}
+	if text := draining.text(); text != "" {
+		states = append(states, text)
 	}
 	if p := r.GetPause(); p != nil {
 		s := "paused"

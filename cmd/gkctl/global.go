@@ -27,7 +27,7 @@ type globalOptions struct {
 func (o *globalOptions) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringSliceVar(&o.endpoints, "endpoints", nil, "API addresses of the members, or of a load balancer (GK_ENDPOINTS)")
+	f.StringSliceVar(&o.endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
 	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
 	f.StringVar(&o.tls.CA, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
 	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")

@@ -20,8 +20,9 @@ type holdersOptions struct {
 func newHolders(a *app) *cobra.Command {
 	o := &holdersOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "holders [NAME|GLOB...] [--at TIME]",
-		Short: "Show who holds permits, or held them at a time",
+		Use:        "holders [NAME|GLOB...] [--at TIME]",
+		SuggestFor: []string{"locks", "permits", "ps"},
+		Short:      "Show who holds permits, or held them at a time",
 		Long: `Shows who holds permits. With --at it shows who held them then, by the clocks of the leaders, as far as the journal remembers, and
 says where its memory begins.`,
 		Example: `  gkctl holders 'nightly-*'

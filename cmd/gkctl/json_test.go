@@ -33,6 +33,15 @@ func TestJSON_OfWhatCommandsDid_StaysWhatItIs(t *testing.T) {
 			"set --dry-run", applied{Items: []appliedItem{}, DryRun: true, Effects: []json.RawMessage{[]byte(`{"semaphore":"a"}`)}, Warnings: []string{"w"}},
 			`{"items":[],"revision":"0","dry_run":true,"effects":[{"semaphore":"a"}],"warnings":["w"]}`,
 		},
+		{
+			"delete", applied{Items: []appliedItem{{Name: "a", Action: actionDeleted, LivePermits: 1, Stopped: []stoppedHolder{
+				{moveHolder{Token: 5, Group: "prod", Acquirer: "app1", HolderID: "h"}, "60.000s"},
+			}}}, Revision: 7},
+			`{"items":[{"name":"a","action":"deleted","live_permits":1,"stopped":[` +
+				`{"token":"5","group":"prod","acquirer":"app1","holder_id":"h","free_within":"60.000s"}]}],"revision":"7"}`,
+		},
+		{"revoke", tokenDone{Token: 5, Semaphore: "a", Action: "revoked", Revision: 7, text: "5 of a revoked"}, `{"token":"5","semaphore":"a","action":"revoked","revision":"7"}`},
+		{"release", tokenDone{Token: 5, Error: "gone"}, `{"token":"5","error":"gone"}`},
 		{"pause", paused{Names: []string{"a"}, Revision: 7, Stopped: 1, GoOn: 2, DryRun: true}, `{"names":["a"],"revision":"7","stopped":1,"go_on":2,"dry_run":true}`},
 		{"resume", resumed{Names: []string{}, Revision: 0}, `{"names":[],"revision":"0"}`},
 		{"uncordon", []uncordoned{{ID: "x", Revision: 7}}, `[{"id":"x","revision":"7"}]`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,10 +98,15 @@ func (o *moveOptions) run(ctx context.Context) error {
 				s.FreeWithin = durationpb.New(s.GetFreeWithin().AsDuration() + o.drain.drain)
 			}
 		}
-		if o.dryRun {
-			return o.tellPlan(moves)
+		if len(moves.GetEdits()) == 0 && notAllMoved(moves) == nil {
+			if err := o.whyNothing(planning, c); err != nil {
+				return err
+			}
 		}
-		if len(moves.GetEdits()) == 0 {
+		switch {
+		case o.dryRun:
+			return o.tellPlan(moves)
+		case len(moves.GetEdits()) == 0:
 			return o.tellNothing(moves)
 		}
 		if err := o.ask(ctx, moves); err != nil {
@@ -118,7 +124,12 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse) error {
 	case formatName:
 		return o.printNames(mapped(moves.GetEdits(), editName))
 	}
-	fmt.Fprintf(o.out, "%s from %s to %s; %s (dry run)\n", plural(len(moves.GetEdits()), "task would move", "tasks would move"), o.from, o.to, stopText(moves.GetEffects()))
+	if len(moves.GetEdits()) == 0 {
+		o.sayNotMoved(moves)
+		o.sayNothing()
+		return nil
+	}
+	fmt.Fprintf(o.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetEdits()), o.from, o.to, stopText(moves.GetEffects()))
 	if err := o.tellEffects(moves.GetEffects(), moves.GetWarnings(), everyLine); err != nil {
 		return err
 	}
@@ -131,11 +142,34 @@ func (o *moveOptions) tellNothing(moves *gatekeeperv1.PlanMoveResponse) error {
 	o.sayNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
 	if o.output.is(formatTable) {
-		o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+		o.sayNothing()
 	} else if err := o.tellReport(report, nil); err != nil {
 		return err
 	}
 	return notAllMoved(moves)
+}
+
+func (o *moveOptions) sayNothing() {
+	o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+}
+
+// tasksText counts what moves. Who shares a pool in the old group leaves it with its tasks, so that it moves too, and is named
+// apart: a pool is no task.
+func tasksText(edits []*gatekeeperv1.Edit) string {
+	pools := 0
+	for _, e := range edits {
+		if e.GetReplace().GetPermits() > 1 {
+			pools++
+		}
+	}
+	var parts []string
+	if tasks := len(edits) - pools; tasks > 0 {
+		parts = append(parts, plural(tasks, "task", "tasks"))
+	}
+	if pools > 0 {
+		parts = append(parts, plural(pools, "pool", "pools"))
+	}
+	return strings.Join(parts, " and ")
 }
 
 func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.PlanMoveResponse) {
@@ -185,7 +219,7 @@ func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveRespo
 		}
 		o.sayNotMoved(moves)
 	}
-	about := fmt.Sprintf("this moves %s from %s to %s; %s", plural(len(moves.GetEdits()), "task", "tasks"), o.from, o.to, stopText(moves.GetEffects()))
+	about := fmt.Sprintf("this moves %s from %s to %s; %s", tasksText(moves.GetEdits()), o.from, o.to, stopText(moves.GetEffects()))
 	return o.confirm(ctx, about, "Move them?", "nothing was moved")
 }
 

@@ -20,6 +20,8 @@ type moveReport struct {
 	// Followed: how holders stopped was followed. Left old holders were still there when that ended.
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
+
+	what string // the tasks and pools, counted
 }
 
 type moveTask struct {
@@ -57,7 +59,7 @@ type notMoved struct {
 }
 
 func newMoveReport(from, to string, moves *gatekeeperv1.PlanMoveResponse) *moveReport {
-	r := &moveReport{From: from, To: to, Tasks: []moveTask{}}
+	r := &moveReport{From: from, To: to, Tasks: []moveTask{}, what: tasksText(moves.GetEdits())}
 	for _, n := range moves.GetNotMoved() {
 		r.NotMoved = append(r.NotMoved, notMoved{n.GetSemaphore(), n.GetWhy(), n.GetProblem()})
 	}
@@ -98,7 +100,7 @@ func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {
 	case formatName:
 		return o.printNames(mapped(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
-	fmt.Fprintf(o.out, "moved %s from %s to %s\n", plural(len(r.Tasks), "task", "tasks"), r.From, r.To)
+	fmt.Fprintf(o.out, "moved %s from %s to %s\n", r.what, r.From, r.To)
 	for _, n := range r.NotMoved {
 		fmt.Fprintf(o.out, "%s was not moved: %s\n", n.Name, n.Why)
 	}

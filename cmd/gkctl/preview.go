@@ -29,7 +29,7 @@ slots would be free at the latest; which of the groups and acquirers that were s
 when nobody known would be let in, and names the nearest known group.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.completeAssignments,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.files.register(cmd)
@@ -85,6 +85,9 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 		records, err := definitions(ctx, c, names, "")
 		if err != nil {
 			return nil, err
+		}
+		if len(records) == 0 {
+			return nil, nothingChosen(ctx, c, names, "")
 		}
 		return assigned(records, fields)
 	}, err

@@ -27,7 +27,10 @@ func newRefresh(a *app) *cobra.Command {
 		Long: `Refreshes permits once. Exits with 75 when one of them is refused or gone: then stop what runs under it.
 
 The duration counts from when gkctl was started, not from when it ends.`,
-		Args: atLeastOne("the tokens of permits"),
+		Example: `  gkctl refresh "$token" || exit
+  gkctl refresh 4711 4712 -o json`,
+		Args:              atLeastOne("the tokens of permits: `gkctl holders` shows them"),
+		ValidArgsFunction: a.completeTokens,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.tokens, err = tokens(args); err != nil {
 				return err

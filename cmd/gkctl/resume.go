@@ -20,9 +20,12 @@ type resumeOptions struct {
 func newResume(a *app) *cobra.Command {
 	o := &resumeOptions{app: a}
 	cmd := &cobra.Command{
-		Use:               "resume NAME|GLOB...|-l SELECTOR|--all [--reason TEXT]",
-		Short:             "End pauses",
-		Long:              `Ends pauses, all of the chosen in one step. What is not paused is passed over.`,
+		Use:   "resume NAME|GLOB...|-l SELECTOR|--all [--reason TEXT]",
+		Short: "End pauses",
+		Long:  `Ends pauses, all of the chosen in one step. What is not paused is passed over.`,
+		Example: `  gkctl resume nightly-export
+  gkctl resume -l team=data --dry-run
+  gkctl resume --all --reason "it went well"`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,15 +20,19 @@ type revokeOptions struct {
 func newRevoke(a *app) *cobra.Command {
 	o := &revokeOptions{app: a}
 	cmd := tokenCommand(a, &cobra.Command{
-		Use:   "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
-		Short: "Tell holders to stop: their refreshes are refused from now on",
+		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
+		SuggestFor: []string{"kill", "stop"},
+		Short:      "Tell holders to stop: their refreshes are refused from now on",
 		Long: `Tells holders to stop, and refuses their refreshes from now on, with --drain after so long. The slots stay taken until the holders
 release them, or until their permits expire.
 
 --unsafe-now frees the slots at once. A holder that is alive still believes in its permit until it hears, or until its deadline:
 two may then run at the same time, and only a fencing token keeps the older one from writing. It is for a holder of which you
 know that it is gone for good. It asks; in a script give --yes.`,
-	}, func(ctx context.Context) error { return o.check(ctx) }, func(ctx context.Context, c *client.Client, token uint64) error {
+		Example: `  gkctl revoke 4711 --reason "it hangs"
+  gkctl revoke 4711 --drain 2m
+  gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
+	}, func(ctx context.Context) error { return o.check(ctx) }, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
 		return o.revoke(ctx, c, token)
 	})
 	o.drain.register(cmd)
@@ -54,16 +57,16 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	return nil
 }
 
-func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint64) error {
+func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
 	drain, err := o.drain.read()
 	if err != nil {
-		return err
+		return tokenDone{}, err
 	}
 	r, err := c.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{
 		Token: token, Author: o.global.who(), Reason: o.global.reason, Drain: drain, UnsafeNow: o.unsafe,
 	})
 	if err != nil {
-		return err
+		return tokenDone{}, err
 	}
 	how := ""
 	switch {
@@ -72,35 +75,8 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 	case drain != nil:
 		how = ", its holder may go on for " + duration(drain)
 	}
-	fmt.Fprintf(o.out, "%d of %s revoked%s\n", token, r.GetPermit().GetSemaphore(), how)
-	return nil
-}
-
-// tokenCommand completes a command that does something to each token, and goes on after one that fails. first, unless it is nil, may
-// refuse before anything is done.
-func tokenCommand(
-	a *app, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) error,
-) *cobra.Command {
-	cmd.Args = atLeastOne("the tokens of permits")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		all, err := tokens(args)
-		if err != nil {
-			return err
-		}
-		if first != nil {
-			if err := first(cmd.Context()); err != nil {
-				return err
-			}
-		}
-		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := a.bounded(ctx)
-			defer cancel()
-			var failed []error
-			for _, t := range all {
-				failed = append(failed, each(ctx, c, t))
-			}
-			return errors.Join(failed...)
-		})
-	}
-	return cmd
+	name := r.GetPermit().GetSemaphore()
+	return tokenDone{
+		Semaphore: name, Action: "revoked", Revision: r.GetRevision(), text: fmt.Sprintf("%d of %s revoked%s", token, name, how),
+	}, nil
 }

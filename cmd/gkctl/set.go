@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -53,7 +54,7 @@ With --drain holders that are shut out may go on for so long.`,
   gkctl set nightly-export label.team=data label.legacy-
   gkctl set pool permits=80 --for 2h --reason "month's end"
   gkctl set nightly-export acquirer_pattern='app[12]' --drain 2m --dry-run`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.completeAssignments,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.names, o.fields, err = assignments(args); err != nil {
 				return err
@@ -79,7 +80,7 @@ func assignments(args []string) (names []string, fields []assignment, err error)
 		case ok && key == "labels":
 			return nil, nil, usagef("labels are set one by one: label.KEY=VALUE")
 		case ok:
-			return nil, nil, usagef("unknown field %q: known are %s and label.KEY", key, strings.Join(deffile.Keys()[1:], ", "))
+			return nil, nil, unknownField(key)
 		case strings.HasPrefix(arg, labelPrefix) && strings.HasSuffix(arg, "-"):
 			fields = append(fields, assignment{key: strings.TrimSuffix(arg, "-"), remove: true})
 		default:
@@ -89,12 +90,49 @@ func assignments(args []string) (names []string, fields []assignment, err error)
 	if len(names) == 0 || len(fields) == 0 {
 		return nil, nil, usagef("give names or globs, and what to set, as in nightly-export permits=3")
 	}
+	seen := make(map[string]bool)
+	for _, f := range fields {
+		if seen[f.key] {
+			return nil, nil, usagef("%s is given twice: it can be set to one value", f.key)
+		}
+		seen[f.key] = true
+	}
 	return names, fields, nil
+}
+
+// completeAssignments completes names, and after one of them fields.
+func (a *app) completeAssignments(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	names, directive := a.completeNames(cmd, args, begun)
+	if len(args) == 0 {
+		return names, directive
+	}
+	fields := 0
+	for _, field := range append(mapped(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
+		if strings.HasPrefix(field, begun) && field != "labels=" {
+			names = append(names, field)
+			fields++
+		}
+	}
+	if fields == len(names) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return names, directive
+}
+
+func unknownField(key string) error {
+	known := append(deffile.Keys()[1:], "label.KEY")
+	if meant := nearest.Word(key, known); meant != "" {
+		return usagef("unknown field %q; did you mean %q?", key, meant)
+	}
+	return usagef("unknown field %q: known are %s", key, strings.Join(known, ", "))
 }
 
 func (o *setOptions) run(ctx context.Context) error {
 	end, err := o.ending.read(time.Now())
 	if err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
 		return err
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
@@ -104,13 +142,12 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if len(records) == 0 {
+			return nothingChosen(reading, c, o.names, "")
+		}
 		plan, err := assigned(records, o.fields)
 		if err != nil {
 			return err
-		}
-		if len(plan) == 0 {
-			o.say("No definition matches.")
-			return nil
 		}
 		return o.carryOut(ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
 	})

@@ -24,8 +24,10 @@ func newStatus(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "Show in a few lines how the cluster is",
 		Long:  "Shows in a few lines how the cluster is. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Example: `  gkctl status
+  gkctl status -o json --timeout 2s`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	o.output.register(cmd, formatTable, formatJSON, formatYAML)
 	return cmd

@@ -18,6 +18,8 @@ type applied struct {
 
 	end     ending
 	preview *gatekeeperv1.PreviewResponse
+	// stops is what was foreseen just before definitions with live permits were deleted.
+	stops *gatekeeperv1.PreviewResponse
 }
 
 type appliedItem struct {
@@ -25,6 +27,29 @@ type appliedItem struct {
 	Action string `json:"action"`
 	// LivePermits still take slots of a definition that was deleted.
 	LivePermits uint32 `json:"live_permits,omitempty"`
+	// Stopped are their holders, who were told to stop just now; of a deletion that was made.
+	Stopped []stoppedHolder `json:"stopped,omitempty"`
+}
+
+// stoppedHolder is a holder that was told to stop.
+type stoppedHolder struct {
+	moveHolder
+	// FreeWithin is when its slot is free at the latest.
+	FreeWithin string `json:"free_within"`
+}
+
+// stoppedOf are the holders of a semaphore that a change tells to stop.
+func stoppedOf(r *gatekeeperv1.PreviewResponse, name string) []stoppedHolder {
+	var out []stoppedHolder
+	for _, e := range r.GetEffects() {
+		if e.GetSemaphore() != name {
+			continue
+		}
+		for _, s := range e.GetStopped() {
+			out = append(out, stoppedHolder{holderOf(s.GetPermit()), protoSeconds(s.GetFreeWithin().AsDuration())})
+		}
+	}
+	return out
 }
 
 // told tells what a plan has done, a line each, and of a dry run also what that would do.
@@ -34,6 +59,7 @@ func (a *app) told(o outputFlag, plan []change, out *applied) error {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}
 		if item.Action == actionDeleted {
 			item.LivePermits = plan[i].before.GetHolders()
+			item.Stopped = stoppedOf(out.stops, item.Name)
 		}
 		count[item.Action]++
 		out.Items = append(out.Items, item)
@@ -65,6 +91,9 @@ func (a *app) told(o outputFlag, plan []change, out *applied) error {
 			end = out.end.text()
 		}
 		fmt.Fprintf(a.out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
+	}
+	if err := tellStopped(a.out, out.stops.GetEffects(), someOf); err != nil {
+		return err
 	}
 	if len(out.Items) > 1 && a.errTTY {
 		a.say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)

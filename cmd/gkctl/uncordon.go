@@ -15,9 +15,11 @@ import (
 func newUncordon(a *app) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
-		Use:               "uncordon ID... [--reason TEXT]",
-		Short:             "End cordons",
-		Long:              "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
+		Use:   "uncordon ID... [--reason TEXT]",
+		Short: "End cordons",
+		Long:  "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
+		Example: `  gkctl uncordon acquirer:app7
+  gkctl cordons -o name | xargs gkctl uncordon --reason "the works are done"`,
 		Args:              atLeastOne("the ids of cordons: gkctl cordons lists them"),
 		ValidArgsFunction: a.completeCordons,
 	}

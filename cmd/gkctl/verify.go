@@ -27,7 +27,9 @@ tell. A permit whose holder is told to stop is valid until it ends, and the outp
 
 It is for scripts that write for somebody else, who sent the token along. The answer is old when it arrives: between it and the write the
 permit may end. Where the write itself can compare tokens, let it.`,
-		Args: exactly(1, "the token of a permit"),
+		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
+		Args:              exactly(1, "the token of a permit"),
+		ValidArgsFunction: a.completeTokens,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := tokens(args)
 			if err != nil {

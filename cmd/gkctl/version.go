@@ -10,9 +10,10 @@ import (
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of gkctl; `gkctl cluster status` prints those of the servers",
-		Args:  noArgs,
+		Use:     "version",
+		Short:   "Print the version of gkctl; `gkctl cluster status` prints those of the servers",
+		Example: `  gkctl version`,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(a.out, "gkctl %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

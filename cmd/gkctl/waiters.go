@@ -18,8 +18,10 @@ type waitersOptions struct {
 func newWaiters(a *app) *cobra.Command {
 	o := &waitersOptions{app: a}
 	cmd := &cobra.Command{
-		Use:               "waiters [NAME|GLOB...]",
-		Short:             "Show who waits for a permit, and at which place",
+		Use:   "waiters [NAME|GLOB...]",
+		Short: "Show who waits for a permit, and at which place",
+		Example: `  gkctl waiters
+  gkctl waiters 'nightly-*' -o wide`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args

@@ -27,6 +27,9 @@ func newWatch(a *app) *cobra.Command {
 		Short: "Follow changes, one line each, until interrupted",
 		Long: `Follows edits, with --permits also grants, releases and losses, one line each, until it is interrupted. A server that goes away
 is replaced by another one. -o json prints each event of the API on a line.`,
+		Example: `  gkctl watch
+  gkctl watch 'nightly-*' --permits
+  gkctl watch --from 1234 -o json | jq .semaphore`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
@@ -34,15 +37,19 @@ is replaced by another one. -o json prints each event of the API on a line.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.permits, "permits", false, "also what happens to permits")
-	cmd.Flags().Uint64Var(&o.from, "from", 0, "first revision wanted; default: from now on")
-	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "end after so many events")
+	cmd.Flags().Uint64Var(&o.from, "from", 0, "first `REVISION` wanted; default: from now on")
+	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "end after `N` events")
 	o.output.register(cmd, formatTable, formatJSON)
 	return cmd
 }
 
 func (o *watchOptions) run(ctx context.Context) error {
+	if o.count < 0 {
+		return usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
+	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		o.pointOut(ctx, c, o.globs, nil)
+		o.sayAhead(ctx, c)
 		told := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
 			if err != nil {
@@ -62,6 +69,21 @@ func (o *watchOptions) run(ctx context.Context) error {
 		}
 		return nil // interrupted, as meant
 	})
+}
+
+// sayAhead says what is waited for when the first revision wanted lies ahead: no event is told until then.
+func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
+	if o.from == 0 {
+		return
+	}
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}) // the shortest answer that has the leader's revision
+	if err != nil || o.from <= r.GetRevision()+1 {
+		return // a remark only; the watch says what is wrong
+	}
+	o.say("gkctl: revision %d lies ahead, the cluster is at %d: nothing is shown until it gets there. --from %d shows what comes next.",
+		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 
 func (o *watchOptions) event(e *gatekeeperv1.Event) error {

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// An exit code as help has it.
+type exitText struct {
+	code int
+	text string
+}
+
+// generalExits are the exit codes of all commands together.
+func generalExits() []exitText {
+	return []exitText{
+		{exitOK, "done"},
+		{exitFailure, "differences were found (diff), or the servers refused"},
+		{exitUsage, "bad flag, argument or context"},
+		{exitBadInput, "bad definitions, in a file or given to set; a name or pattern that the servers do not take"},
+		{exitUnreachable, "no server answered"},
+		{exitLost, "a permit was lost while it was held"},
+		{exitNotAcquired, "not acquired, refreshed or valid"},
+		{exitNoSuch, "no such definition; nothing that was to be changed matches"},
+		{exitInterrupted, "interrupted"},
+	}
+}
+
+// ownExits are the codes that a command has beside 0, 64, 69 and 130, in the words that fit it; an empty text is the general one.
+func ownExits(command string) []exitText {
+	refused := exitText{exitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
+	bad, noSuch := exitText{exitBadInput, ""}, exitText{exitNoSuch, ""}
+	switch command {
+	case "get", "holders", "waiters", "watch", "history", "explain":
+		return []exitText{bad, {exitNoSuch, "a name, not a glob, is of no definition"}}
+	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
+		return []exitText{refused, bad, noSuch}
+	case "cordon", "uncordon", "undo", "cluster add", "cluster remove", "cluster transfer":
+		return []exitText{refused, bad}
+	case "move":
+		return []exitText{
+			{exitOK, "moved, and every old holder is gone; or all of it had been moved already"},
+			{exitFailure, "refused, or not all of it: see docs/gkctl.md"},
+			bad, {exitNoSuch, "no such group, definition or label: nothing was moved"},
+		}
+	case "diff":
+		return []exitText{{exitOK, "no differences"}, {exitFailure, "differences were found"}, bad, {exitLost, "it could not be found out"}}
+	case "status":
+		return []exitText{{exitUnreachable, "no server answered, or none leads"}}
+	case "cluster status":
+		return []exitText{{exitUnreachable, "a member did not answer"}}
+	case "acquire":
+		return []exitText{bad, {exitLost, "the permit was lost while --hold held it"}, {exitNotAcquired, "not acquired"}, noSuch}
+	case "refresh":
+		return []exitText{{exitNotAcquired, "one of them was refused or is gone: stop what runs under it"}}
+	case "verify":
+		return []exitText{bad, {exitNotAcquired, "not valid"}}
+	case "release", "revoke", "clear":
+		return []exitText{{exitFailure, "one of them had ended, or was refused; the others were done"}}
+	}
+	return nil
+}
+
+// exitHelp is what help says of a command's exit codes. That of run says it itself.
+func exitHelp(cmd *cobra.Command) string {
+	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
+	exits := generalExits()
+	switch {
+	case cmd.HasParent() && (cmd.HasSubCommands() || name == "run"):
+		return ""
+	case cmd.HasParent():
+		exits = exitsOf(name)
+	}
+	var b strings.Builder
+	b.WriteString("\nExit codes:\n")
+	for _, e := range exits {
+		fmt.Fprintf(&b, "  %-3d  %s\n", e.code, e.text)
+	}
+	return b.String()
+}
+
+func exitsOf(command string) []exitText {
+	own := make(map[int]string)
+	for _, e := range ownExits(command) {
+		own[e.code] = e.text
+	}
+	local := command == "version" || command == "help" || command == "completion" || strings.HasPrefix(command, "context")
+	var out []exitText
+	for _, e := range generalExits() {
+		text, has := own[e.code]
+		switch e.code {
+		case exitOK, exitUsage:
+			has = true
+		case exitUnreachable, exitInterrupted:
+			has = has || !local
+		}
+		if text == "" {
+			text = e.text
+		}
+		if has {
+			out = append(out, exitText{e.code, text})
+		}
+	}
+	return out
+}
+
+// newHelp replaces cobra's, which takes a mistyped command for no mistake.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help about any command",
+		Example: "  gkctl help move\n  gkctl help cluster transfer",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, c := range about.Commands() {
+				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), begun) {
+					names = append(names, c.Name()+"\t"+c.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 && about.HasSubCommands() {
+				return usagef("unknown command %q%s", strings.Join(args, " "), suggestion(about, rest[0]))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// everyCommand calls f with each command that people call.
+func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
+	if c.Hidden {
+		return
+	}
+	if c.HasParent() && !c.HasSubCommands() {
+		f(strings.TrimPrefix(c.CommandPath(), "gkctl "), c)
+	}
+	for _, sub := range c.Commands() {
+		everyCommand(sub, f)
+	}
+}
+
+// Whoever is woken at night has no time to look elsewhere.
+func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
+	goWords := []string{"stringToString", "stringArray", "strings"}
+	var out bytes.Buffer
+	a := &app{out: &out}
+	root := newRoot(a)
+	everyCommand(root, func(name string, c *cobra.Command) {
+		out.Reset()
+		if err := c.Help(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, part := range []string{"\nExamples:\n  ", "\n  64 "} {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("the help of %s has no %q:\n%s", name, part, &out)
+			}
+		}
+		example := regexp.MustCompile(`\b(gkctl ` + regexp.QuoteMeta(name) + `\b|\| gkctl apply)`)
+		for line := range strings.Lines(c.Example) {
+			if !example.MatchString(line) {
+				t.Errorf("an example of %s is of something else: %s", name, line)
+			}
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if unit := regexp.MustCompile(`\b[0-9]+(s|m|h)\b`); strings.EqualFold(f.Value.Type(), "duration") && !unit.MatchString(f.Usage+" "+f.DefValue) && name != "run" {
+				t.Errorf("%s --%s says no unit: %s", name, f.Name, f.Usage)
+			}
+			if word, _ := pflag.UnquoteUsage(f); slices.Contains(goWords, word) {
+				t.Errorf("%s --%s shows Go's word %q", name, f.Name, word)
+			}
+		})
+	})
+}
+
+func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
+	root := newRoot(&app{})
+	everyCommand(root, func(name string, c *cobra.Command) {
+		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
+		known := name != "context set" && name != "cluster add" // they name what is not there yet
+		if takes && known && c.ValidArgsFunction == nil {
+			t.Errorf("the arguments of %s are not completed: %s", name, c.Use)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains([]string{"selector", "group", "acquirer", "output", "context", "from", "to"}, f.Name) || f.Value.Type() == "uint64" {
+				return
+			}
+			if _, done := c.GetFlagCompletionFunc(f.Name); !done {
+				t.Errorf("%s --%s is not completed", name, f.Name)
+			}
+		})
+	})
+}
+
+// Scripts read what docs/gkctl.md says of -o json.
+func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/gkctl.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(page), "\n## JSON for scripts\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var listed []string
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, m := range regexp.MustCompile("`([a-z ]+)[^`]*`").FindAllStringSubmatch(cells[1], -1) {
+				listed = append(listed, strings.TrimSpace(m[1]))
+			}
+		}
+	}
+	if !found || len(listed) == 0 {
+		t.Fatal("docs/gkctl.md has no table of JSON")
+	}
+	var have []string
+	everyCommand(newRoot(&app{}), func(name string, c *cobra.Command) {
+		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*outputFlag).formats, formatJSON) {
+			have = append(have, name)
+			if !slices.Contains(listed, name) {
+				t.Errorf("`%s` has -o json, and docs/gkctl.md does not say what that prints", name)
+			}
+		}
+	})
+	for _, name := range listed {
+		if !slices.Contains(have, name) {
+			t.Errorf("docs/gkctl.md says what `%s` prints with -o json, which it does not have", name)
+		}
+	}
+}

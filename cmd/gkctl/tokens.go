@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// tokenDone is what a command did to one permit, as -o json has it.
+type tokenDone struct {
+	Token uint64 `json:"token,string"`
+	// Semaphore is empty when the servers do not say.
+	Semaphore string `json:"semaphore,omitempty"`
+	// Action is revoked, cleared or released; empty when it was refused, and then Error says why.
+	Action   string `json:"action,omitempty"`
+	Revision uint64 `json:"revision,string,omitempty"`
+	Error    string `json:"error,omitempty"`
+
+	// text is the line for a person.
+	text string
+}
+
+// tokenCommand completes a command that does something to each token, and goes on after one that fails. first, unless it is nil, may
+// refuse before anything is done.
+func tokenCommand(
+	a *app, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
+) *cobra.Command {
+	var output outputFlag
+	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	cmd.Args = atLeastOne("the tokens of permits: `gkctl holders` shows them")
+	cmd.ValidArgsFunction = a.completeTokens
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		all, err := tokens(args)
+		if err != nil {
+			return err
+		}
+		if first != nil {
+			if err := first(cmd.Context()); err != nil {
+				return err
+			}
+		}
+		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			ctx, cancel := a.bounded(ctx)
+			defer cancel()
+			var failed []error
+			done := []tokenDone{}
+			for _, t := range all {
+				d, err := each(ctx, c, t)
+				if d.Token = t; err != nil {
+					failed = append(failed, err)
+					d.Error = sentence(err)
+				}
+				done = append(done, d)
+				a.toldToken(output, &d)
+			}
+			if output.is(formatJSON) || output.is(formatYAML) {
+				failed = append(failed, a.printObject(output, struct {
+					Items []tokenDone `json:"items"`
+				}{done}))
+			}
+			if len(failed) == 1 {
+				return failed[0]
+			}
+			return errors.Join(failed...)
+		})
+	}
+	return cmd
+}
+
+// actionIf is the action when there is no error.
+func actionIf(err error, action string) string {
+	if err != nil {
+		return ""
+	}
+	return action
+}
+
+// toldToken tells of one token as soon as it is done with: a later one may take long.
+func (a *app) toldToken(o outputFlag, d *tokenDone) {
+	switch {
+	case d.Error != "":
+	case o.is(formatTable):
+		fmt.Fprintln(a.out, d.text)
+	case o.is(formatName):
+		fmt.Fprintln(a.out, d.Token)
+	}
+}
+
+// completeTokens completes the tokens of those who hold permits, and shows who they are.
+func (a *app) completeTokens(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
+		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: 1000}) // more than a person looks through
+		for _, p := range r.GetPermits() {
+			if t := number(p.GetToken()); len(t) >= len(begun) && t[:len(begun)] == begun {
+				found = append(found, fmt.Sprintf("%s\t%s of %s in %s", t, p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup()))
+			}
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

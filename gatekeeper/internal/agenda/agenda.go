@@ -110,7 +110,7 @@ func (a *Agenda) Applied(e fsm.Applied) {
 	now := time.Now()
 	for i := range e.Events {
 		switch ev := &e.Events[i]; ev.Kind {
-		case fsm.Replaced, fsm.Deleted, fsm.RevertedEvent, fsm.PausedEvent:
+		case fsm.Created, fsm.Replaced, fsm.Deleted, fsm.RevertedEvent, fsm.PausedEvent:
 			a.ofSemaphore(e.State, ev.Semaphore, now)
 		case fsm.CordonedEvent:
 			a.ofCordon(ev.Cordon, now)

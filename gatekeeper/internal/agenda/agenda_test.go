@@ -271,3 +271,46 @@ func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
 		}
 	})
 }
+
+// A definition that an undo brings back has its pause and what it was to get back in time again, and both come.
+func TestEnd_OfWhatAnUndoBroughtBack_IsProposed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create("s")
+		ends := time.Now().Add(time.Hour)
+		w.edit("dr", 0, ends, "s")
+		w.do(fsm.Pause{Names: []string{"s"}, Until: ends})
+		sd, back := w.machine.State().Definition("s"), w.machine.State().Ends("s")
+		deleted := w.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: sd.Version}}})
+		pause := *sd.Pause
+		pause.Change = pause.Revision
+		w.sleep(time.Minute)
+		w.do(fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
+			Change: fsm.Change{Kind: fsm.Create, Name: "s", Definition: sd.Definition}, Pause: &pause, EndsBack: back,
+		}}})
+		w.sleep(time.Hour - time.Minute - time.Millisecond)
+		w.wantProposed(0)
+		w.sleep(2 * time.Millisecond)
+		w.wantProposed(2)
+		if now := w.machine.State().Definition("s"); now.Pause != nil || now.Definition.GroupPattern == "dr" {
+			t.Errorf("neither has ended: %+v", now)
+		}
+	})
+}
+
+func TestEnd_OfTheDrainThatTheEndOfAnEditBegan_IsProposed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create("s")
+		w.edit("prod|dr", time.Hour, time.Now().Add(time.Minute), "s")
+		w.grant("s", "host")
+		w.sleep(time.Minute + time.Millisecond)
+		w.wantProposed(1)
+		if n := len(w.machine.State().Drains("s")); n != 1 {
+			t.Fatalf("%d drains", n)
+		}
+		w.sleep(time.Hour + time.Millisecond)
+		w.wantProposed(1)
+		if n := len(w.machine.State().Drains("s")); n != 0 {
+			t.Errorf("%d drains", n)
+		}
+	})
+}

@@ -124,7 +124,7 @@ func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
 	if p == nil {
 		return nil
 	}
-	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: toOptionalDuration(p.Drain)}
+	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: toOptionalDuration(p.Drain), Change: p.Origin()}
 }
 
 // ending is what says when something ends by itself.

@@ -26,6 +26,7 @@ func toEvent(e *fsm.Event) *gatekeeperv1.Event {
 		Permit:     toPermit(e.Permit),
 		Cause:      e.Reason,
 		Author:     e.Author,
+		Change:     e.Change,
 	}
 	out.Cordon = toCordon(e.Cordon)
 	switch {

@@ -15,16 +15,18 @@ func toCordon(c *fsm.Cordon) *gatekeeperv1.CordonRecord {
 	}
 	return &gatekeeperv1.CordonRecord{
 		Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: toTimestamp(c.Until),
-		Author: c.Author, Reason: c.Reason, Revision: c.Revision, Drain: toOptionalDuration(c.Drain),
+		Author: c.Author, Reason: c.Reason, Revision: c.Revision, Drain: toOptionalDuration(c.Drain), Change: c.Origin(),
 	}
 }
 
 func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
+	more := e.Details()
 	out := &gatekeeperv1.HistoryEntry{
 		Revision: e.Revision, Ordinal: e.Ordinal, Kind: gatekeeperv1.EventKind(e.Kind), Semaphore: e.Semaphore,
 		Author: e.Author, Reason: e.Reason, At: toTimestamp(e.At), Permit: toPermit(e.Permit), Cordon: toCordon(e.Cordon),
-		Pause: toPause(e.Pause), Until: toTimestamp(e.Details().Until), Drain: toOptionalDuration(e.Drain),
-		Silence: gatekeeperv1.SilenceKind(e.Silence),
+		Pause: toPause(e.Pause), Until: toTimestamp(more.Until), Drain: toOptionalDuration(e.Drain),
+		Silence:     gatekeeperv1.SilenceKind(e.Silence),
+		PauseBefore: toPause(more.PauseBefore), CordonBefore: toCordon(more.CordonBefore), Undoes: more.Undoes,
 	}
 	if e.Before != nil {
 		out.Before = toDefinition(e.Before)

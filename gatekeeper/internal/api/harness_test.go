@@ -19,7 +19,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -97,6 +96,7 @@ type fakeKeeper struct {
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	waiters    []keeper.Waiter
 	recovering time.Duration
+	meanwhile  fsm.Command // applied just before an undo
 	silent     map[string]silence.Report
 	remaining  map[uint64]time.Duration
 
@@ -195,17 +195,17 @@ func (k *fakeKeeper) Cordon(_ context.Context, cmd fsm.SetCordon, end keeper.End
 
 func (k *fakeKeeper) Uncordon(_ context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
 	r := k.do(cmd).(fsm.RevisionResult)
-	if !r.Applied {
+	if !r.Applied && !r.Repeated {
 		return r, &keeper.NoSuchCordonError{ID: cmd.ID}
 	}
 	return r, k.notLeader
 }
 
-// Undo knows edits only.
-func (k *fakeKeeper) Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (uint64, error) {
-	batch.Changes = u.Edits
-	r, err := k.Edit(ctx, batch, keeper.Ending{})
-	return r.Revision, err
+func (k *fakeKeeper) Undo(_ context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
+	if k.meanwhile != nil {
+		k.do(k.meanwhile)
+	}
+	return k.do(cmd).(fsm.UndoResult), k.notLeader
 }
 
 func (k *fakeKeeper) Match(pattern, name string) bool {

@@ -21,6 +21,11 @@ type operatorService struct {
 }
 
 func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
+	if done, err := s.repeated(ctx, m); err != nil {
+		return nil, err
+	} else if done != nil {
+		return &gatekeeperv1.PauseResponse{Revision: done.revision, Names: done.names}, nil
+	}
 	cmd, end, err := s.pauseFrom(ctx, m)
 	if err != nil {
 		return nil, err
@@ -28,11 +33,45 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if len(cmd.Names) == 0 {
 		return nil, errChosenNone
 	}
+	cmd.RequestID = m.GetRequestId()
 	result, err := s.cfg.Keeper.Pause(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
 	}
 	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: cmd.Names}, nil
+}
+
+// done is what a change did of which a call is the repeat.
+type done struct {
+	revision uint64
+	names    []string // as far as the journal remembers
+}
+
+// repeated tells what became of the change of that request id; nil when it is none that was made. It reads first: what a repeat chooses
+// and says is not looked at again, for the state may have changed since, not least by the change itself.
+func (s *operatorService) repeated(ctx context.Context, m interface{ GetRequestId() string }) (*done, error) {
+	if m.GetRequestId() == "" {
+		return nil, nil //nolint:nilnil // no repeat
+	}
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+		return nil, err
+	}
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made := state.EditRequest(m.GetRequestId())
+	if made == nil {
+		return nil, nil //nolint:nilnil // no repeat
+	}
+	d := &done{revision: made.Revision}
+	for entry := range state.Journal("", made.Revision) {
+		if entry.Revision != made.Revision {
+			break
+		}
+		d.names = append(d.names, entry.Semaphore)
+	}
+	return d, nil
 }
 
 // pauseFrom reads a pause and finds out whom it names.
@@ -63,8 +102,13 @@ func (s *operatorService) pauseFrom(ctx context.Context, m *gatekeeperv1.PauseRe
 	return cmd, end, err
 }
 
-// Resume resumes those of the chosen that are paused.
+// Resume resumes those of the chosen that are paused, by a certain change if the caller names one.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
+	if done, err := s.repeated(ctx, m); err != nil {
+		return nil, err
+	} else if done != nil {
+		return &gatekeeperv1.ResumeResponse{Revision: done.revision, Names: done.names}, nil
+	}
 	c, err := choiceFrom("selector", m.GetSelector())
 	if err != nil {
 		return nil, err
@@ -83,14 +127,16 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	}
 	var paused []string
 	for _, name := range chosen {
-		if state.Definition(name).Pause != nil {
+		if p := state.Definition(name).Pause; p != nil && (m.GetChange() == 0 || p.Origin() == m.GetChange()) {
 			paused = append(paused, name)
 		}
 	}
 	if len(paused) == 0 {
 		return &gatekeeperv1.ResumeResponse{}, nil
 	}
-	result, err := s.cfg.Keeper.Resume(ctx, fsm.Resume{Names: paused, Author: author, Reason: reason})
+	result, err := s.cfg.Keeper.Resume(ctx, fsm.Resume{
+		Names: paused, Revision: m.GetChange(), Author: author, Reason: reason, RequestID: m.GetRequestId(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +148,10 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	if err != nil {
 		return nil, err
 	}
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+		return nil, err
+	}
+	cmd.RequestID = m.GetRequestId()
 	result, err := s.cfg.Keeper.Cordon(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
@@ -163,7 +213,10 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{ID: m.GetId(), Author: author, Reason: reason})
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId()})
 	if err != nil {
 		return nil, err
 	}
@@ -182,37 +235,57 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if reason == "" {
 		reason = "undo of change " + strconv.FormatUint(m.GetChange(), 10)
 	}
-	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
-		return nil, err
-	}
 	drain, err := durationFrom("drain", m.GetDrain(), 0)
 	if err != nil {
 		return nil, err
+	}
+	// A repeat of a call whose answer was lost must not undo the undoing.
+	if done, err := s.repeated(ctx, m); err != nil {
+		return nil, err
+	} else if done != nil {
+		return &gatekeeperv1.UndoResponse{Revision: done.revision}, nil
 	}
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// A repeat of a call whose answer was lost must not undo the undoing. Edits are remembered by the request id. Commands are
-	// not, and need not be: the plan finds what is as before the change already, and does nothing; its revision is 0 then.
-	if done := state.EditRequest(m.GetRequestId()); done != nil {
-		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
-	}
-	u, err := plan.Undo(state, m.GetChange(), time.Now())
+	u, err := plan.Undo(state, m.GetChange(), drain, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	if len(u.Conflicts) > 0 {
 		return nil, &undoConflictError{change: m.GetChange(), conflicts: u.Conflicts}
 	}
-	effects, _ := plan.Preview(state, s.cfg.Keeper, plan.Change{Edits: u.Edits, Drain: drain})
-	out := &gatekeeperv1.UndoResponse{Effects: toEffects(effects), Notes: u.Notes}
+	out := &gatekeeperv1.UndoResponse{Notes: u.Notes, UndoneBy: u.UndoneBy}
+	if u.Command == nil {
+		return out, nil
+	}
+	effects, warnings := plan.Preview(state, s.cfg.Keeper, plan.Change{Undo: u.Command})
+	out.Effects, out.Warnings = toEffects(effects), warnings
 	if m.GetDryRun() {
 		return out, nil
 	}
-	out.Revision, err = s.cfg.Keeper.Undo(ctx, u, fsm.EditBatch{Author: author, Reason: reason, RequestID: m.GetRequestId(), Drain: drain})
+	cmd := *u.Command
+	cmd.Author, cmd.Reason, cmd.RequestID = author, reason, m.GetRequestId()
+	result, err := s.cfg.Keeper.Undo(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
+	if c := result.Conflict; c != nil {
+		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{conflictText(c)}}
+	}
+	out.Revision = result.Revision
 	return out, nil
+}
+
+// conflictText says what was changed between the plan of an undo and its execution.
+func conflictText(c *fsm.Conflict) string {
+	switch c.Kind {
+	case fsm.ConflictPause:
+		return c.Name + ": it was paused or resumed at this moment by somebody else; look again"
+	case fsm.ConflictCordon:
+		return fmt.Sprintf("cordon %q: it was set or ended at this moment by somebody else; look again", c.Name)
+	default:
+		return c.Name + ": it was edited at this moment by somebody else; look again"
+	}
 }

@@ -15,7 +15,8 @@ func holdersAt(state *fsm.State, names globSet, then time.Time, limit int, from 
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
-	var begins time.Time
+	// A recovery lost permits of which the journal says nothing, also of names that nothing else is left of.
+	begins := state.HistoryBegins()
 	full := false
 	for name := range state.Names() {
 		if name == "" || !names.match(name) {
@@ -83,17 +84,17 @@ func endOf(kind fsm.EventKind) string {
 	}
 }
 
-// historyBegins is from when on the journal of a semaphore is whole; zero when it is whole from the beginning.
+// historyBegins is from when on the journal of a semaphore is whole, but for what a recovery lost; zero when it is whole from the beginning.
 func historyBegins(state *fsm.State, name string) time.Time {
-	count, oldest := 0, time.Time{}
 	for entry := range state.Journal(name, 0) {
-		if count == 0 {
-			oldest = entry.At
-			if entry.Kind == fsm.Created {
-				return time.Time{} // nothing came before
-			}
+		if entry.Kind == fsm.Created {
+			return time.Time{} // nothing came before
 		}
-		count++
+		return entry.At
 	}
-	return oldest
+	// Of what is there the creation was noted once, and gave way to entries of others.
+	for entry := range state.Journal("", 0) {
+		return entry.At
+	}
+	return time.Time{}
 }

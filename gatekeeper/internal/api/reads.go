@@ -2,7 +2,11 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -86,6 +90,13 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	return out, nil
 }
 
+// recoveringText says why nothing is granted that would be, until the waiting after a recovery is over.
+func recoveringText(left time.Duration) string {
+	left = left.Round(time.Second)
+	return fmt.Sprintf("It would be granted, but the cluster was recovered and grants nothing for another %v, until about %s: holders from before may still believe in their permits.",
+		left, time.Now().Add(left).UTC().Format(time.RFC3339))
+}
+
 // Explain replays the decision, changes nothing, and returns each step.
 func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	request, err := requestFrom(m)
@@ -104,6 +115,12 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	}
 	for i, step := range steps {
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
+	}
+	if left, recovering := s.cfg.Keeper.Recovering(); recovering {
+		out.Recovering = durationpb.New(left)
+		if decision.Outcome == semaphore.Granted {
+			out.Summary = recoveringText(left)
+		}
 	}
 	return out, nil
 }

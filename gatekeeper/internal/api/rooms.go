@@ -32,7 +32,7 @@ type Keeper interface {
 	Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error)
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
-	Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (revision uint64, err error)
+	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	plan.Patterns
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)

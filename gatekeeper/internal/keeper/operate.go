@@ -2,11 +2,10 @@ package keeper
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -103,47 +102,27 @@ func ValidCordon(cmd *fsm.SetCordon) error {
 func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.RevisionResult](ctx, k, cmd)
-	if err == nil && !r.Applied {
+	if err == nil && !r.Applied && !r.Repeated {
 		return r, &NoSuchCordonError{cmd.ID}
 	}
 	return r, err
 }
 
-// Undo carries out what plan.Undo planned: one batch of edits, or its commands in their order. It returns the revision of the
-// last change. What was changed since it was planned is a *ConflictError, and then nothing of a batch is done.
-func (k *Keeper) Undo(ctx context.Context, u *plan.Undoing, batch fsm.EditBatch) (revision uint64, err error) {
-	if len(u.Edits) > 0 {
-		batch.Changes = u.Edits
-		r, err := k.Edit(ctx, batch, Ending{})
-		return r.Revision, err
+// Undo carries out what plan.Undo planned, as one change. What is not as it was then is named in the result, and nothing is done. The
+// rules of definitions are checked as Edit does: an *EditFieldError names what breaks one by now. At of the command is set here.
+func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
+	if err := validDrain(cmd.Drain); err != nil {
+		return fsm.UndoResult{}, err
 	}
-	for _, cmd := range u.Commands {
-		var r fsm.RevisionResult
-		switch c := cmd.(type) {
-		case fsm.Pause:
-			c.Author, c.Drain, c.At = batch.Author, 0, time.Now()
-			if c.Stop {
-				c.Drain = batch.Drain
-			}
-			r, err = do[fsm.RevisionResult](ctx, k, c)
-		case fsm.Resume:
-			c.Author, c.Reason, c.At = batch.Author, batch.Reason, time.Now()
-			r, err = do[fsm.RevisionResult](ctx, k, c)
-		case fsm.SetCordon:
-			c.Author, c.Drain, c.At = batch.Author, batch.Drain, time.Now()
-			r, err = do[fsm.RevisionResult](ctx, k, c)
-		case fsm.Uncordon:
-			c.Author, c.Reason, c.At = batch.Author, batch.Reason, time.Now()
-			r, err = do[fsm.RevisionResult](ctx, k, c)
-		default:
-			err = fmt.Errorf("a plan to undo holds a %T", cmd)
+	longest := k.cfg.Machine.State().Settings().MaxDuration
+	for i, e := range cmd.Edits {
+		var field *semaphore.FieldError
+		if e.Definition != nil && errors.As(e.Definition.Validate(longest), &field) {
+			return fsm.UndoResult{}, &EditFieldError{Index: i, Name: e.Name, Err: field}
 		}
-		if err != nil {
-			return revision, err
-		}
-		revision = max(revision, r.Revision)
 	}
-	return revision, nil
+	cmd.At = time.Now()
+	return do[fsm.UndoResult](ctx, k, cmd)
 }
 
 // Match tells whether a pattern matches the whole of a name, with the patterns that this server has compiled already. A

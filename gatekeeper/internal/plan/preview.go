@@ -20,12 +20,13 @@ type Patterns interface {
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
-// Change is what is to be judged; one of Edits, Pause and Cordon is set.
+// Change is what is to be judged; one of Edits, Pause, Cordon and Undo is set.
 type Change struct {
 	Edits  []fsm.Change
 	Pause  *fsm.Pause
 	Cordon *fsm.SetCordon
-	// Drain is that of Edits; a pause and a cordon have their own.
+	Undo   *fsm.Undo
+	// Drain is that of Edits; the others have their own.
 	Drain time.Duration
 }
 
@@ -96,6 +97,12 @@ func Preview(state *fsm.State, patterns Patterns, c Change) (effects []Effect, w
 		effects, warnings = now.previewPause(c.Pause)
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
+		if was := cordonOf(state, c.Cordon.ID); was != nil {
+			warnings = append(warnings, fmt.Sprintf("Cordon %q is in force already, %s. The new one takes its place, also when it ends; undo brings that one back.",
+				was.ID, closedWords(was.Author, was.Reason, was.Until)))
+		}
+	case c.Undo != nil:
+		effects, warnings = now.previewUndo(c.Undo)
 	default:
 		effects, warnings = now.previewEdits(c.Edits, c.Drain)
 	}
@@ -107,27 +114,37 @@ func Preview(state *fsm.State, patterns Patterns, c Change) (effects []Effect, w
 
 func (w *world) previewEdits(edits []fsm.Change, drain time.Duration) (effects []Effect, warnings []string) {
 	for _, edit := range edits {
-		e := Effect{Semaphore: edit.Name, After: edit.Definition}
-		if sd := w.state.Definition(edit.Name); sd != nil {
-			e.Before = sd.Definition
-		}
-		if edit.Kind == fsm.Declare && (e.Before != nil || w.state.WasDeleted(edit.Name)) {
+		if edit.Kind == fsm.Declare && (w.state.Definition(edit.Name) != nil || w.state.WasDeleted(edit.Name)) {
 			continue
 		}
-		then := w.rule(edit.Name)
-		then.definition = edit.Definition
-		w.stop(&e, w.rule(edit.Name), then, drain)
-		w.callers(&e)
+		e := w.previewEdit(fsm.UndoEdit{Change: edit}, drain)
 		if e.Before == nil || e.After == nil || len(semaphore.Changed(e.Before, e.After)) > 0 || len(e.Stopped) > 0 {
 			effects = append(effects, e)
 		}
 	}
-	slices.SortFunc(effects, func(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	slices.SortFunc(effects, bySemaphore)
 	if w.state.SightingCount() == 0 && len(effects) > 0 {
 		warnings = append(warnings, "Nobody has been seen asking yet, so that it is not known whom this lets in and whom it shuts out.")
 	}
 	return effects, warnings
 }
+
+// previewEdit says what one edit would do; with a pause, when a definition comes back with one.
+func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
+	e := Effect{Semaphore: edit.Name, After: edit.Definition}
+	then := w.rule(edit.Name)
+	if sd := w.state.Definition(edit.Name); sd != nil {
+		e.Before = sd.Definition
+	} else {
+		then.pause = edit.Pause
+	}
+	then.definition = edit.Definition
+	w.stop(&e, w.rule(edit.Name), then, drain)
+	w.callers(&e)
+	return e
+}
+
+func bySemaphore(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) }
 
 func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string) {
 	for _, name := range p.Names {
@@ -135,17 +152,54 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		if sd == nil {
 			continue
 		}
-		e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
-		then := w.rule(name)
-		then.pause = &semaphore.Pause{Stop: p.Stop}
-		w.stop(&e, w.rule(name), then, p.Drain)
+		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop}, p.Drain)
+		if was := sd.Pause; was != nil {
+			e.Warnings = append(e.Warnings, fmt.Sprintf("It is paused already, %s. The new pause takes the place of that one, also when it ends; undo brings that one back.",
+				pauseWords(was)))
+		}
 		effects = append(effects, e)
 	}
-	slices.SortFunc(effects, func(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	slices.SortFunc(effects, bySemaphore)
 	return effects, nil
 }
 
-// previewCordon looks at every permit, because a cordon stands in front of all semaphores.
+// underPause says what a pause, or with nil its lifting, would do to one semaphore.
+func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause, drain time.Duration) Effect {
+	name := sd.Definition.Name
+	e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
+	then := w.rule(name)
+	then.pause = pause
+	w.stop(&e, w.rule(name), then, drain)
+	return e
+}
+
+// previewUndo says what an undo would do: like the edits, the pauses and the cordons that it makes.
+func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
+	for _, edit := range u.Edits {
+		effects = append(effects, w.previewEdit(edit, u.Drain))
+	}
+	for _, p := range u.Pauses {
+		drain := time.Duration(0)
+		if p.Pause != nil {
+			drain = p.Pause.Drain
+		}
+		for _, of := range p.Of {
+			if sd := w.state.Definition(of.Name); sd != nil {
+				effects = append(effects, w.underPause(sd, p.Pause, drain))
+			}
+		}
+	}
+	for _, o := range u.Cordons {
+		if c := o.Cordon; c != nil {
+			more, warns := w.previewCordon(&fsm.SetCordon{ID: o.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Drain: c.Drain})
+			effects, warnings = append(effects, more...), append(warnings, warns...)
+		}
+	}
+	slices.SortFunc(effects, bySemaphore)
+	return effects, warnings
+}
+
+// previewCordon looks at every permit, because a cordon stands in front of all semaphores. A cordon of the same id gives way.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	bySemaphore := make(map[string]*Effect)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +11,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Undoing is what takes a change back. Either Edits are to be made, in one batch, or the commands in their order; never both.
+// Undoing is what takes a change back.
 type Undoing struct {
-	Edits    []fsm.Change
-	Commands []fsm.Command
-	pauses   map[pauseAgain]int // of indexes into Commands
-	// Notes say for a person what Commands do, and what needs no undoing any more.
+	// Command does it, as one change, with what it expects to find; who asks, why and when is to be added. It is nil when there is
+	// nothing to do.
+	Command *fsm.Undo
+	// UndoneBy is the change that took it back already; 0: none did.
+	UndoneBy uint64
+	// Notes say for a person what the command does that is no edit, and what needs no undoing any more.
 	Notes []string
 	// Conflicts say what was changed since and stands in the way; with any of them nothing is to be done.
 	Conflicts []string
@@ -35,25 +38,26 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
 }
 
-// pauseAgain is what the pauses that one command sets have in common.
-type pauseAgain struct {
-	reason string
-	until  int64 // Unix nanoseconds
-	stop   bool
-}
-
 // Undo plans to take one change back as of now: an edit field by field, where nothing else has set the field since; a pause, a
-// resume, a cordon or its end whole, where it still is what the change made it. What is as before the change already needs
-// nothing, so that an undoing that is repeated does nothing: it never undoes itself. The error is a *NoSuchChangeError.
-func Undo(state *fsm.State, change uint64, now time.Time) (*Undoing, error) {
-	var u Undoing
+// resume, a cordon or its end whole, where it still is what the change made it. What came before comes back as it stood, or would
+// stand by now: a pause or a cordon that was replaced, the pause and the edits that end of what was deleted. A drain above 0 takes
+// the place of those that pauses and cordons come back with. What was undone already needs nothing, so that an undoing that is repeated
+// does nothing: it never undoes itself. The error is a *NoSuchChangeError.
+func Undo(state *fsm.State, change uint64, drain time.Duration, now time.Time) (*Undoing, error) {
+	p := undoPlan{state: state, change: change, drain: drain, now: now, command: fsm.Undo{Change: change, Drain: drain}}
+	if by := undone(state, change, 0)[change]; by != nil {
+		p.out.UndoneBy = by.Revision
+		p.note("It was undone already, by change %d of %s.", by.Revision, cmp.Or(by.Author, "somebody"))
+		return &p.out, nil
+	}
+	p.undone = undone(state, 0, change)
 	found := false
 	for entry := range state.Journal("", change) {
 		if entry.Revision != change {
 			break
 		}
 		found = true
-		u.take(state, entry, now)
+		p.take(entry)
 	}
 	if !found {
 		e := &NoSuchChangeError{Change: change}
@@ -63,79 +67,155 @@ func Undo(state *fsm.State, change uint64, now time.Time) (*Undoing, error) {
 		}
 		return nil, e
 	}
-	return &u, nil
+	p.tellPauses()
+	if len(p.command.Edits)+len(p.command.Pauses)+len(p.command.Cordons) > 0 {
+		p.out.Command = &p.command
+	}
+	return &p.out, nil
+}
+
+// undone tells which changes after from are undone, and by which entry of the journal: an undo that was undone itself does not count.
+// without is a change that is taken for one that there is not.
+func undone(state *fsm.State, from, without uint64) map[uint64]*fsm.JournalEntry {
+	var undos []*fsm.JournalEntry
+	for entry := range state.Journal("", from+1) {
+		if entry.Details().Undoes != 0 && entry.Revision != without {
+			undos = append(undos, entry)
+		}
+	}
+	by := make(map[uint64]*fsm.JournalEntry)
+	for _, entry := range slices.Backward(undos) {
+		if by[entry.Revision] == nil {
+			by[entry.Details().Undoes] = entry
+		}
+	}
+	return by
+}
+
+// undoPlan is an undoing that is being planned.
+type undoPlan struct {
+	state   *fsm.State
+	change  uint64
+	drain   time.Duration
+	now     time.Time
+	undone  map[uint64]*fsm.JournalEntry
+	command fsm.Undo
+	pauses  map[semaphore.Pause]int // of indexes into command.Pauses; the zero pause stands for none
+	out     Undoing
 }
 
 // take adds what takes one entry back.
-func (u *Undoing) take(state *fsm.State, entry *fsm.JournalEntry, now time.Time) {
+func (p *undoPlan) take(entry *fsm.JournalEntry) {
 	switch entry.Kind {
-	case fsm.Created, fsm.Replaced, fsm.RevertedEvent, fsm.Deleted:
-		u.takeEdit(state, entry)
+	case fsm.Created:
+		p.takeCreation(entry)
+	case fsm.Replaced, fsm.RevertedEvent:
+		p.takeEdit(entry)
+	case fsm.Deleted:
+		p.takeDeletion(entry)
 	case fsm.PausedEvent:
-		if sd := state.Definition(entry.Semaphore); sd != nil && sd.Pause != nil && sd.Pause.Revision == entry.Revision {
-			u.resume(entry)
-		} else {
-			u.note("%s: that pause is over already", entry.Semaphore)
-		}
+		p.takePause(entry)
 	case fsm.ResumedEvent:
-		u.takeResume(state.Definition(entry.Semaphore), entry, now)
-	case fsm.CordonedEvent, fsm.UncordonedEvent:
-		u.takeCordon(state, entry, now)
+		p.takeResume(entry)
+	case fsm.CordonedEvent:
+		p.takeCordon(entry)
+	case fsm.UncordonedEvent:
+		p.takeUncordon(entry)
 	default:
-		u.conflict("change %d is no edit, pause, resume or cordon: what it did cannot be undone", entry.Revision)
+		p.conflict("change %d is no edit, pause, resume or cordon: what it did cannot be undone", entry.Revision)
 	}
 }
 
-func (u *Undoing) takeEdit(state *fsm.State, entry *fsm.JournalEntry) {
+func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
-	current := state.Definition(name)
-	switch {
-	case entry.Kind == fsm.Deleted && current != nil && len(semaphore.Changed(current.Definition, entry.Before)) == 0:
-		u.note("%s: it is there again, as it was", name)
-	case entry.Kind == fsm.Deleted && current != nil:
-		u.conflict("%s: it was created anew since, at version %d", name, current.Version)
-	case entry.Kind == fsm.Deleted:
-		if was := pauseBefore(state, entry); was != nil {
-			u.note("%s: it was paused when it was deleted, and comes back without its pause.", name)
-		}
-		u.Edits = append(u.Edits, fsm.Change{Kind: fsm.Create, Definition: entry.Before, Name: name})
-	case current == nil && entry.Kind == fsm.Created:
-		u.note("%s: it was deleted since", name)
-	case current == nil:
-		u.conflict("%s: it was deleted since", name)
-	case entry.Kind == fsm.Created:
-		if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
-			u.conflict("%s: %s since it was created, at version %d by %s", name, setSince(changed), current.Version, current.UpdatedBy)
-			return
-		}
-		u.Edits = append(u.Edits, fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version})
-	case entry.Before != nil && entry.After != nil:
-		restored, kept := semaphore.Revert(current.Definition, entry.Before, entry.After)
-		switch {
-		case len(kept) > 0:
-			u.conflict("%s: %s since, at version %d by %s", name, setSince(kept), current.Version, current.UpdatedBy)
-		case len(semaphore.Changed(current.Definition, restored)) == 0:
-			u.note("%s: nothing of it is left", name)
-		default:
-			u.Edits = append(u.Edits, fsm.Change{Kind: fsm.Replace, Definition: restored, Name: name, ExpectedVersion: current.Version})
-		}
-	default:
-		u.note("%s: nothing was changed", name) // an edit that ended, and of which everything had been set since
+	current := p.state.Definition(name)
+	if current == nil {
+		p.note("%s: it was deleted since.", name)
+		return
 	}
+	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
+		p.conflict("%s: %s since it was created, at version %d by %s", name, setSince(changed), current.Version, current.UpdatedBy)
+		return
+	}
+	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
 }
 
-// pauseBefore is the pause of a definition at the change that deleted it, as far as the journal remembers.
-func pauseBefore(state *fsm.State, deleted *fsm.JournalEntry) *semaphore.Pause {
-	for entry := range state.JournalBackward(deleted.Semaphore, deleted.Revision) {
-		switch entry.Kind {
-		case fsm.PausedEvent:
-			return entry.Pause
-		case fsm.ResumedEvent, fsm.Created, fsm.Deleted:
-			return nil
-		default:
+// takeDeletion brings a definition back with what went with it, as it would be by now.
+func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
+	name := entry.Semaphore
+	if current := p.state.Definition(name); current != nil {
+		p.conflict("%s: it was created anew since, at version %d by %s", name, current.Version, current.UpdatedBy)
+		return
+	}
+	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
+	e.Definition, e.EndsBack = p.byNow(name, entry.Before, entry.Details().EndsGone)
+	if e.Pause = p.pauseBack(name, entry.Pause); e.Pause != nil {
+		p.note("%s comes back paused, as it was: %s.", name, pauseWords(e.Pause))
+	}
+	p.edit(e)
+}
+
+func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
+	name := entry.Semaphore
+	current := p.state.Definition(name)
+	if current == nil {
+		p.conflict("%s: it was deleted since", name)
+		return
+	}
+	more := entry.Details()
+	restored, kept := semaphore.Revert(current.Definition, entry.Before, entry.After)
+	if len(kept) > 0 {
+		p.conflict("%s: %s since, at version %d by %s", name, setSince(kept), current.Version, current.UpdatedBy)
+		return
+	}
+	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Replace, Name: name, ExpectedVersion: current.Version}}
+	for _, end := range p.state.Ends(name) {
+		own := end.Revision == entry.Revision
+		if own || slices.ContainsFunc(more.EndsBack, func(b *fsm.EditEnd) bool { return b.Revision == end.Revision }) {
+			e.EndsGone = append(e.EndsGone, end.Revision)
 		}
 	}
-	return nil
+	e.Definition, e.EndsBack = p.byNow(name, restored, more.EndsGone)
+	if len(semaphore.Changed(current.Definition, e.Definition)) == 0 && len(e.EndsGone)+len(e.EndsBack) == 0 {
+		p.note("%s: nothing of it is left.", name)
+		return
+	}
+	if entry.Kind == fsm.RevertedEvent {
+		p.note("%s: what had been set for a time is back, and now stays.", name)
+	}
+	p.edit(e)
+}
+
+// byNow is a definition with edits that end, as both would be by now: of those whose time is over the values are back.
+func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
+	ends = slices.Clone(ends)
+	for {
+		over := -1
+		for i, end := range ends {
+			if !end.Until.After(p.now) && (over < 0 || end.Until.Before(ends[over].Until)) {
+				over = i
+			}
+		}
+		if over < 0 {
+			break
+		}
+		ended := ends[over]
+		ends = slices.Delete(ends, over, over+1)
+		p.note("%s: what change %d had set for a time is over by now, and does not come back.", name, ended.Revision)
+		// As when it ends by itself: where the old values break a rule by now, those that are there stay.
+		back, _ := semaphore.Revert(d, ended.Before, ended.After)
+		if back.Validate(p.state.Settings().MaxDuration) != nil {
+			continue
+		}
+		d = back
+		for i := over; i < len(ends); i++ {
+			ends[i] = ends[i].Without(ended)
+		}
+	}
+	for _, end := range ends {
+		p.note("%s: what change %d set ends at %s, as it was to.", name, end.Revision, instant(end.Until))
+	}
+	return d, ends
 }
 
 func setSince(fields []string) string {
@@ -145,94 +225,239 @@ func setSince(fields []string) string {
 	return strings.Join(fields, ", ") + " were set again"
 }
 
-// resume ends the pause that the change made; the names of one change share a command.
-func (u *Undoing) resume(entry *fsm.JournalEntry) {
-	if n := len(u.Commands); n > 0 {
-		if c, ok := u.Commands[n-1].(fsm.Resume); ok {
-			c.Names = append(c.Names, entry.Semaphore)
-			u.Commands[n-1] = c
-			return
-		}
-	}
-	u.note("The pause is ended.")
-	u.Commands = append(u.Commands, fsm.Resume{Names: []string{entry.Semaphore}, Revision: entry.Revision})
-}
-
-// takeResume pauses again what was resumed, as it was, unless that pause would be over by now.
-func (u *Undoing) takeResume(current *fsm.StoredDefinition, entry *fsm.JournalEntry, now time.Time) {
-	was := entry.Pause
+// takePause lifts a pause, or brings back the one that it had replaced.
+func (p *undoPlan) takePause(entry *fsm.JournalEntry) {
+	name := entry.Semaphore
+	current := p.state.Definition(name)
 	switch {
 	case current == nil:
-		u.conflict("%s: it was deleted since", entry.Semaphore)
-	case was == nil:
-		u.note("%s: nothing was paused", entry.Semaphore)
-	case current.Pause != nil && againOf(current.Pause) == againOf(was):
-		u.note("%s: its pause is back already", entry.Semaphore)
-	case current.Pause != nil:
-		u.conflict("%s: it was paused again since, by %s", entry.Semaphore, current.Pause.Author)
-	case !was.Until.IsZero() && !was.Until.After(now):
-		u.note("%s: its pause would be over by now", entry.Semaphore)
+		p.note("%s: it was deleted since.", name)
+	case current.Pause == nil:
+		p.note("%s: that pause is over already.", name)
+	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
+		p.note("%s: it was paused again since, by %s with change %d, and stays so.", name, current.Pause.Author, current.Pause.Revision)
 	default:
-		u.pauseAgain(entry.Semaphore, was)
+		p.pause(name, current.Pause.Revision, p.pauseBack(name, p.pauseUnder(name, entry)))
 	}
 }
 
-func againOf(p *semaphore.Pause) pauseAgain {
-	return pauseAgain{reason: p.Reason, until: p.Until.UnixNano(), stop: p.Stop}
-}
-
-// pauseAgain sets a pause as it was; equal pauses share a command.
-func (u *Undoing) pauseAgain(name string, was *semaphore.Pause) {
-	i, ok := u.pauses[againOf(was)]
-	if !ok {
-		if u.pauses == nil {
-			u.note("The pause is back.")
-			u.pauses = make(map[pauseAgain]int)
+// pauseUnder is the pause that one had replaced, unless that one was undone: then the one that it had replaced.
+func (p *undoPlan) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
+	under := entry.Details().PauseBefore
+	for under != nil && p.undone[under.Origin()] != nil {
+		origin := under.Origin()
+		under = nil
+		for set := range p.state.Journal(name, origin) {
+			if set.Revision == origin && set.Kind == fsm.PausedEvent {
+				under = set.Details().PauseBefore
+			}
+			break
 		}
-		i = len(u.Commands)
-		u.pauses[againOf(was)] = i
-		u.Commands = append(u.Commands, fsm.Pause{Reason: was.Reason, Until: was.Until, Stop: was.Stop})
 	}
-	c, _ := u.Commands[i].(fsm.Pause)
-	c.Names = append(c.Names, name)
-	u.Commands[i] = c
+	return under
 }
 
-func (u *Undoing) takeCordon(state *fsm.State, entry *fsm.JournalEntry, now time.Time) {
-	was := entry.Cordon
+// pauseBack is a pause as it comes back; nil when there was none, or it would be over by now.
+func (p *undoPlan) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
 	if was == nil {
-		u.note("no cordon was changed")
-		return
+		return nil
 	}
-	i := slices.IndexFunc(state.Cordons(), func(c *fsm.Cordon) bool { return c.ID == was.ID })
+	if p.over(was.Until) {
+		p.note("%s: its pause of before would be over by now.", name)
+		return nil
+	}
+	again := *was
+	again.Change, again.Revision = was.Origin(), 0
+	if again.Stop && p.drain > 0 {
+		again.Drain = p.drain
+	}
+	return &again
+}
+
+func (p *undoPlan) over(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
+
+// takeResume pauses again what was resumed.
+func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
+	name, was := entry.Semaphore, entry.Pause
+	current := p.state.Definition(name)
 	switch {
-	case entry.Kind == fsm.CordonedEvent && (i < 0 || state.Cordons()[i].Revision != entry.Revision):
-		u.note("cordon %s: it is over or was set anew since", was.ID)
-	case entry.Kind == fsm.CordonedEvent:
-		u.note("Cordon %s is ended.", was.ID)
-		u.Commands = append(u.Commands, fsm.Uncordon{ID: was.ID, Revision: entry.Revision})
-	case i >= 0 && sameCordon(state.Cordons()[i], was):
-		u.note("cordon %s: it is back already", was.ID)
-	case i >= 0:
-		u.conflict("cordon %s: it was set anew since, by %s", was.ID, state.Cordons()[i].Author)
-	case !was.Until.IsZero() && !was.Until.After(now):
-		u.note("cordon %s: it would be over by now", was.ID)
+	case current == nil:
+		p.conflict("%s: it was deleted since", name)
+	case current.Pause != nil && samePause(current.Pause, was):
+		p.note("%s: its pause is back already.", name)
+	case current.Pause != nil:
+		p.conflict("%s: it was paused again since, by %s", name, current.Pause.Author)
 	default:
-		u.note("Cordon %s is back.", was.ID)
-		u.Commands = append(u.Commands, fsm.SetCordon{
-			ID: was.ID, GroupPattern: was.GroupPattern, AcquirerPattern: was.AcquirerPattern, Until: was.Until, Reason: was.Reason,
-		})
+		if back := p.pauseBack(name, was); back != nil {
+			p.pause(name, 0, back)
+		}
 	}
+}
+
+func samePause(a, b *semaphore.Pause) bool {
+	return a.Reason == b.Reason && a.Until.Equal(b.Until) && a.Stop == b.Stop
+}
+
+// pause sets or lifts the pause of a name; equal ones stand together.
+func (p *undoPlan) pause(name string, expected uint64, back *semaphore.Pause) {
+	key := semaphore.Pause{}
+	if back != nil {
+		key = *back
+	}
+	i, there := p.pauses[key]
+	if !there {
+		if p.pauses == nil {
+			p.pauses = make(map[semaphore.Pause]int)
+		}
+		i = len(p.command.Pauses)
+		p.pauses[key] = i
+		p.command.Pauses = append(p.command.Pauses, fsm.UndoPause{Pause: back})
+	}
+	p.command.Pauses[i].Of = append(p.command.Pauses[i].Of, fsm.ExpectedPause{Name: name, Revision: expected})
+}
+
+// tellPauses says what becomes of pauses, once for all that have the same.
+func (p *undoPlan) tellPauses() {
+	for _, x := range p.command.Pauses {
+		names := make([]string, len(x.Of))
+		for i, of := range x.Of {
+			names[i] = of.Name
+		}
+		if x.Pause == nil {
+			p.note("Resumed: %s.", someNames(names))
+		} else {
+			p.note("Paused as before: %s: %s.", someNames(names), pauseWords(x.Pause))
+		}
+	}
+}
+
+// someNames lists the first names and counts the others.
+func someNames(names []string) string {
+	const shown = 3
+	text := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// pauseWords says what a pause is.
+func pauseWords(p *semaphore.Pause) string {
+	words := closedWords(p.Author, p.Reason, p.Until)
+	switch {
+	case p.Stop && p.Drain > 0:
+		words += ", holders are to stop within " + p.Drain.String()
+	case p.Stop:
+		words += ", holders are to stop"
+	}
+	return words
+}
+
+// closedWords says who closed something, why and until when.
+func closedWords(author, reason string, until time.Time) string {
+	words := "by " + cmp.Or(author, "somebody")
+	if reason != "" {
+		words += fmt.Sprintf(", %q", reason)
+	}
+	if until.IsZero() {
+		return words + ", without an end"
+	}
+	return words + ", until " + instant(until)
+}
+
+// takeCordon lifts a cordon, or brings back the one that it had replaced.
+func (p *undoPlan) takeCordon(entry *fsm.JournalEntry) {
+	id := entry.Cordon.ID
+	current := cordonOf(p.state, id)
+	switch {
+	case current == nil:
+		p.note("cordon %q: it is over already.", id)
+	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
+		p.note("cordon %q: it was set anew since, by %s with change %d, and stays so.", id, current.Author, current.Revision)
+	default:
+		p.cordon(id, current.Revision, p.cordonBack(p.cordonUnder(entry)))
+	}
+}
+
+// cordonUnder is pauseUnder for a cordon.
+func (p *undoPlan) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
+	under := entry.Details().CordonBefore
+	for under != nil && p.undone[under.Origin()] != nil {
+		origin, id := under.Origin(), under.ID
+		under = nil
+		for set := range p.state.Journal("", origin) {
+			if set.Revision != origin {
+				break
+			}
+			if set.Kind == fsm.CordonedEvent && set.Cordon.ID == id {
+				under = set.Details().CordonBefore
+			}
+		}
+	}
+	return under
+}
+
+// cordonBack is pauseBack for a cordon.
+func (p *undoPlan) cordonBack(was *fsm.Cordon) *fsm.Cordon {
+	if was == nil {
+		return nil
+	}
+	if p.over(was.Until) {
+		p.note("cordon %q: that of before would be over by now.", was.ID)
+		return nil
+	}
+	again := *was
+	again.Change, again.Revision = was.Origin(), 0
+	if p.drain > 0 {
+		again.Drain = p.drain
+	}
+	return &again
+}
+
+func (p *undoPlan) takeUncordon(entry *fsm.JournalEntry) {
+	was := entry.Cordon
+	switch current := cordonOf(p.state, was.ID); {
+	case current != nil && sameCordon(current, was):
+		p.note("cordon %q: it is back already.", was.ID)
+	case current != nil:
+		p.conflict("cordon %q: it was set anew since, by %s", was.ID, current.Author)
+	default:
+		if back := p.cordonBack(was); back != nil {
+			p.cordon(was.ID, 0, back)
+		}
+	}
+}
+
+func (p *undoPlan) cordon(id string, expected uint64, back *fsm.Cordon) {
+	if back == nil {
+		p.note("Cordon %q is ended.", id)
+	} else {
+		p.note("Cordon %q is as before: %s.", id, closedWords(back.Author, back.Reason, back.Until))
+	}
+	p.command.Cordons = append(p.command.Cordons, fsm.UndoCordon{ID: id, Expected: expected, Cordon: back})
+}
+
+func cordonOf(state *fsm.State, id string) *fsm.Cordon {
+	for _, c := range state.Cordons() {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
 }
 
 func sameCordon(a, b *fsm.Cordon) bool {
 	return a.GroupPattern == b.GroupPattern && a.AcquirerPattern == b.AcquirerPattern && a.Until.Equal(b.Until) && a.Reason == b.Reason
 }
 
-func (u *Undoing) note(format string, args ...any) {
-	u.Notes = append(u.Notes, fmt.Sprintf(format, args...))
+func (p *undoPlan) edit(e fsm.UndoEdit) { p.command.Edits = append(p.command.Edits, e) }
+
+func (p *undoPlan) note(format string, args ...any) {
+	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
 }
 
-func (u *Undoing) conflict(format string, args ...any) {
-	u.Conflicts = append(u.Conflicts, fmt.Sprintf(format, args...))
+func (p *undoPlan) conflict(format string, args ...any) {
+	p.out.Conflicts = append(p.out.Conflicts, fmt.Sprintf(format, args...))
 }

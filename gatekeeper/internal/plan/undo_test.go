@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 
 func (c *cluster) undo(change uint64) *Undoing {
 	c.t.Helper()
-	u, err := Undo(c.state(), change, c.now)
+	u, err := Undo(c.state(), change, 0, c.now)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -25,14 +26,11 @@ func (c *cluster) undo(change uint64) *Undoing {
 // carryOut does what was planned, and returns the changes that it made.
 func (c *cluster) carryOut(u *Undoing) (changes []uint64) {
 	c.t.Helper()
-	if len(u.Conflicts) > 0 || len(u.Edits) > 0 && len(u.Commands) > 0 {
+	if len(u.Conflicts) > 0 {
 		c.t.Fatalf("cannot be carried out: %+v", u)
 	}
-	if len(u.Edits) > 0 {
-		changes = append(changes, c.do(fsm.EditBatch{Changes: u.Edits}))
-	}
-	for _, cmd := range u.Commands {
-		changes = append(changes, c.do(cmd))
+	if u.Command != nil {
+		changes = append(changes, c.do(*u.Command))
 	}
 	return changes
 }
@@ -46,11 +44,18 @@ var undoable = map[string]struct {
 	"edit that ends": {nil, func(c *cluster) uint64 {
 		return c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
 	}},
-	"its end": {func(c *cluster) uint64 {
-		return c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
+	"pause over another": {func(c *cluster) uint64 {
+		return c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Drain: time.Minute, Until: c.now.Add(time.Hour), Author: "ann"})
 	}, func(c *cluster) uint64 {
-		return c.do(fsm.Revert{Change: c.state().Ends("job")[0].Revision, Term: 1, Names: []string{"job"}})
+		return c.do(fsm.Pause{Names: []string{"job", "other"}, Reason: "moon", Author: "bob"})
 	}},
+	"cordon over another": {func(c *cluster) uint64 {
+		return c.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "dark", Author: "ann", Drain: time.Minute})
+	}, func(c *cluster) uint64 { return c.do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Author: "bob"}) }},
+	"delete while paused, with an end to come": {func(c *cluster) uint64 {
+		c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour), Drain: time.Minute})
+		return c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
+	}, func(c *cluster) uint64 { return c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }},
 	"delete": {nil, func(c *cluster) uint64 { return c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }},
 	"batch": {nil, func(c *cluster) uint64 {
 		return c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr")), c.change("new", nil), c.deletion("other")}})
@@ -71,15 +76,18 @@ func rules(s *fsm.State) (all []string) {
 	for sd := range s.Definitions("") {
 		line := sd.Definition.Name + " " + strings.Join(semaphore.Changed(&semaphore.Definition{}, sd.Definition), ",") + " " + sd.Definition.GroupPattern
 		if p := sd.Pause; p != nil {
-			line += " paused " + p.Reason + p.Until.String()
+			line += " paused " + p.Author + p.Reason + p.Until.String() + p.Drain.String()
 			if p.Stop {
 				line += " with stop"
 			}
 		}
+		for _, end := range s.Ends(sd.Definition.Name) {
+			line += " ends " + end.Until.String() + end.Drain.String() + strings.Join(semaphore.Changed(end.Before, end.After), ",")
+		}
 		all = append(all, line)
 	}
 	for _, c := range s.Cordons() {
-		all = append(all, "cordon "+c.ID+c.GroupPattern+c.AcquirerPattern+c.Reason+c.Until.String())
+		all = append(all, "cordon "+c.ID+c.GroupPattern+c.AcquirerPattern+c.Author+c.Reason+c.Until.String()+c.Drain.String())
 	}
 	return all
 }
@@ -105,7 +113,7 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 			}
 			for range 2 { // as a caller does whose answer was lost
 				u := c.undo(change)
-				if len(u.Edits)+len(u.Commands)+len(u.Conflicts) > 0 || len(u.Notes) == 0 {
+				if u.Command != nil || len(u.Conflicts) > 0 || u.UndoneBy != undoing[0] || len(u.Notes) != 1 {
 					t.Fatalf("a repeat would do %+v", u)
 				}
 			}
@@ -193,24 +201,189 @@ func TestUndo_OverAlready_NeedsNothing(t *testing.T) {
 			c.define("other", nil)
 			change := x.change(c)
 			x.since(c)
-			if u := c.undo(change); len(u.Edits)+len(u.Commands)+len(u.Conflicts) > 0 || len(u.Notes) == 0 {
+			if u := c.undo(change); u.Command != nil || len(u.Conflicts) > 0 || len(u.Notes) == 0 {
 				t.Errorf("planned %+v", u)
 			}
 		})
 	}
 }
 
-func TestUndo_DeletedWhilePaused_SaysThatThePauseIsGone(t *testing.T) {
+// A pause that is to be over when it comes back, and what was set for a time that is over, do not come back.
+func TestUndo_OfADeletion_GivesBackWhatWouldBeThereByNow(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
-	c.do(fsm.Pause{Names: []string{"job"}})
-	u := c.undo(c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}))
-	if len(u.Edits) != 1 || len(u.Notes) != 1 || !strings.Contains(u.Notes[0], "comes back without its pause") {
-		t.Errorf("planned %+v", u)
+	temporary := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
+	c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", func(d *semaphore.Definition) { d.Permits = 7 })}, Until: c.now.Add(3 * time.Hour)})
+	c.do(fsm.Pause{Names: []string{"job"}, Until: c.now.Add(time.Hour)})
+	deleted := c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}})
+	c.now = c.now.Add(2 * time.Hour)
+	u := c.undo(deleted)
+	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "set for a time is over by now") {
+		t.Errorf("notes %q", u.Notes)
+	}
+	c.carryOut(u)
+	sd, ends := c.state().Definition("job"), c.state().Ends("job")
+	if sd.Definition.GroupPattern != ".*" || sd.Definition.Permits != 7 || sd.Pause != nil || len(ends) != 1 || ends[0].Revision == temporary {
+		t.Fatalf("got %+v, paused %+v, ends %+v", sd.Definition, sd.Pause, ends)
+	}
+	c.do(fsm.Revert{Change: ends[0].Revision, Term: 1, Names: []string{"job"}})
+	if d := c.state().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 10 {
+		t.Errorf("after its end it is %+v", d)
 	}
 }
 
-func TestUndo_ManyNamesOfOneChange_ShareACommand(t *testing.T) {
+// Pauses in a pile: each undo lifts its own, whatever was undone before.
+func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
+	reason := func(c *cluster) string {
+		if p := c.state().Definition("job").Pause; p != nil {
+			return p.Reason
+		}
+		return ""
+	}
+	pile := func(t *testing.T) (c *cluster, pauses []uint64) {
+		c = newCluster(t)
+		c.define("job", nil)
+		for _, reason := range []string{"first", "second", "third"} {
+			pauses = append(pauses, c.do(fsm.Pause{Names: []string{"job"}, Reason: reason, Author: "ann"}))
+		}
+		return c, pauses
+	}
+	t.Run("from the top", func(t *testing.T) {
+		c, pauses := pile(t)
+		for i, want := range []string{"second", "first", ""} {
+			c.carryOut(c.undo(pauses[2-i]))
+			if got := reason(c); got != want {
+				t.Fatalf("after %d it is paused by %q, want %q", i+1, got, want)
+			}
+		}
+	})
+	t.Run("a lower one, then the undo undone", func(t *testing.T) {
+		c, pauses := pile(t)
+		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "paused again since, by ann with change") {
+			t.Fatalf("planned %+v", u)
+		}
+		undoing := c.carryOut(c.undo(pauses[2]))
+		c.carryOut(c.undo(pauses[1]))
+		c.carryOut(c.undo(c.state().Revision()))
+		if got := reason(c); got != "second" {
+			t.Fatalf("paused by %q", got)
+		}
+		// The first undo, undone: the third is back, over the second.
+		if u := c.undo(undoing[0]); u.Command != nil {
+			c.carryOut(u)
+		}
+		if got := reason(c); got != "second" { // set anew since by another change, so that it stays
+			t.Fatalf("paused by %q", got)
+		}
+	})
+	t.Run("one that was undone elsewhere does not come back", func(t *testing.T) {
+		c := newCluster(t)
+		c.define("job", nil)
+		c.define("other", nil)
+		first := c.do(fsm.Pause{Names: []string{"job", "other"}, Reason: "night"})
+		second := c.do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
+		c.carryOut(c.undo(first)) // the night is over; what ann paused stays
+		if got := reason(c); got != "broken" || c.state().Definition("other").Pause != nil {
+			t.Fatalf("paused by %q", got)
+		}
+		c.carryOut(c.undo(second))
+		if got := reason(c); got != "" {
+			t.Fatalf("paused by %q, which was undone", got)
+		}
+	})
+}
+
+func TestUndo_OfTheEndOfAnEdit_GivesBackWhatItHadSet_ForGood(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	change := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
+	u := c.undo(c.do(fsm.Revert{Change: change, Term: 1, Names: []string{"job"}}))
+	c.carryOut(u)
+	if d := c.state().Definition("job").Definition; d.GroupPattern != "dr" || len(c.state().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "now stays") {
+		t.Errorf("got %+v, notes %q", d, u.Notes)
+	}
+}
+
+func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	change := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("dr"))}, Until: c.now.Add(time.Hour)})
+	undoing := c.carryOut(c.undo(change))
+	if ends := c.state().Ends("job"); len(ends) != 0 {
+		t.Fatalf("an end is left: %+v", ends[0])
+	}
+	c.now = c.now.Add(2 * time.Hour)
+	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "over by now") {
+		t.Errorf("what was for a time would be for good: %+v", u)
+	}
+}
+
+func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
+	resumed := c.do(fsm.Resume{Names: []string{"job"}})
+	for drain, want := range map[time.Duration]time.Duration{0: time.Hour, time.Minute: time.Minute} {
+		u, err := Undo(c.state(), resumed, drain, c.now)
+		if err != nil || u.Command.Pauses[0].Pause.Drain != want {
+			t.Errorf("drain %v: %+v, %v", drain, u, err)
+		}
+	}
+}
+
+// The preview of an undo tells of holders that pauses and cordons stop, as that of an edit does.
+func TestPreview_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.define("other", nil)
+	c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
+	resumed := c.do(fsm.Resume{Names: []string{"job"}})
+	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a"})
+	uncordoned := c.do(fsm.Uncordon{ID: "c"})
+	c.define("gone", nil)
+	c.do(fsm.Pause{Names: []string{"gone"}, Stop: true})
+	deleted := c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("gone")}})
+	c.grant("job", "prod", "a")
+	c.grant("job", "prod", "b")
+	c.grant("other", "prod", "a")
+	for _, x := range []struct {
+		what   string
+		change uint64
+		want   map[string]int
+	}{
+		{"resume", resumed, map[string]int{"job": 2}}, {"uncordon", uncordoned, map[string]int{"job": 1, "other": 1}},
+		{"delete", deleted, map[string]int{"gone": 0}},
+	} {
+		effects, _ := Preview(c.state(), patterns{}, Change{Undo: c.undo(x.change).Command})
+		got := make(map[string]int)
+		for _, e := range effects {
+			got[e.Semaphore] = len(e.Stopped)
+		}
+		if !maps.Equal(got, x.want) {
+			t.Errorf("%s: stops %v, want %v", x.what, got, x.want)
+		}
+		if x.what == "resume" && effects[0].Stopped[0].FreeWithin < time.Hour {
+			t.Errorf("free within %v, with a drain of an hour", effects[0].Stopped[0].FreeWithin)
+		}
+	}
+}
+
+func TestPreview_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
+	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
+	effects, _ := Preview(c.state(), patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
+	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `paused already, by ann, "dark", without an end`) {
+		t.Errorf("warnings %q", w)
+	}
+	_, warnings := Preview(c.state(), patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
+	if w := strings.Join(warnings, ""); !strings.Contains(w, `in force already, by bob, "moon"`) {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 	c := newCluster(t)
 	var names []string
 	for i := range 510 {
@@ -218,13 +391,13 @@ func TestUndo_ManyNamesOfOneChange_ShareACommand(t *testing.T) {
 		c.define(names[i], nil)
 	}
 	pause := c.do(fsm.Pause{Names: names})
-	if u := c.undo(pause); len(u.Commands) != 1 || len(u.Notes) != 1 {
-		t.Fatalf("planned %d commands, notes %q", len(u.Commands), u.Notes)
+	if u := c.undo(pause); len(u.Command.Pauses) != 1 || len(u.Notes) != 1 {
+		t.Fatalf("planned %d pauses, notes %q", len(u.Command.Pauses), u.Notes)
 	}
 	c.do(fsm.Resume{Names: names})
 	u := c.undo(c.state().Revision())
-	if len(u.Commands) != 1 || len(u.Notes) != 1 {
-		t.Fatalf("planned %d commands, notes %q", len(u.Commands), u.Notes)
+	if len(u.Command.Pauses) != 1 || len(u.Notes) != 1 {
+		t.Fatalf("planned %d pauses, notes %q", len(u.Command.Pauses), u.Notes)
 	}
 	c.carryOut(u)
 }
@@ -232,11 +405,11 @@ func TestUndo_ManyNamesOfOneChange_ShareACommand(t *testing.T) {
 func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 	c := newCluster(t)
 	var none *NoSuchChangeError
-	if _, err := Undo(c.state(), 77, c.now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
+	if _, err := Undo(c.state(), 77, 0, c.now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
 		t.Errorf("got %v", err)
 	}
 	first := c.define("job", nil)
-	if _, err := Undo(c.state(), 77, c.now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
+	if _, err := Undo(c.state(), 77, 0, c.now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -271,10 +444,7 @@ func TestUndo_OfAnyBatch_GivesBackTheDefinitions(t *testing.T) {
 		if len(batch) == 0 {
 			return
 		}
-		u := c.undo(c.do(fsm.EditBatch{Changes: batch}))
-		if len(u.Edits) > 0 {
-			c.carryOut(u)
-		}
+		c.carryOut(c.undo(c.do(fsm.EditBatch{Changes: batch})))
 		if after := definitions(c.state()); len(after) != len(before) {
 			rt.Fatalf("%d definitions, were %d", len(after), len(before))
 		}

@@ -1521,7 +1521,8 @@ type BatchEditRequest struct {
 	Author    string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason    string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	RequestId string  `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once.
+	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once. An edit that ends begins as long a
+	// drain when it does.
 	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
 	// When the fields that these edits replace get their old values back: at an instant, or after a time by the leader's clock. Only for batches of
 	// replacements.
@@ -1832,7 +1833,9 @@ type Event struct {
 	Cause  string `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`
 	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
 	// Of cordons.
-	Cordon        *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	// Of DRAINED and REVERTED: the change whose drain or time is over.
+	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1923,6 +1926,13 @@ func (x *Event) GetCordon() *CordonRecord {
 	return nil
 }
 
+func (x *Event) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
 type ExplainRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -1997,8 +2007,11 @@ type ExplainResponse struct {
 	// REASON_UNSPECIFIED when it would be granted or refreshed.
 	Reason Reason `protobuf:"varint,2,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	// One sentence for a person.
-	Summary       string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
-	Revision      uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	Summary  string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
+	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	// For how long nothing is granted yet, because a recovery of the cluster is being waited out: what would be granted is answered
+	// UNAVAILABLE until then. Absent when nothing is waited for.
+	Recovering    *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2059,6 +2072,13 @@ func (x *ExplainResponse) GetRevision() uint64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *ExplainResponse) GetRecovering() *durationpb.Duration {
+	if x != nil {
+		return x.Recovering
+	}
+	return nil
 }
 
 // Step is one step of a decision.
@@ -2268,7 +2288,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\rWatchResponse\x12,\n" +
 	"\x06events\x18\x01 \x03(\v2\x14.gatekeeper.v1.EventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\bR\x06missed\"\xc2\x02\n" +
+	"\x06missed\x18\x03 \x01(\bR\x06missed\"\xda\x02\n" +
 	"\x05Event\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12,\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x18.gatekeeper.v1.EventKindR\x04kind\x12\x1c\n" +
@@ -2279,17 +2299,21 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06permit\x18\x05 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x14\n" +
 	"\x05cause\x18\x06 \x01(\tR\x05cause\x12\x16\n" +
 	"\x06author\x18\a \x01(\tR\x06author\x123\n" +
-	"\x06cordon\x18\b \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"\xaa\x01\n" +
+	"\x06cordon\x18\b \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\x12\x16\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xaa\x01\n" +
 	"\x0eExplainRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\rR\x06weight\x12-\n" +
-	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xa1\x01\n" +
+	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xdc\x01\n" +
 	"\x0fExplainResponse\x12)\n" +
 	"\x05steps\x18\x01 \x03(\v2\x13.gatekeeper.v1.StepR\x05steps\x12-\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
 	"\asummary\x18\x03 \x01(\tR\asummary\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\"^\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\x129\n" +
+	"\n" +
+	"recovering\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"recovering\"^\n" +
 	"\x04Step\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
@@ -2440,27 +2464,28 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	35, // 37: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
 	26, // 38: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
 	31, // 39: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	8,  // 40: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	10, // 41: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	12, // 42: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	14, // 43: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	16, // 44: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	19, // 45: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	21, // 46: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	24, // 47: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	9,  // 48: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	11, // 49: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	13, // 50: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	15, // 51: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	17, // 52: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	20, // 53: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	22, // 54: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	25, // 55: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	48, // [48:56] is the sub-list for method output_type
-	40, // [40:48] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	28, // 40: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	8,  // 41: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	10, // 42: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	12, // 43: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	14, // 44: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	16, // 45: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	19, // 46: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	21, // 47: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	24, // 48: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	9,  // 49: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	11, // 50: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	13, // 51: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	15, // 52: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	17, // 53: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	20, // 54: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	22, // 55: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	25, // 56: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	49, // [49:57] is the sub-list for method output_type
+	41, // [41:49] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

@@ -675,7 +675,9 @@ type PauseRequest struct {
 	// Holders are told to stop too.
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
 	// With stop: for how long holders may go on. Absent or 0: their refreshes are refused at once.
-	Drain         *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`
+	// Equal in all retries, so that a repeat does nothing and is answered as the first one was: otherwise it would replace the pause by itself.
+	RequestId     string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -770,6 +772,13 @@ func (x *PauseRequest) GetDrain() *durationpb.Duration {
 	return nil
 }
 
+func (x *PauseRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
 type isPauseRequest_End interface {
 	isPauseRequest_End()
 }
@@ -840,10 +849,14 @@ func (x *PauseResponse) GetNames() []string {
 }
 
 type ResumeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Selector      *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	Author        string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
+	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// As in PauseRequest.
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Only pauses that this change set: those of others stay. 0: whichever.
+	Change        uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -897,6 +910,20 @@ func (x *ResumeRequest) GetAuthor() string {
 		return x.Author
 	}
 	return ""
+}
+
+func (x *ResumeRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ResumeRequest) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
 }
 
 type ResumeResponse struct {
@@ -967,7 +994,9 @@ type CordonRequest struct {
 	//	*CordonRequest_Lasts
 	End isCordonRequest_End `protobuf_oneof:"end"`
 	// For how long holders that it catches may go on.
-	Drain         *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	// As in PauseRequest.
+	RequestId     string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1069,6 +1098,13 @@ func (x *CordonRequest) GetDrain() *durationpb.Duration {
 	return nil
 }
 
+func (x *CordonRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
 type isCordonRequest_End interface {
 	isCordonRequest_End()
 }
@@ -1130,10 +1166,12 @@ func (x *CordonResponse) GetCordon() *CordonRecord {
 }
 
 type UncordonRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	Author        string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Author string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
+	// As in PauseRequest.
+	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1185,6 +1223,13 @@ func (x *UncordonRequest) GetReason() string {
 func (x *UncordonRequest) GetAuthor() string {
 	if x != nil {
 		return x.Author
+	}
+	return ""
+}
+
+func (x *UncordonRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
 	}
 	return ""
 }
@@ -1515,7 +1560,12 @@ type HistoryEntry struct {
 	Until *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=until,proto3" json:"until,omitempty"`
 	Drain *durationpb.Duration   `protobuf:"bytes,14,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Of a silence.
-	Silence       SilenceKind `protobuf:"varint,15,opt,name=silence,proto3,enum=gatekeeper.v1.SilenceKind" json:"silence,omitempty"`
+	Silence SilenceKind `protobuf:"varint,15,opt,name=silence,proto3,enum=gatekeeper.v1.SilenceKind" json:"silence,omitempty"`
+	// What a pause or a cordon took the place of.
+	PauseBefore  *Pause        `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
+	CordonBefore *CordonRecord `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
+	// The change that this one took back.
+	Undoes        uint64 `protobuf:"varint,18,opt,name=undoes,proto3" json:"undoes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1655,12 +1705,33 @@ func (x *HistoryEntry) GetSilence() SilenceKind {
 	return SilenceKind_SILENCE_KIND_UNSPECIFIED
 }
 
+func (x *HistoryEntry) GetPauseBefore() *Pause {
+	if x != nil {
+		return x.PauseBefore
+	}
+	return nil
+}
+
+func (x *HistoryEntry) GetCordonBefore() *CordonRecord {
+	if x != nil {
+		return x.CordonBefore
+	}
+	return nil
+}
+
+func (x *HistoryEntry) GetUndoes() uint64 {
+	if x != nil {
+		return x.Undoes
+	}
+	return 0
+}
+
 type UndoRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// For how long holders that this shuts out may go on.
+	// For how long holders that this shuts out may go on; it also takes the place of the drain with which a pause or a cordon comes back.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Answer what it would do, and do nothing.
 	DryRun        bool   `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
@@ -1746,8 +1817,12 @@ type UndoResponse struct {
 	// The change id of the undoing; 0 for a dry run.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Effects  []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
-	// What it does that is no edit of a definition, for a person.
-	Notes         []string `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
+	// What it does that is no edit of a definition, and what needs no undoing any more, for a person.
+	Notes []string `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
+	// The change that undid it before; nothing is done then. 0: none did.
+	UndoneBy uint64 `protobuf:"varint,4,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
+	// As in PreviewResponse.
+	Warnings      []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1799,6 +1874,20 @@ func (x *UndoResponse) GetEffects() []*Effect {
 func (x *UndoResponse) GetNotes() []string {
 	if x != nil {
 		return x.Notes
+	}
+	return nil
+}
+
+func (x *UndoResponse) GetUndoneBy() uint64 {
+	if x != nil {
+		return x.UndoneBy
+	}
+	return 0
+}
+
+func (x *UndoResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1969,7 +2058,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
-	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xa6\x02\n" +
+	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xc5\x02\n" +
 	"\fPauseRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
@@ -1977,18 +2066,23 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
 	"\x05lasts\x18\x05 \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12\x12\n" +
 	"\x04stop\x18\x06 \x01(\bR\x04stop\x12/\n" +
-	"\x05drain\x18\a \x01(\v2\x19.google.protobuf.DurationR\x05drainB\x05\n" +
+	"\x05drain\x18\a \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\b \x01(\tR\trequestIdB\x05\n" +
 	"\x03end\"A\n" +
 	"\rPauseResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"t\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"\xab\x01\n" +
 	"\rResumeRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06author\x18\x03 \x01(\tR\x06author\"B\n" +
+	"\x06author\x18\x03 \x01(\tR\x06author\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06change\x18\x05 \x01(\x04R\x06change\"B\n" +
 	"\x0eResumeResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"\xbe\x02\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"\xdd\x02\n" +
 	"\rCordonRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -1997,14 +2091,18 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x122\n" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
 	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12/\n" +
-	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drainB\x05\n" +
+	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\t \x01(\tR\trequestIdB\x05\n" +
 	"\x03end\"E\n" +
 	"\x0eCordonResponse\x123\n" +
-	"\x06cordon\x18\x01 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"Q\n" +
+	"\x06cordon\x18\x01 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"p\n" +
 	"\x0fUncordonRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06author\x18\x03 \x01(\tR\x06author\".\n" +
+	"\x06author\x18\x03 \x01(\tR\x06author\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\".\n" +
 	"\x10UncordonResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\"*\n" +
 	"\x12ListCordonsRequest\x12\x14\n" +
@@ -2025,7 +2123,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x13ListHistoryResponse\x125\n" +
 	"\aentries\x18\x01 \x03(\v2\x1b.gatekeeper.v1.HistoryEntryR\aentries\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xf9\x04\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\x8c\x06\n" +
 	"\fHistoryEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\rR\aordinal\x12,\n" +
@@ -2042,7 +2140,10 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05pause\x18\f \x01(\v2\x14.gatekeeper.v1.PauseR\x05pause\x120\n" +
 	"\x05until\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12/\n" +
 	"\x05drain\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x05drain\x124\n" +
-	"\asilence\x18\x0f \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\asilence\"\xbe\x01\n" +
+	"\asilence\x18\x0f \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\asilence\x127\n" +
+	"\fpause_before\x18\x10 \x01(\v2\x14.gatekeeper.v1.PauseR\vpauseBefore\x12@\n" +
+	"\rcordon_before\x18\x11 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\fcordonBefore\x12\x16\n" +
+	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\"\xbe\x01\n" +
 	"\vUndoRequest\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2050,11 +2151,13 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x17\n" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"q\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\"\xaa\x01\n" +
 	"\fUndoResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x14\n" +
-	"\x05notes\x18\x03 \x03(\tR\x05notes\"d\n" +
+	"\x05notes\x18\x03 \x03(\tR\x05notes\x12\x1b\n" +
+	"\tundone_by\x18\x04 \x01(\x04R\bundoneBy\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\"d\n" +
 	"\x10ListKnownRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +
@@ -2166,34 +2269,36 @@ var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	30, // 36: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
 	29, // 37: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
 	35, // 38: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
-	29, // 39: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	3,  // 40: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	5,  // 41: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	1,  // 42: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	6,  // 43: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	9,  // 44: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	11, // 45: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	13, // 46: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	15, // 47: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	17, // 48: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	19, // 49: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	22, // 50: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	24, // 51: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	2,  // 52: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	7,  // 53: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	10, // 54: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	12, // 55: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	14, // 56: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	16, // 57: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	18, // 58: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	20, // 59: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	23, // 60: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	25, // 61: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	52, // [52:62] is the sub-list for method output_type
-	42, // [42:52] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	34, // 39: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	32, // 40: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	29, // 41: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	3,  // 42: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	5,  // 43: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	1,  // 44: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	6,  // 45: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
+	9,  // 46: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	11, // 47: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	13, // 48: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	15, // 49: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	17, // 50: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	19, // 51: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	22, // 52: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	24, // 53: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	2,  // 54: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	7,  // 55: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
+	10, // 56: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	12, // 57: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	14, // 58: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	16, // 59: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	18, // 60: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	20, // 61: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	23, // 62: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	25, // 63: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	54, // [54:64] is the sub-list for method output_type
+	44, // [44:54] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }

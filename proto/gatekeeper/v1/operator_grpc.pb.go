@@ -45,7 +45,7 @@ type OperatorServiceClient interface {
 	// PlanMove finds the definitions that admit one group and not another, and returns the edits that let them admit the other
 	// instead, with the versions that they were made from: what BatchEdit takes. It changes nothing.
 	PlanMove(ctx context.Context, in *PlanMoveRequest, opts ...grpc.CallOption) (*PlanMoveResponse, error)
-	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause.
+	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
@@ -57,8 +57,9 @@ type OperatorServiceClient interface {
 	ListCordons(ctx context.Context, in *ListCordonsRequest, opts ...grpc.CallOption) (*ListCordonsResponse, error)
 	// ListHistory reads the journal, newest first, a page at a time.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
-	// Undo takes back one change: edits, pauses, cordons. What was changed again since is kept; where the same field was set since, all of it is
-	// refused with FAILED_PRECONDITION, naming what stands in the way.
+	// Undo takes back one change as one change: edits, pauses, cordons. What was there before comes back as it stood: also a pause or a cordon
+	// that was replaced, and with a deleted definition its pause and what it was to get back in time. What was changed again since is kept; where
+	// the same field was set since, or anything else stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
@@ -186,7 +187,7 @@ type OperatorServiceServer interface {
 	// PlanMove finds the definitions that admit one group and not another, and returns the edits that let them admit the other
 	// instead, with the versions that they were made from: what BatchEdit takes. It changes nothing.
 	PlanMove(context.Context, *PlanMoveRequest) (*PlanMoveResponse, error)
-	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause.
+	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
@@ -198,8 +199,9 @@ type OperatorServiceServer interface {
 	ListCordons(context.Context, *ListCordonsRequest) (*ListCordonsResponse, error)
 	// ListHistory reads the journal, newest first, a page at a time.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
-	// Undo takes back one change: edits, pauses, cordons. What was changed again since is kept; where the same field was set since, all of it is
-	// refused with FAILED_PRECONDITION, naming what stands in the way.
+	// Undo takes back one change as one change: edits, pauses, cordons. What was there before comes back as it stood: also a pause or a cordon
+	// that was replaced, and with a deleted definition its pause and what it was to get back in time. What was changed again since is kept; where
+	// the same field was set since, or anything else stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)

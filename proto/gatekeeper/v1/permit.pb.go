@@ -697,7 +697,9 @@ type Pause struct {
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	// With stop: for how long holders may go on, while that is not over.
-	Drain         *durationpb.Duration `protobuf:"bytes,6,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain *durationpb.Duration `protobuf:"bytes,6,opt,name=drain,proto3" json:"drain,omitempty"`
+	// The change that set it: that of revision, unless an undo brought it back then.
+	Change        uint64 `protobuf:"varint,7,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -774,6 +776,13 @@ func (x *Pause) GetDrain() *durationpb.Duration {
 	return nil
 }
 
+func (x *Pause) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
 // CordonRecord is a cordon in force.
 type CordonRecord struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -783,10 +792,11 @@ type CordonRecord struct {
 	Until           *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
 	Author          string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The change that set it.
-	Revision uint64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision        uint64                 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Its drain, while it is not over.
-	Drain         *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
+	// The change that set it: that of revision, unless an undo brought it back then.
+	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -875,6 +885,13 @@ func (x *CordonRecord) GetDrain() *durationpb.Duration {
 		return x.Drain
 	}
 	return nil
+}
+
+func (x *CordonRecord) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
 }
 
 type TryAcquireRequest struct {
@@ -2876,14 +2893,15 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05ended\x18\x10 \x01(\tR\x05ended\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xca\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe2\x01\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x120\n" +
 	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x12\n" +
 	"\x04stop\x18\x03 \x01(\bR\x04stop\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12/\n" +
-	"\x05drain\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\x9d\x02\n" +
+	"\x05drain\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x16\n" +
+	"\x06change\x18\a \x01(\x04R\x06change\"\xb5\x02\n" +
 	"\fCordonRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -2892,7 +2910,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12/\n" +
-	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\x9d\x03\n" +
+	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x16\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\x9d\x03\n" +
 	"\x11TryAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +

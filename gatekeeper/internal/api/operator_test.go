@@ -1,0 +1,200 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// openOperator is a server at feature level 2 with definitions of these names.
+func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorServiceClient) {
+	g := open(t)
+	entry, err := fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.keeper.index++
+	if _, err := g.keeper.machine.Apply(g.keeper.index, 1, entry); err != nil {
+		t.Fatal(err)
+	}
+	g.create(names...)
+	return g, gatekeeperv1.NewOperatorServiceClient(g.conn)
+}
+
+func TestChangesOfOperators_RepeatedRequest_AreAnsweredAsTheFirstAndDoNothing(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	all := &gatekeeperv1.Selector{All: true}
+	revision := func() uint64 { return g.keeper.machine.State().Revision() }
+	for _, x := range []struct {
+		what string
+		call func(id string) (uint64, []string, error)
+	}{
+		{"pause", func(id string) (uint64, []string, error) {
+			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: all, RequestId: id})
+			return r.GetRevision(), r.GetNames(), err
+		}},
+		{"resume", func(id string) (uint64, []string, error) {
+			r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: all, RequestId: id})
+			return r.GetRevision(), r.GetNames(), err
+		}},
+		{"cordon", func(id string) (uint64, []string, error) {
+			r, err := op.Cordon(ctx(t), &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: id})
+			return r.GetCordon().GetRevision(), []string{"", ""}, err
+		}},
+		{"uncordon", func(id string) (uint64, []string, error) {
+			r, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: "z", RequestId: id})
+			return r.GetRevision(), []string{"", ""}, err
+		}},
+		{"undo", func(id string) (uint64, []string, error) {
+			r, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: revision(), RequestId: id})
+			return r.GetRevision(), []string{"", ""}, err
+		}},
+	} {
+		first, names, err := x.call(x.what)
+		if err != nil || first == 0 || len(names) != 2 {
+			t.Fatalf("%s: %d, %q, %v", x.what, first, names, err)
+		}
+		before := revision()
+		again, names, err := x.call(x.what)
+		if err != nil || again != first || len(names) != 2 || revision() != before {
+			t.Errorf("%s repeated: %d, %q, %v, and the state has revision %d, had %d", x.what, again, names, err, revision(), before)
+		}
+	}
+}
+
+func TestResume_OfAChange_LeavesThePausesOfOthers(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	pause := func(by string, names ...string) uint64 {
+		r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: names}, Author: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.GetRevision()
+	}
+	nightly := pause("cron", "a", "b")
+	pause("ann", "a")
+	r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}, Change: nightly})
+	if err != nil || strings.Join(r.GetNames(), ",") != "b" {
+		t.Fatalf("resumed %v, %v", r, err)
+	}
+	if s := g.keeper.machine.State(); s.Definition("a").Pause == nil || s.Definition("b").Pause != nil {
+		t.Error("not the pauses that are left")
+	}
+}
+
+func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	for _, name := range []string{"a", "b"} { // two pauses, so that bringing them back takes two
+		if _, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
+			Selector: &gatekeeperv1.Selector{Names: []string{name}}, Stop: true, Reason: name, Author: "ann", Drain: durationpb.New(time.Hour),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resumed, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.grant(t, "a", "app1")
+	before := g.keeper.machine.State().Revision()
+	dry, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), DryRun: true})
+	if err != nil || len(dry.GetEffects()) != 2 || len(dry.GetEffects()[0].GetStopped()) != 1 || len(dry.GetNotes()) != 2 ||
+		dry.GetEffects()[0].GetStopped()[0].GetFreeWithin().AsDuration() < time.Hour {
+		t.Fatalf("dry run: %v, %v", dry, err)
+	}
+	if g.keeper.machine.State().Revision() != before {
+		t.Fatal("a dry run changed something")
+	}
+	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob"})
+	if err != nil || done.GetRevision() != before+1 || g.keeper.machine.State().Revision() != before+1 {
+		t.Fatalf("undone: %v, %v", done, err)
+	}
+	p := toPause(g.keeper.machine.State().Definition("b").Pause)
+	if p.GetReason() != "b" || p.GetAuthor() != "ann" || p.GetDrain().AsDuration() != time.Hour || p.GetChange() == p.GetRevision() {
+		t.Errorf("the pause of b is %v", p)
+	}
+	again, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision()})
+	if err != nil || again.GetRevision() != 0 || again.GetUndoneBy() != done.GetRevision() || len(again.GetNotes()) != 1 || len(again.GetEffects()) != 0 {
+		t.Errorf("undone again: %v, %v", again, err)
+	}
+	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
+	if err != nil || len(history.GetEntries()) != 2 || history.GetEntries()[0].GetUndoes() != resumed.GetRevision() {
+		t.Errorf("history: %v, %v", history, err)
+	}
+}
+
+func TestUndo_SomebodyChangesItMeanwhile_IsRefusedWhole(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	paused, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
+	_, err = op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
+	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: it was paused or resumed at this moment") {
+		t.Fatalf("got %v", err)
+	}
+	if g.keeper.machine.State().Definition("a").Pause == nil {
+		t.Error("half of it was done")
+	}
+}
+
+func TestExplain_WhileARecoveryIsWaitedOut_SaysThatNothingIsGrantedAndUntilWhen(t *testing.T) {
+	g := open(t)
+	outcome := semaphore.Granted
+	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
+		return nil, semaphore.Decision{Outcome: outcome}, "yes", 17, nil
+	}
+	g.keeper.recovering = time.Hour
+	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
+	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "grants nothing for another 1h0m0s, until about ") {
+		t.Errorf("got %v, %v", reply, err)
+	}
+	outcome = semaphore.Refreshed // a held one was carried over, and goes on
+	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
+	if err != nil || reply.GetSummary() != "yes" {
+		t.Errorf("got %v, %v", reply, err)
+	}
+}
+
+func TestListHolders_AtATimeBeforeARecovery_SaysWhereHistoryBegins(t *testing.T) {
+	g := open(t)
+	old := &fakeKeeper{machine: fsm.New("old")}
+	old.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s")}}})
+	at := time.Unix(1_800_000_000, 0).UTC()
+	state, err := old.machine.State().Recovered(fsm.Recovery{ClusterID: "test", At: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := state.Snapshot(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.keeper.machine.Restore(&file); err != nil {
+		t.Fatal(err)
+	}
+	for _, names := range [][]string{{"s"}, {"never-heard-of"}, nil} {
+		r, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{Names: names, At: timestamppb.New(at.Add(-time.Hour))})
+		if err != nil || !r.GetHistoryBegins().AsTime().Equal(at) {
+			t.Errorf("names %q: %v, %v", names, r, err)
+		}
+	}
+}
+
+func TestEvent_OfADrainThatIsOver_NamesItsChange(t *testing.T) {
+	for _, kind := range []fsm.EventKind{fsm.DrainedEvent, fsm.RevertedEvent} {
+		if e := toEvent(&fsm.Event{Kind: kind, Semaphore: "s", Change: 12}); e.GetChange() != 12 {
+			t.Errorf("got %v", e)
+		}
+	}
+}

@@ -77,7 +77,7 @@ type Batcher struct {
 	waiters sync.Pool // of *waiter
 
 	// Only run touches these; they are kept from one entry to the next.
-	batch []call
+	batch []Call
 	cmds  []fsm.Command
 }
 
@@ -92,7 +92,7 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 		wake:       make(chan struct{}, 1),
 		closing:    make(chan struct{}),
 		ended:      make(chan struct{}),
-		batch:      make([]call, 0, MaxCommands),
+		batch:      make([]Call, 0, MaxCommands),
 		cmds:       make([]fsm.Command, 0, MaxCommands),
 	}
 	b.waiters.New = func() any { return newWaiter() }
@@ -107,8 +107,16 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 // goroutine, in the order of the log, and must not block nor call Close; a command that was refused at once is told on a
 // goroutine of its own. It is never called on the caller's goroutine, which may hold a lock that done takes.
 func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
-	if err := b.enqueue(call{cmd, done}); err != nil {
-		go done(Outcome{Err: err})
+	b.GoTogether(Call{cmd, done})
+}
+
+// GoTogether is Go for several commands. Nothing comes between them, and they share one entry unless they are too much for it.
+// They are refused together.
+func (b *Batcher) GoTogether(calls ...Call) {
+	if err := b.enqueue(calls...); err != nil {
+		for _, c := range calls {
+			go c.Done(Outcome{Err: err})
+		}
 	}
 }
 
@@ -120,7 +128,7 @@ func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)}
 	}
 	w := b.waiters.Get().(*waiter)
-	if err := b.enqueue(call{cmd, w.done}); err != nil {
+	if err := b.enqueue(Call{cmd, w.done}); err != nil {
 		b.waiters.Put(w)
 		return Outcome{Err: err}
 	}
@@ -155,18 +163,18 @@ func (b *Batcher) Waiting() int {
 	return b.waiting.len()
 }
 
-func (b *Batcher) enqueue(c call) error {
+func (b *Batcher) enqueue(calls ...Call) error {
 	b.mu.Lock()
 	switch {
 	case b.closed:
 		b.mu.Unlock()
 		return fmt.Errorf("%w: %w", consensus.ErrNotAppended, consensus.ErrClosed)
-	case b.waiting.len() >= b.maxWaiting:
+	case b.waiting.len()+len(calls) > b.maxWaiting:
 		b.mu.Unlock()
 		return fmt.Errorf("%w: %w", consensus.ErrNotAppended, ErrOverloaded)
 	}
-	b.waiting.push(c)
-	first := b.waiting.len() == 1
+	first := b.waiting.len() == 0
+	b.waiting.push(calls...)
 	b.mu.Unlock()
 	if first {
 		// Whoever finds the line empty wakes; run does not sleep before it has seen an empty line.

@@ -94,6 +94,57 @@ func TestGo_MoreThanOneEntryHolds_AreSplitInOrder(t *testing.T) {
 	})
 }
 
+func TestGoTogether_ShareOneEntry_AlsoWhenNothingIsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newFakeLog()
+		b := New(log, fixed)
+		defer b.Close()
+		out := make(chan Outcome, 3)
+		var calls []Call
+		for token := range 3 {
+			calls = append(calls, Call{extend(token), func(o Outcome) { out <- o }})
+		}
+		for index := range uint64(100) { // whoever enqueues them one by one is overtaken by the batcher now and then
+			b.GoTogether(calls...)
+			in := <-log
+			if got := in.tokens(); !slices.Equal(got, span(0, 3)) {
+				t.Fatalf("the entry holds %v, want all three in order", got)
+			}
+			in.apply(index)
+			for token := range uint64(3) {
+				if o := <-out; o.Err != nil || o.Index != index || o.Result.(fsm.PermitResult).Revision != token {
+					t.Fatalf("outcome of %d: %+v", token, o)
+				}
+			}
+		}
+	})
+}
+
+func TestGoTogether_TooManyWait_AllAreRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newFakeLog()
+		b := New(log, fixed, WithMaxWaiting(2))
+		defer b.Close()
+		collect(b, 0, 1)
+		in := <-log
+		collect(b, 1, 2)
+		out := make(chan Outcome, 2)
+		done := func(o Outcome) { out <- o }
+		b.GoTogether(Call{extend(2), done}, Call{extend(3), done})
+		for range 2 {
+			if o := <-out; !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) {
+				t.Fatalf("outcome %+v, want both refused for too many", o)
+			}
+		}
+		in.apply(1)
+		in = <-log
+		if got := in.tokens(); !slices.Equal(got, span(1, 2)) {
+			t.Fatalf("the next entry holds %v, and a half of those that were refused", got)
+		}
+		in.apply(2)
+	})
+}
+
 func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()

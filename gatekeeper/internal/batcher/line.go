@@ -2,15 +2,15 @@ package batcher
 
 import "github.com/gatekeeperd/gatekeeper/fsm"
 
-// call is one command and who is told of it.
-type call struct {
-	cmd  fsm.Command
-	done func(Outcome)
+// Call is one command and who is told what became of it.
+type Call struct {
+	Command fsm.Command
+	Done    func(Outcome)
 }
 
 // line is a first-in first-out queue in one slice. The zero line is empty.
 type line struct {
-	calls []call
+	calls []Call
 	head  int // calls before it have been popped
 }
 
@@ -19,10 +19,10 @@ const keepCap = 4096
 
 func (l *line) len() int { return len(l.calls) - l.head }
 
-func (l *line) push(c call) { l.calls = append(l.calls, c) }
+func (l *line) push(calls ...Call) { l.calls = append(l.calls, calls...) }
 
 // front appends the first calls, at most limit, to buf. They stay in the line.
-func (l *line) front(buf []call, limit int) []call {
+func (l *line) front(buf []Call, limit int) []Call {
 	return append(buf, l.calls[l.head:l.head+min(limit, l.len())]...)
 }
 

@@ -15,7 +15,7 @@ func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				for range rapid.IntRange(1, 50).Draw(t, "n") {
-					l.push(call{cmd: fsm.Extend{Token: uint64(pushed)}})
+					l.push(Call{Command: fsm.Extend{Token: uint64(pushed)}})
 					pushed++
 				}
 				most = max(most, l.len())
@@ -27,7 +27,7 @@ func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 					t.Fatalf("%d in front, want %d", len(front), min(limit, pushed-popped))
 				}
 				for i, c := range front {
-					if got := c.cmd.(fsm.Extend).Token; got != uint64(popped+i) {
+					if got := c.Command.(fsm.Extend).Token; got != uint64(popped+i) {
 						t.Fatalf("call %d in place %d", got, popped+i)
 					}
 				}

@@ -73,7 +73,7 @@ func (b *Batcher) next() bool {
 func (b *Batcher) cut() (entry []byte, n int, err error) {
 	b.cmds = b.cmds[:0]
 	for _, c := range b.batch {
-		b.cmds = append(b.cmds, c.cmd)
+		b.cmds = append(b.cmds, c.Command)
 	}
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {
@@ -85,7 +85,7 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 }
 
 // tell answers the commands of an entry that came to its end, and returns the error that all of them had.
-func tell(calls []call, a consensus.Appended, handed time.Time) error {
+func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	err := a.Err
 	switch {
 	case err == nil && len(a.Results) != len(calls):
@@ -99,7 +99,7 @@ func tell(calls []call, a consensus.Appended, handed time.Time) error {
 		return err
 	}
 	for i, c := range calls {
-		c.done(Outcome{Result: a.Results[i], Index: a.Index, Handed: handed})
+		c.Done(Outcome{Result: a.Results[i], Index: a.Index, Handed: handed})
 	}
 	return nil
 }
@@ -113,8 +113,8 @@ func (b *Batcher) refuseWaiting() {
 	answer(calls, Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, consensus.ErrClosed)})
 }
 
-func answer(calls []call, o Outcome) {
+func answer(calls []Call, o Outcome) {
 	for _, c := range calls {
-		c.done(o)
+		c.Done(o)
 	}
 }

@@ -49,6 +49,8 @@ type turn struct {
 	queued func() bool
 	// waits: the call would rather wait than be told that there is no free permit.
 	waits bool
+	// me is the call in the queue; nil when it is not there.
+	me *waiting
 }
 
 func keyOf(call *AcquireCall) requestKey {
@@ -74,7 +76,7 @@ func (k *Keeper) settle(ctx context.Context, e *epoch, call *AcquireCall, key re
 func (k *Keeper) once(
 	ctx context.Context, e *epoch, call *AcquireCall, key requestKey, t turn,
 ) (a Answer, wait, again bool, err error) {
-	if rec := k.attach(key); rec != nil {
+	if rec := k.attach(key, t.me); rec != nil {
 		return k.await(ctx, e, rec, call, t)
 	}
 	state := k.cfg.Machine.State()

@@ -19,6 +19,14 @@
 //   - granted: the command joins a batch; the decision is made again when it is applied
 //   - waiting: the queue decides whose turn it is, then as granted
 //
+// # From one holder to the next
+//
+// A release takes the grants of those who are next in the queue with it into the log, so that a hand-over costs one commit. They are
+// chosen by the state without the permit that is released, as if it had been applied, and decided again when they are applied,
+// behind the release: what was guessed wrong is refused there and its waiter keeps its place. The grant is entrusted to the call
+// that waits, which hears of its outcome as if it had proposed it itself, and gives it back if it has left. Every other end of a permit,
+// and a release that cools first, is noticed when it was applied, and only then those who are next propose: two commits.
+//
 // # One acquisition, several calls
 //
 // Retries carry the same request id. While a grant is being proposed, its later calls attach to the same pending record, and

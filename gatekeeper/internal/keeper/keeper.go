@@ -34,6 +34,8 @@ type Leadership interface {
 // Proposer hands commands to the log.
 type Proposer interface {
 	Go(cmd fsm.Command, done func(batcher.Outcome))
+	// GoTogether hands over several commands, one right behind the other, if they can be in one entry.
+	GoTogether(calls ...batcher.Call)
 	Do(ctx context.Context, cmd fsm.Command) batcher.Outcome
 }
 

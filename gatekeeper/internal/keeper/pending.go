@@ -45,6 +45,14 @@ func (k *Keeper) propose(e *epoch, key requestKey, cmd fsm.Grant) *pending {
 		rec.calls++
 		return rec
 	}
+	rec := k.record(e, key, cmd)
+	// Under the lock, so that no two grants of one acquisition are ever on their way at once.
+	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
+	return rec
+}
+
+// record makes the record of a grant that one call has asked for. The caller holds pendings.mu.
+func (k *Keeper) record(e *epoch, key requestKey, cmd fsm.Grant) *pending {
 	rec := &pending{key: key, epoch: e, cmd: cmd, done: make(chan struct{}), calls: 1}
 	if key.requestID != "" {
 		if k.pending.records == nil {
@@ -52,18 +60,64 @@ func (k *Keeper) propose(e *epoch, key requestKey, cmd fsm.Grant) *pending {
 		}
 		k.pending.records[key] = rec
 	}
-	// Under the lock, so that no two grants of one acquisition are ever on their way at once.
-	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
 	return rec
 }
 
-// attach joins the grant that is being proposed under this key, if there is one.
-func (k *Keeper) attach(key requestKey) *pending {
-	if key.requestID == "" {
+// entrust records a grant that the caller proposes on behalf of a waiting call, which counts as one of its calls from here on.
+// It returns nil, and nothing is to be proposed, when the call has ended, or a grant of its acquisition is on its way already.
+func (k *Keeper) entrust(e *epoch, me *waiting, cmd fsm.Grant) *pending {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	key := keyOf(me.call)
+	if me.ended || k.pending.records[key] != nil {
+		return nil
+	}
+	me.entrusted = k.record(e, key, cmd)
+	return me.entrusted
+}
+
+// entrusted tells whether a grant was proposed on behalf of a waiting call that has not taken it yet.
+func (k *Keeper) entrusted(me *waiting) bool {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	return me.entrusted != nil
+}
+
+// withdraw takes note that a waiting call ends, and that nothing is to be proposed on its behalf any more. It returns false, and
+// the call goes on, when that was done already: the outcome is for the call to hear.
+func (k *Keeper) withdraw(me *waiting) bool {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	me.ended = me.entrusted == nil
+	return me.ended
+}
+
+// giveUp is withdraw for a call that cannot go on. It returns whether a grant was given up with it.
+func (k *Keeper) giveUp(me *waiting) bool {
+	k.pending.mu.Lock()
+	defer k.pending.mu.Unlock()
+	me.ended = true
+	rec := me.entrusted
+	if rec == nil {
+		return false
+	}
+	me.entrusted = nil
+	k.drop(rec)
+	return true
+}
+
+// attach joins the grant that is being proposed for a waiting call, nil for none, or else under this key, if there is one.
+func (k *Keeper) attach(key requestKey, me *waiting) *pending {
+	if key.requestID == "" && me == nil {
 		return nil
 	}
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
+	if me != nil && me.entrusted != nil {
+		rec := me.entrusted
+		me.entrusted = nil
+		return rec // it counts among its calls
+	}
 	rec := k.pending.records[key]
 	if rec != nil {
 		rec.calls++
@@ -95,6 +149,11 @@ func (k *Keeper) answer(rec *pending) {
 func (k *Keeper) detach(rec *pending) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
+	k.drop(rec)
+}
+
+// drop is detach for a caller that holds pendings.mu.
+func (k *Keeper) drop(rec *pending) {
 	rec.calls--
 	if rec.calls > 0 || rec.answered {
 		return

@@ -42,13 +42,7 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		first := w.wait1(ask("b", "2"))
 		w.tape.hold()
-		go func() { _, _ = w.Release(context.Background(), p.Token, semaphore.JobDone) }()
-		synctest.Wait()
-		w.tape.mu.Lock()
-		release := w.tape.held
-		w.tape.held = nil
-		w.tape.mu.Unlock()
-		w.tape.applyLater(release) // now the grant of the first call is held back
+		w.releasing(p.Token) // and with it, the grant of the first call
 
 		// The repeat decided before the grant was proposed, and joins only now.
 		call := ask("b", "2")
@@ -66,6 +60,40 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		}
 		if !second.decide.Load() {
 			t.Fatal("the repeat does not decide again")
+		}
+	})
+}
+
+// decidesByOld answers one decision from a state of before: time passes between deciding and joining the queue.
+type decidesByOld struct {
+	Machine
+	old []*fsm.State
+}
+
+func (m *decidesByOld) State() *fsm.State {
+	if len(m.old) == 0 {
+		return m.Machine.State()
+	}
+	old := m.old[0]
+	m.old = m.old[1:]
+	return old
+}
+
+func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		old := w.machine.State()
+		w.release(p.Token)
+		granted := b.wantGranted(t)
+		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // who asks, and the decision
+		repeat := w.wait1(ask("b", "2"))
+		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
+			t.Fatalf("the repeat is answered %+v, want the permit that it has", a)
+		}
+		if n := w.WaiterCount(); n != 0 {
+			t.Fatalf("%d wait", n)
 		}
 	})
 }
@@ -105,6 +133,12 @@ func (p *refusesGrantsOf) Go(cmd fsm.Command, done func(batcher.Outcome)) {
 		return
 	}
 	p.Proposer.Go(cmd, done)
+}
+
+func (p *refusesGrantsOf) GoTogether(calls ...batcher.Call) {
+	for _, c := range calls {
+		p.Go(c.Command, c.Done)
+	}
 }
 
 func TestAcquire_WithoutRequestID_KeepsNoPlaceForARepeatThatCannotCome(t *testing.T) {

@@ -6,25 +6,51 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
 // job decides about its firing. What min_hold has left is added as cooling, by the time held in this epoch. As long as a member
-// may not know what a job is that was cut short it counts as done.
+// may not know what a job is that was cut short it counts as done. Who is next in the queue is granted in the same log entry if it can be.
 func (k *Keeper) Release(ctx context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
 	cmd := fsm.Release{Token: token, Job: job, At: time.Now()}
 	state := k.cfg.Machine.State()
 	if fsm.Level(cmd) > state.FeatureLevel() {
 		cmd.Job = semaphore.JobDone
 	}
-	if p := state.Permit(token); p != nil {
+	p := state.Permit(token)
+	if p != nil {
 		if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
 			cmd.Cooling = semaphore.ReleaseCooling(sd.Definition, k.lessor.Held(token))
 		}
 	}
-	return do[fsm.ReleaseResult](ctx, k, cmd)
+	if p == nil || p.State != semaphore.Live || cmd.Cooling > 0 || k.queue.Len(p.Semaphore) == 0 {
+		return do[fsm.ReleaseResult](ctx, k, cmd)
+	}
+	return k.releaseTo(ctx, state, p, cmd)
+}
+
+// releaseTo releases p together with the grants of those who are next.
+func (k *Keeper) releaseTo(ctx context.Context, state *fsm.State, p *semaphore.Permit, cmd fsm.Release) (fsm.ReleaseResult, error) {
+	e, err := k.leading()
+	if err != nil {
+		return fsm.ReleaseResult{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return fsm.ReleaseResult{}, fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)
+	}
+	ended := make(chan batcher.Outcome, 1)
+	release := batcher.Call{Command: cmd, Done: func(o batcher.Outcome) { ended <- o }}
+	k.cfg.Proposer.GoTogether(append([]batcher.Call{release}, k.handOver(e, state, p)...)...)
+	select {
+	case o := <-ended:
+		return resultOf[fsm.ReleaseResult](k, e, o)
+	case <-ctx.Done():
+		return fsm.ReleaseResult{}, fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, ctx.Err())
+	}
 }
 
 // Revoke tells the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that is
@@ -93,7 +119,12 @@ func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error
 	if level := k.cfg.Machine.State().FeatureLevel(); fsm.Level(cmd) > level {
 		return none, &FeatureLevelError{Needed: fsm.Level(cmd), InForce: level}
 	}
-	o := k.cfg.Proposer.Do(ctx, cmd)
+	return resultOf[R](k, e, k.cfg.Proposer.Do(ctx, cmd))
+}
+
+// resultOf is the result of a command, or says what its error means for a call.
+func resultOf[R fsm.Result](k *Keeper, e *epoch, o batcher.Outcome) (R, error) {
+	var none R
 	if o.Err != nil {
 		return none, k.failure(e, o.Err)
 	}

@@ -12,6 +12,7 @@ import (
 
 // waiting is one call that waits in the queue.
 type waiting struct {
+	call *AcquireCall
 	wake chan struct{}
 	// decide: the rule may answer differently now, so decide again although it is not this call's turn.
 	decide atomic.Bool
@@ -19,6 +20,11 @@ type waiting struct {
 	superseded atomic.Bool
 	// cancelled: the acquisition was cancelled.
 	cancelled atomic.Bool
+
+	// entrusted is a grant that a hand-over proposed on the call's behalf and of which it has yet to hear. None is any more
+	// when the call has ended. Both are guarded by pendings.mu.
+	entrusted *pending
+	ended     bool
 }
 
 func (w *waiting) poke() {
@@ -51,14 +57,20 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		return a, err
 	}
 
-	me := &waiting{wake: make(chan struct{}, 1)}
+	me := &waiting{call: call, wake: make(chan struct{}, 1)}
 	w, replaced := k.queue.Join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
 	if replaced != nil {
 		replaced.superseded.Store(true)
 		replaced.poke()
 	}
+	// What was decided may be no longer so: an earlier call may have been granted, and have left, before this one stood in line.
+	me.decide.Store(true)
+	me.poke()
 	k.news.touch(call.Semaphore)
 	a, left, err := k.wait(ctx, e, call, key, w, me, progress)
+	if k.giveUp(me) {
+		left = true // the grant is abandoned, and the acquisition ends with it
+	}
 	switch {
 	case k.placeOf(w).Place == 0: // what is under that key now is another's
 	case left, call.RequestID == "":
@@ -115,17 +127,13 @@ func (k *Keeper) wait(
 			return Answer{}, true, k.notLeader()
 		case <-ctx.Done():
 		}
-		switch {
-		case ctx.Err() != nil:
-			return Answer{}, false, ctx.Err()
-		case me.cancelled.Load():
-			return Answer{}, true, &RequestEndedError{cancelled(call)}
-		case me.superseded.Load():
-			return Answer{}, false, ErrSuperseded
+		if err := ctx.Err(); err != nil {
+			return Answer{}, false, err
 		}
 		offered := k.queue.Offered(w)
-		if offered || me.decide.Swap(false) {
-			a, wait, err := k.settle(ctx, e, call, key, turn{queued: func() bool { return !offered }, waits: true})
+		stands := !me.cancelled.Load() && !me.superseded.Load()
+		if k.entrusted(me) || stands && (offered || me.decide.Swap(false)) {
+			a, wait, err := k.settle(ctx, e, call, key, turn{queued: func() bool { return !offered }, waits: true, me: me})
 			if !wait {
 				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
 				return a, settled(err) || ctx.Err() != nil, err
@@ -135,7 +143,16 @@ func (k *Keeper) wait(
 				k.news.touch(call.Semaphore)
 			}
 		}
-		if over || k.placeOf(w).Place == 0 { // another call of the acquisition has left
+		cancels, superseded := me.cancelled.Load(), me.superseded.Load()
+		over = over || k.placeOf(w).Place == 0 // another call of the acquisition has left
+		switch {
+		case !cancels && !superseded && !over:
+		case !k.withdraw(me): // it was woken to hear what became of its grant
+		case cancels:
+			return Answer{}, true, &RequestEndedError{cancelled(call)}
+		case superseded:
+			return Answer{}, false, ErrSuperseded
+		default:
 			return Answer{Repeat: &told}, false, nil
 		}
 	}

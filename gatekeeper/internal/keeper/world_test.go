@@ -206,6 +206,7 @@ type tape struct {
 	held   []*heldEntry
 	refuse error
 	count  int
+	last   []byte // the last entry applied
 }
 
 type heldEntry struct {
@@ -234,6 +235,7 @@ func (t *tape) Append(entry []byte) *consensus.Pending {
 func (t *tape) apply(h *heldEntry) {
 	t.index++
 	t.count++
+	t.last = h.entry
 	results, err := t.machine.Apply(t.index, t.term, h.entry)
 	h.end(consensus.Appended{Results: results, Index: t.index, Err: err})
 }
@@ -295,6 +297,17 @@ func (t *tape) entries() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.count
+}
+
+// lastEntry is what the last entry held.
+func (t *tape) lastEntry() []fsm.Command {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cmds, err := fsm.Decode(t.last)
+	if err != nil {
+		panic(err)
+	}
+	return cmds
 }
 
 // leadership confirms unless the test says otherwise.

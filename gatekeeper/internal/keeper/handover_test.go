@@ -1,0 +1,548 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// releasing releases while the log holds entries back: it returns when the release is on its way, with how it will end.
+func (w *world) releasing(token uint64) <-chan error {
+	w.t.Helper()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.Release(context.Background(), token, semaphore.JobDone)
+		ended <- err
+	}()
+	synctest.Wait()
+	if len(ended) > 0 {
+		w.t.Fatal("the release has ended, though the log holds it back:", <-ended)
+	}
+	return ended
+}
+
+// grantedTo tells who holds "job", in the order of the grants.
+func (w *world) grantedTo() (hosts []string) {
+	for p := range w.machine.State().Holders("job") {
+		hosts = append(hosts, p.Identity.Acquirer)
+	}
+	return hosts
+}
+
+// answered is the answer to a call that is to have one by now.
+func (tw *testWaiter) answered(t *testing.T) Answer {
+	t.Helper()
+	select {
+	case a := <-tw.answer:
+		return a
+	case err := <-tw.err:
+		t.Fatal("the waiter has an error:", err)
+	default:
+		t.Fatal("the waiter still waits")
+	}
+	return Answer{}
+}
+
+func (tw *testWaiter) wantGranted(t *testing.T) *semaphore.Permit {
+	t.Helper()
+	a := tw.answered(t)
+	if a.Outcome != semaphore.Granted {
+		t.Fatalf("the waiter is answered %+v", a)
+	}
+	return a.Permit
+}
+
+// leave ends a call of a waiter that waits.
+func (tw *testWaiter) leave(t *testing.T) {
+	t.Helper()
+	tw.cancel()
+	wantErr(t, <-tw.err, context.Canceled)
+	synctest.Wait()
+}
+
+func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
+	for name, requestIDs := range map[string][3]string{"with request ids": {"2", "3", "4"}, "without": {}} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+				heavy := ask("a", "1")
+				heavy.Weight = 2
+				p := w.granted(heavy)
+				b, c, d := w.wait1(ask("b", requestIDs[0])), w.wait1(ask("c", requestIDs[1])), w.wait1(ask("d", requestIDs[2]))
+				before := w.tape.entries()
+				w.release(p.Token)
+				first, second := b.wantGranted(t), c.wantGranted(t)
+				if first.Token >= second.Token || !d.waits() {
+					t.Fatalf("b has token %d, c has %d, d waits: %v", first.Token, second.Token, d.waits())
+				}
+				if n := w.tape.entries() - before; n != 1 {
+					t.Fatalf("the release and the grants are %d entries, want 1", n)
+				}
+				w.release(first.Token)
+				d.wantGranted(t)
+			})
+		})
+	}
+}
+
+func wantOnlyARelease(t *testing.T, w *world) {
+	t.Helper()
+	cmds := w.tape.lastEntry()
+	if _, ok := cmds[0].(fsm.Release); !ok || len(cmds) != 1 {
+		t.Fatalf("the last entry is %+v, want a release and no grant that cannot be", cmds)
+	}
+}
+
+// What is left to the ordinary way, which looks again when the release has been applied.
+func TestHandOver_NotTheCommonCase_WaiterIsServedAllTheSame(t *testing.T) {
+	t.Run("the slot cools", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
+			p := w.granted(ask("a", "1"))
+			b := w.wait1(ask("b", "2"))
+			w.release(p.Token)
+			wantOnlyARelease(t, w)
+			if _, err := w.Release(context.Background(), p.Token, semaphore.JobDone); err != nil { // again: it cools already
+				t.Fatal(err)
+			}
+			wantOnlyARelease(t, w)
+			if !b.waits() {
+				t.Fatal("b does not wait")
+			}
+			w.sleep(31 * time.Second)
+			b.wantGranted(t)
+		})
+	})
+	t.Run("the slot is held for an operator", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+			p := w.granted(ask("a", "1"))
+			w.sleep(61 * time.Second)
+			b := w.wait1(ask("b", "2"))
+			if r, err := w.Release(context.Background(), p.Token, semaphore.JobDone); err != nil || r.Released {
+				t.Fatal(r, err)
+			}
+			wantOnlyARelease(t, w)
+			if _, err := w.Clear(context.Background(), p.Token, "op", "it is dead"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			b.wantGranted(t)
+		})
+	})
+	t.Run("waiters gather", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", nil)
+			p := w.granted(ask("a", "1"))
+			w.cfg.Gather = 300 * time.Millisecond
+			w.demote()
+			w.promote(2)
+			young, old := ask("c", "3"), ask("b", "2")
+			old.WaitedBefore = time.Minute
+			c := w.wait1(young)
+			w.release(p.Token)
+			b := w.wait1(old)
+			w.sleep(time.Second)
+			b.wantGranted(t)
+			c.leave(t)
+		})
+	})
+	t.Run("the first in the queue is absent", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", nil)
+			p := w.granted(ask("a", "1"))
+			b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+			b.leave(t)
+			w.release(p.Token)
+			c.wantGranted(t)
+		})
+	})
+}
+
+// What the leader saw no longer holds when the entry is applied: the grant is refused there, and the waiter is none the worse.
+func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
+	t.Run("somebody else has got the room", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+			p := w.granted(ask("a", "1"))
+			w.tape.hold()
+			other := make(chan Answer, 1)
+			go w.answerTo(ask("z", "9"), other) // nobody waits yet
+			synctest.Wait()
+			heavy := ask("b", "2")
+			heavy.Weight = 2
+			b, c := w.wait1(heavy), w.wait1(ask("c", "3"))
+			released := w.releasing(p.Token)
+			w.tape.letGo()
+			if err := <-released; err != nil {
+				t.Fatal(err)
+			}
+			z := (<-other).Permit
+			if !b.waits() || !c.waits() {
+				t.Fatalf("b waits: %v, c waits: %v; z has one of two", b.waits(), c.waits())
+			}
+			w.release(z.Token)
+			b.wantGranted(t)
+			c.leave(t)
+		})
+	})
+	t.Run("the definition was edited", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", nil)
+			p := w.granted(ask("a", "1"))
+			b := w.wait1(ask("b", "2"))
+			w.tape.hold()
+			edited := make(chan error, 1)
+			go func() { edited <- w.replace("job", func(d *semaphore.Definition) { d.Duration = time.Hour }) }()
+			synctest.Wait()
+			released := w.releasing(p.Token)
+			w.tape.letGo()
+			if err := errors.Join(<-edited, <-released); err != nil {
+				t.Fatal(err)
+			}
+			if p := b.wantGranted(t); p.Duration != time.Hour {
+				t.Fatalf("b is granted %v by a definition that was edited before", p.Duration)
+			}
+		})
+	})
+	t.Run("the edit shuts the waiter out", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", nil)
+			p := w.granted(ask("a", "1"))
+			b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+			w.tape.hold()
+			edited := make(chan error, 1)
+			go func() { edited <- w.replace("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) }()
+			synctest.Wait()
+			released := w.releasing(p.Token)
+			w.tape.letGo()
+			if err := errors.Join(<-edited, <-released); err != nil {
+				t.Fatal(err)
+			}
+			if a := b.answered(t); a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
+				t.Fatalf("b is answered %+v", a)
+			}
+			c.wantGranted(t)
+		})
+	})
+	t.Run("its identity has got one", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+			heavy := ask("a", "1")
+			heavy.Weight = 2
+			p := w.granted(heavy)
+			first, second := w.wait1(ask("b", "2")), w.wait1(ask("b", "3"))
+			w.release(p.Token)
+			granted, again := first.wantGranted(t), second.answered(t)
+			if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
+				t.Fatalf("the second call of one identity is answered %+v, want the permit that it has", again)
+			}
+		})
+	})
+}
+
+func TestHandOver_SeveralReleasesAtOnce_EverySlotIsHandedOverOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		a, z := w.granted(ask("a", "1")), w.granted(ask("z", "9"))
+		b, c, d := w.wait1(ask("b", "2")), w.wait1(ask("c", "3")), w.wait1(ask("d", "4"))
+		w.tape.hold()
+		first, repeat, second := w.releasing(a.Token), w.releasing(a.Token), w.releasing(z.Token)
+		w.tape.letGo()
+		if err := errors.Join(<-first, <-repeat, <-second); err != nil {
+			t.Fatal(err)
+		}
+		b.wantGranted(t)
+		c.wantGranted(t)
+		if !d.waits() {
+			t.Fatal("two slots were handed over to three")
+		}
+		d.leave(t)
+	})
+}
+
+func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T) {
+	for name, requestID := range map[string]string{"with a request id": "2", "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", nil)
+				p := w.granted(ask("a", "1"))
+				b, c := w.wait1(ask("b", requestID)), w.wait1(ask("c", "3"))
+				w.tape.hold()
+				released := w.releasing(p.Token)
+				b.leave(t)
+				w.tape.letGo()
+				if err := <-released; err != nil {
+					t.Fatal(err)
+				}
+				c.wantGranted(t)
+				if holders := w.grantedTo(); len(holders) != 1 {
+					t.Fatalf("the holders are %v: b was told of nothing", holders)
+				}
+			})
+		})
+	}
+}
+
+// blocked is a waiter whose connection takes nothing: its call is stuck in telling its place, and hears of nothing.
+func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
+	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
+	stuck := make(chan error, 1)
+	call.Received = time.Now()
+	go func() {
+		a, err := w.Acquire(context.Background(), call, func(Place) error { return <-stuck })
+		if err != nil {
+			tw.err <- err
+			return
+		}
+		tw.answer <- a
+	}()
+	synctest.Wait()
+	return tw, func(err error) {
+		stuck <- err
+		close(stuck)
+		synctest.Wait()
+	}
+}
+
+func TestHandOver_CallEndsBeforeItHearsOfItsGrant_IsGivenBack(t *testing.T) {
+	for name, requestID := range map[string]string{"with a request id": "2", "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", nil)
+				p := w.granted(ask("a", "1"))
+				b, unblock := w.blocked(ask("b", requestID))
+				c := w.wait1(ask("c", "3"))
+				w.release(p.Token)
+				broken := errors.New("the connection is broken")
+				unblock(broken)
+				wantErr(t, <-b.err, broken)
+				c.wantGranted(t)
+				if n := w.WaiterCount(); n != 0 {
+					t.Fatalf("%d wait", n)
+				}
+			})
+		})
+	}
+}
+
+func TestHandOver_CallIsSlowToHear_IsGrantedAllTheSame(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, unblock := w.blocked(ask("b", "2"))
+		w.release(p.Token)
+		if hosts := w.grantedTo(); len(hosts) != 1 || hosts[0] != "b" {
+			t.Fatalf("the holders are %v, want b", hosts)
+		}
+		w.sleep(10 * time.Second)
+		unblock(nil)
+		if a := b.answered(t); a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
+			t.Fatalf("b is answered %+v, want granted, with the time until its grant was handed over only", a)
+		}
+	})
+}
+
+func TestHandOver_RuleDoesNotGrantTheFirst_NobodyOvertakesIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, unblock := w.blocked(ask("b", "2"))
+		c := w.wait1(ask("c", "3"))
+		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) // b cannot be told yet
+		w.release(p.Token)
+		if hosts := w.grantedTo(); len(hosts) != 0 {
+			t.Fatalf("the holders are %v while the first has not been decided about", hosts)
+		}
+		unblock(nil)
+		if a := b.answered(t); a.Outcome != semaphore.Denied {
+			t.Fatalf("b is answered %+v", a)
+		}
+		c.wantGranted(t)
+	})
+}
+
+func TestHandOver_CallLastsAsLongAsItMayMeanwhile_IsAnsweredWithItsGrant(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Hour })
+		p := w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		w.sleep(DefaultMaxWait - time.Second)
+		w.tape.hold()
+		released := w.releasing(p.Token)
+		w.sleep(2 * time.Second)
+		w.tape.letGo()
+		if err := <-released; err != nil {
+			t.Fatal(err)
+		}
+		b.wantGranted(t)
+	})
+}
+
+func TestHandOver_RepeatWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b := w.wait1(ask("b", "2"))
+		w.tape.hold()
+		released := w.releasing(p.Token)
+		w.sleep(time.Second)
+		repeat := w.wait1(ask("b", "2"))
+		w.tape.letGo()
+		if err := <-released; err != nil {
+			t.Fatal(err)
+		}
+		granted, again := b.wantGranted(t), repeat.answered(t)
+		if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
+			t.Fatalf("the repeat is answered %+v, want a refresh of the same permit", again)
+		}
+	})
+}
+
+// The first call's connection is broken, its repeat waits in its place: the grant is the repeat's.
+func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, unblock := w.blocked(ask("b", "2"))
+		repeat := w.wait1(ask("b", "2"))
+		before := w.tape.entries()
+		w.release(p.Token)
+		repeat.wantGranted(t)
+		if n := w.tape.entries() - before; n != 1 {
+			t.Fatalf("the release and the grant are %d entries, want 1", n)
+		}
+		unblock(nil)
+		wantErr(t, <-b.err, ErrSuperseded)
+	})
+}
+
+// The repeat decided before the grant was proposed, and takes the place before the first call hears of it.
+func TestHandOver_CallSupersededBeforeItHearsOfItsGrant_IsGrantedAndTheRepeatDecidesAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, unblock := w.blocked(ask("b", "2"))
+		w.release(p.Token)
+		repeat := w.joinByHand(ask("b", "2"))
+		unblock(nil)
+		b.wantGranted(t)
+		if !repeat.decide.Load() || len(repeat.wake) == 0 {
+			t.Fatal("nobody woke the repeat to decide again: it waits in a queue that it is no longer in")
+		}
+	})
+}
+
+// joinByHand lets a call take its place as Acquire does, and nobody hear what it is told.
+func (w *world) joinByHand(call *AcquireCall) *waiting {
+	me := &waiting{call: call, wake: make(chan struct{}, 1)}
+	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
+	if _, replaced := w.queue.Join(place, call.Request, nil, me, time.Now(), 0); replaced != nil {
+		replaced.superseded.Store(true)
+		replaced.poke()
+	}
+	return me
+}
+
+// In the moment in which a call ends, either it hears of a grant or nothing is proposed for it.
+func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		heavy := ask("a", "1")
+		heavy.Weight = 2
+		p := w.granted(heavy)
+		e, state := w.epoch.Load(), w.machine.State()
+		me := w.joinByHand(ask("b", "2"))
+
+		if grants := w.handOver(e, state, p); len(grants) != 1 || len(me.wake) != 1 {
+			t.Fatalf("%d grants, %d in the call's wake, want one each", len(grants), len(me.wake))
+		}
+		if w.entrust(e, &waiting{call: me.call}, fsm.Grant{}) != nil {
+			t.Fatal("two grants of one acquisition are on their way")
+		}
+		if w.withdraw(me) {
+			t.Fatal("the call ends, and a grant is on its way to it")
+		}
+		if !w.giveUp(me) || w.giveUp(me) || !w.withdraw(me) {
+			t.Fatal("the grant is to be given up once")
+		}
+		w.leave(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, nil)
+
+		gone := w.joinByHand(ask("c", "3"))
+		next := w.joinByHand(ask("d", "4"))
+		if !w.withdraw(gone) {
+			t.Fatal("nothing is on its way to c")
+		}
+		if grants := w.handOver(e, state, p); len(grants) != 0 || len(next.wake) != 0 {
+			t.Fatalf("%d grants for a call that has ended, and for one behind it", len(grants))
+		}
+		if offers := w.queue.Offer("job", 2); len(offers) != 2 {
+			t.Fatalf("%d in the queue can be offered something, want both: nothing was proposed", len(offers))
+		}
+	})
+}
+
+func TestHandOver_CancelledWhileTheGrantIsInFlight_IsGivenBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		w.tape.hold()
+		released := w.releasing(p.Token)
+		cancelled := make(chan error, 1)
+		go func() {
+			_, err := w.Cancel(context.Background(), "job", ask("b", "2").Identity, "2")
+			cancelled <- err
+		}()
+		synctest.Wait()
+		w.tape.letGo()
+		if err := errors.Join(<-released, <-cancelled); err != nil {
+			t.Fatal(err)
+		}
+		if b.waits() {
+			t.Fatal("b waits, though it was cancelled")
+		}
+		c.wantGranted(t)
+		_, err := w.TryAcquire(context.Background(), ask("b", "2"))
+		wantErr(t, err, ErrRequestEnded)
+	})
+}
+
+func TestHandOver_LeadershipEndsMeanwhile_RepeatFindsItsPermit(t *testing.T) {
+	for name, wait := range map[string]func(w *world) (*testWaiter, func(error)){
+		"the call hears of it": func(w *world) (*testWaiter, func(error)) { return w.wait1(ask("b", "2")), func(error) {} },
+		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.blocked(ask("b", "2")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", nil)
+				p := w.granted(ask("a", "1"))
+				b, unblock := wait(w)
+				w.tape.hold()
+				released := w.releasing(p.Token)
+				w.demote()
+				lost := w.tape.lose()
+				wantErr(t, <-released, consensus.ErrUnknownOutcome)
+				unblock(nil)
+				if a, waits := b.err, b.waits(); waits || len(a) == 0 {
+					t.Fatalf("b waits: %v, and is to have an error", waits)
+				}
+				w.promote(2)
+				w.tape.applyLater(lost) // it was in the log after all
+				if hosts := w.grantedTo(); len(hosts) != 1 || hosts[0] != "b" {
+					t.Fatalf("the holders are %v, want b", hosts)
+				}
+				if a := w.wait1(ask("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
+					t.Fatalf("the repeat is %+v, want a refresh that counts from its own send", a)
+				}
+			})
+		})
+	}
+}

@@ -186,15 +186,14 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 }
 
 // how says what is known of a method. Clear, Uncordon and the changes of the cluster are not repeatable: the repeat of one that was carried
-// out is refused, which would sound as if it had not been.
+// out is refused, which would sound as if it had not been. Nor are Pause and Cordon, without a request id: a repeat would take the place of
+// the first, and an undo would bring that back.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
 	case gatekeeperv1.PermitService_Release_FullMethodName,
 		gatekeeperv1.PermitService_Cancel_FullMethodName,
-		gatekeeperv1.OperatorService_Pause_FullMethodName, // a repeat replaces the pause by the same one
-		gatekeeperv1.OperatorService_Resume_FullMethodName,
-		gatekeeperv1.OperatorService_Cordon_FullMethodName:
+		gatekeeperv1.OperatorService_Resume_FullMethodName:
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)

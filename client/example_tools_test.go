@@ -58,7 +58,7 @@ func ExampleClient_Operator() {
 	fmt.Println(undone.GetNotes(), err)
 	// Output:
 	// paused: [nightly-export]
-	// [The pause is ended.] <nil>
+	// [Resumed: nightly-export.] <nil>
 }
 
 func ExampleClient_AllHolders() {

@@ -258,6 +258,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	}
 	out := &gatekeeperv1.UndoResponse{Notes: u.Notes, UndoneBy: u.UndoneBy}
 	if u.Command == nil {
+		out.Nothing = true
 		return out, nil
 	}
 	effects, warnings := plan.Preview(state, s.cfg.Keeper, plan.Change{Undo: u.Command})

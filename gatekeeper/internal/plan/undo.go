@@ -67,6 +67,7 @@ func Undo(state *fsm.State, change uint64, drain time.Duration, now time.Time) (
 		}
 		return nil, e
 	}
+	p.tellNames()
 	p.tellPauses()
 	if len(p.command.Edits)+len(p.command.Pauses)+len(p.command.Cordons) > 0 {
 		p.out.Command = &p.command
@@ -101,6 +102,8 @@ type undoPlan struct {
 	undone  map[uint64]*fsm.JournalEntry
 	command fsm.Undo
 	pauses  map[semaphore.Pause]int // of indexes into command.Pauses; the zero pause stands for none
+	said    []string                // of single names, in order
+	about   map[string][]string     // the names of which it is said
 	out     Undoing
 }
 
@@ -130,7 +133,7 @@ func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.state.Definition(name)
 	if current == nil {
-		p.note("%s: it was deleted since.", name)
+		p.noteOf(name, "it was deleted since.")
 		return
 	}
 	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
@@ -150,7 +153,7 @@ func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
 	e.Definition, e.EndsBack = p.byNow(name, entry.Before, entry.Details().EndsGone)
 	if e.Pause = p.pauseBack(name, entry.Pause); e.Pause != nil {
-		p.note("%s comes back paused, as it was: %s.", name, pauseWords(e.Pause))
+		p.noteOf(name, "it comes back paused, as it was: %s.", pauseWords(e.Pause))
 	}
 	p.edit(e)
 }
@@ -177,11 +180,11 @@ func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 	}
 	e.Definition, e.EndsBack = p.byNow(name, restored, more.EndsGone)
 	if len(semaphore.Changed(current.Definition, e.Definition)) == 0 && len(e.EndsGone)+len(e.EndsBack) == 0 {
-		p.note("%s: nothing of it is left.", name)
+		p.noteOf(name, "nothing of it is left.")
 		return
 	}
 	if entry.Kind == fsm.RevertedEvent {
-		p.note("%s: what had been set for a time is back, and now stays.", name)
+		p.noteOf(name, "what had been set for a time is back, and now stays.")
 	}
 	p.edit(e)
 }
@@ -201,7 +204,7 @@ func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditE
 		}
 		ended := ends[over]
 		ends = slices.Delete(ends, over, over+1)
-		p.note("%s: what change %d had set for a time is over by now, and does not come back.", name, ended.Revision)
+		p.noteOf(name, "what change %d had set for a time is over by now, and does not come back.", ended.Revision)
 		// As when it ends by itself: where the old values break a rule by now, those that are there stay.
 		back, _ := semaphore.Revert(d, ended.Before, ended.After)
 		if back.Validate(p.state.Settings().MaxDuration) != nil {
@@ -213,7 +216,7 @@ func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditE
 		}
 	}
 	for _, end := range ends {
-		p.note("%s: what change %d set ends at %s, as it was to.", name, end.Revision, instant(end.Until))
+		p.noteOf(name, "what change %d set ends at %s, as it was to.", end.Revision, instant(end.Until))
 	}
 	return d, ends
 }
@@ -231,11 +234,11 @@ func (p *undoPlan) takePause(entry *fsm.JournalEntry) {
 	current := p.state.Definition(name)
 	switch {
 	case current == nil:
-		p.note("%s: it was deleted since.", name)
+		p.noteOf(name, "it was deleted since.")
 	case current.Pause == nil:
-		p.note("%s: that pause is over already.", name)
+		p.noteOf(name, "that pause is over already.")
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
-		p.note("%s: it was paused again since, by %s with change %d, and stays so.", name, current.Pause.Author, current.Pause.Revision)
+		p.noteOf(name, "it was paused again since, by %s with change %d, and stays so.", current.Pause.Author, current.Pause.Revision)
 	default:
 		p.pause(name, current.Pause.Revision, p.pauseBack(name, p.pauseUnder(name, entry)))
 	}
@@ -263,7 +266,7 @@ func (p *undoPlan) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause
 		return nil
 	}
 	if p.over(was.Until) {
-		p.note("%s: its pause of before would be over by now.", name)
+		p.noteOf(name, "its pause of before would be over by now.")
 		return nil
 	}
 	again := *was
@@ -284,7 +287,7 @@ func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
 	case current == nil:
 		p.conflict("%s: it was deleted since", name)
 	case current.Pause != nil && samePause(current.Pause, was):
-		p.note("%s: its pause is back already.", name)
+		p.noteOf(name, "its pause is back already.")
 	case current.Pause != nil:
 		p.conflict("%s: it was paused again since, by %s", name, current.Pause.Author)
 	default:
@@ -456,6 +459,24 @@ func (p *undoPlan) edit(e fsm.UndoEdit) { p.command.Edits = append(p.command.Edi
 
 func (p *undoPlan) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
+}
+
+// noteOf notes something of one name; what is said of several is said once.
+func (p *undoPlan) noteOf(name, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.about == nil {
+		p.about = make(map[string][]string)
+	}
+	if p.about[text] == nil {
+		p.said = append(p.said, text)
+	}
+	p.about[text] = append(p.about[text], name)
+}
+
+func (p *undoPlan) tellNames() {
+	for _, text := range p.said {
+		p.note("%s: %s", someNames(p.about[text]), text)
+	}
 }
 
 func (p *undoPlan) conflict(format string, args ...any) {

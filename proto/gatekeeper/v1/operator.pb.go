@@ -1822,7 +1822,9 @@ type UndoResponse struct {
 	// The change that undid it before; nothing is done then. 0: none did.
 	UndoneBy uint64 `protobuf:"varint,4,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
 	// As in PreviewResponse.
-	Warnings      []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// Nothing is left to undo; the notes say why.
+	Nothing       bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1890,6 +1892,13 @@ func (x *UndoResponse) GetWarnings() []string {
 		return x.Warnings
 	}
 	return nil
+}
+
+func (x *UndoResponse) GetNothing() bool {
+	if x != nil {
+		return x.Nothing
+	}
+	return false
 }
 
 type ListKnownRequest struct {
@@ -2151,13 +2160,14 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x17\n" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"\xaa\x01\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\"\xc4\x01\n" +
 	"\fUndoResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x14\n" +
 	"\x05notes\x18\x03 \x03(\tR\x05notes\x12\x1b\n" +
 	"\tundone_by\x18\x04 \x01(\x04R\bundoneBy\x12\x1a\n" +
-	"\bwarnings\x18\x05 \x03(\tR\bwarnings\"d\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\x12\x18\n" +
+	"\anothing\x18\x06 \x01(\bR\anothing\"d\n" +
 	"\x10ListKnownRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +

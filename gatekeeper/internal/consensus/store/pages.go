@@ -35,8 +35,10 @@ type pages struct {
 
 type meta struct{ pageSize, root, end, txid uint64 }
 
-// readMeta reads the header at an offset. bbolt keeps two and takes the older when the newer one is broken: the last write
-// would be undone without a word. One is so small that no crash tears it, so a broken one is damage.
+// readMeta reads the header at an offset. bbolt keeps two, writes the older one when everything else of a write is on disk, and takes
+// the older one when the newer one is broken. A crash breaks none: the header lies in the first 80 bytes of its page, so in one
+// sector, which disks write as one; without its header a write never was. So a broken one has rotted, and taking the older would undo
+// a write that was acknowledged, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHead+metaSize)
 	if _, err := file.ReadAt(b, at); err != nil {

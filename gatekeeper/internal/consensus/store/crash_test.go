@@ -1,0 +1,288 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// sector is what a disk writes as one, whatever happens to its power.
+const sector = 512
+
+// model is what a log's file must hold.
+type model struct {
+	entries []raft.Log
+	values  map[string]string
+}
+
+func (m model) clone() model {
+	return model{entries: slices.Clone(m.entries), values: maps.Clone(m.values)}
+}
+
+// next is the index of the entry to come.
+func (m model) next() uint64 {
+	if len(m.entries) == 0 {
+		return 1
+	}
+	return m.entries[len(m.entries)-1].Index + 1
+}
+
+// step does one of Raft's writes, to the file and to the model.
+func (m *model) step(random *rand.Rand, b *Bolt) (what string, err error) {
+	term := uint64(1)
+	if n := len(m.entries); n > 0 {
+		term = m.entries[n-1].Term + uint64(random.IntN(2))
+	}
+	switch n := len(m.entries); {
+	case n > 0 && random.IntN(12) == 0: // a snapshot trims the front
+		cut := 1 + random.IntN(n)
+		first, last := m.entries[0].Index, m.entries[cut-1].Index
+		m.entries = slices.Clone(m.entries[cut:])
+		return fmt.Sprintf("delete %d to %d", first, last), b.DeleteRange(first, last)
+	case n > 0 && random.IntN(8) == 0: // another leader replaces the end
+		cut := n - 1 - random.IntN(min(n, 20))
+		first, last := m.entries[cut].Index, m.entries[n-1].Index
+		m.entries = slices.Clone(m.entries[:cut])
+		return fmt.Sprintf("delete %d to %d", first, last), b.DeleteRange(first, last)
+	case random.IntN(4) == 0:
+		key, val := "CurrentTerm", make([]byte, 8)
+		if random.IntN(2) == 0 {
+			key, val = keyVote, make([]byte, 8+random.IntN(40))
+		}
+		for i := range val {
+			val[i] = byte(random.Uint32())
+		}
+		m.values[key] = string(val)
+		return "set " + key, b.Set([]byte(key), val)
+	}
+	var logs []*raft.Log
+	next := m.next()
+	for i := range 1 + random.IntN(30) {
+		size := random.IntN(300)
+		if random.IntN(20) == 0 {
+			size = random.IntN(20_000) // more than a page
+		}
+		log := raft.Log{Index: next + uint64(i), Term: term, Data: bytes.Repeat([]byte{byte(random.Uint32())}, 1+size)}
+		logs = append(logs, &log)
+		m.entries = append(m.entries, log)
+	}
+	return fmt.Sprintf("store %d to %d", next, m.next()-1), b.StoreLogs(logs)
+}
+
+// differs opens the file as a server does, and says what in it is not as it must be; nil for all of it.
+func (m model) differs(dir string) (err error) {
+	b, err := openBolt(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	first, errFirst := b.FirstIndex()
+	last, errLast := b.LastIndex()
+	if err := errors.Join(errFirst, errLast); err != nil {
+		return err
+	}
+	if len(m.entries) == 0 && (first != 0 || last != 0) {
+		return fmt.Errorf("it holds %d to %d, want none", first, last)
+	}
+	if len(m.entries) > 0 && (first != m.entries[0].Index || last != m.next()-1) {
+		return fmt.Errorf("it holds %d to %d, want %d to %d", first, last, m.entries[0].Index, m.next()-1)
+	}
+	for _, want := range m.entries {
+		var got raft.Log
+		if err := b.GetLog(want.Index, &got); err != nil || got.Term != want.Term || !bytes.Equal(got.Data, want.Data) {
+			return errors.Join(fmt.Errorf("entry %d is another one", want.Index), err)
+		}
+	}
+	for key, want := range m.values {
+		if got, err := b.Get([]byte(key)); err != nil || string(got) != want {
+			return errors.Join(fmt.Errorf("the value of %s is %q, want %q", key, got, want), err)
+		}
+	}
+	return nil
+}
+
+// crash is one write of the file, by what it held before and after it. bbolt makes the file longer, writes pages that no valid
+// header refers to, in any order, has them on disk, and then writes the older one of the two headers.
+type crash struct {
+	before, after []byte
+	page          int
+	header        int   // its page
+	written       []int // the other pages
+}
+
+func newCrash(before, after []byte) (c crash, err error) {
+	c = crash{before: before, after: after, page: os.Getpagesize(), header: -1}
+	for at := 0; at < len(after); at += c.page {
+		end := min(at+c.page, len(after))
+		var was []byte
+		if at < len(before) {
+			was = before[at:min(end, len(before))]
+		}
+		switch page := at / c.page; {
+		case bytes.Equal(after[at:end], was):
+		case page > 1:
+			c.written = append(c.written, page)
+		case c.header >= 0:
+			return c, errors.New("both headers were written")
+		default:
+			c.header = page
+		}
+	}
+	if c.header < 0 {
+		return c, errors.New("no header was written")
+	}
+	return c, nil
+}
+
+// pages is a file of the length after, or the one before, to which some pages came, some of them in part.
+func (c crash) pages(random *rand.Rand, grown bool) []byte {
+	data := bytes.Clone(c.before)
+	if grown && len(c.after) > len(data) {
+		data = append(data, make([]byte, len(c.after)-len(data))...)
+	}
+	for _, page := range c.written {
+		from, to := page*c.page, (page+1)*c.page
+		switch {
+		case to > len(data), random.IntN(2) == 0: // it did not come so far
+			continue
+		case random.IntN(3) == 0:
+			to = from + sector*random.IntN(c.page/sector)
+		}
+		copy(data[from:to], c.after[from:])
+	}
+	return data
+}
+
+// torn is a file to which all pages came, and so many bytes of the header.
+func (c crash) torn(bytesOfHeader int) []byte {
+	data := bytes.Clone(c.after)
+	at := c.header * c.page
+	copy(data[at+bytesOfHeader:at+c.page], c.before[at+bytesOfHeader:])
+	return data
+}
+
+// After a crash at any moment of a write the file is as before the write or as after it, and is not refused.
+func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	seed, writes := rand.Uint64(), 300
+	if s := os.Getenv("GATEKEEPER_CRASH_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if testing.Short() {
+		writes = 60
+	}
+	t.Logf("GATEKEEPER_CRASH_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	dir, other := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, RaftFile)
+	opens := func(what string, data []byte, want model) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(other, RaftFile), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := want.differs(other); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	b, err := openBolt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	now := model{values: make(map[string]string)}
+	file, grown := mustRead(t, path), 0
+	for i := range writes {
+		before := now.clone()
+		what, err := now.step(random, b)
+		if err != nil {
+			t.Fatalf("write %d, %s: %v", i, what, err)
+		}
+		what = fmt.Sprintf("write %d, %s", i, what)
+		c, err := newCrash(file, mustRead(t, path))
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if len(c.after) > len(c.before) {
+			grown++
+		}
+		opens(what+": some pages", c.pages(random, true), before)
+		opens(what+": some pages, and the file is not longer", c.pages(random, false), before)
+		opens(what+": all pages, no header", c.torn(0), before)
+		opens(what+": a part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), now)
+		if i%10 == 0 {
+			opens(what+": all", c.after, now)
+		}
+		file = c.after
+		if random.IntN(25) == 0 { // and on from there
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again, err := openBolt(dir)
+			if err != nil {
+				t.Fatalf("%s, then opened: %v", what, err)
+			}
+			b = again
+			if !bytes.Equal(file, mustRead(t, path)) {
+				t.Fatalf("%s: opening the file wrote to it", what)
+			}
+		}
+	}
+	if grown == 0 {
+		t.Error("the file never grew")
+	}
+}
+
+// Every sector of every header's write, and each byte of it on a disk that writes no sector as one: there nobody can tell a header
+// that was being written from one that has rotted, and a server that takes the older one has forgotten a vote.
+func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	b, err := openBolt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	path := filepath.Join(dir, RaftFile)
+	random := rand.New(rand.NewPCG(1, 1))
+	now := model{values: make(map[string]string)}
+	for range 2 { // each of the two headers
+		before, file := now.clone(), mustRead(t, path)
+		if _, err := now.step(random, b); err != nil {
+			t.Fatal(err)
+		}
+		c, err := newCrash(file, mustRead(t, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		for n := 0; n <= c.page; n++ {
+			if n > sector && n%sector != 0 {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(other, RaftFile), c.torn(n), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			asBefore, asAfter := before.differs(other), now.differs(other)
+			switch {
+			case asBefore == nil && n < sector, asAfter == nil && n > 0:
+			case errors.Is(asBefore, ErrDamaged) && n < sector:
+				refused++
+			default:
+				t.Errorf("%d bytes of header %d: %v", n, c.header, errors.Join(asBefore, asAfter))
+			}
+		}
+		if refused == 0 {
+			t.Error("no header was refused")
+		}
+	}
+}

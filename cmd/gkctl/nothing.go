@@ -97,11 +97,35 @@ func meant(ctx context.Context, c *client.Client, err error) error {
 		}
 		return err
 	}
+	if e, ok := err.(*client.InvalidFieldError); ok { //nolint:errorlint // as below
+		return inFlagsWords(e)
+	}
 	e, ok := err.(*client.NoSuchDefinitionError) //nolint:errorlint // one among several errors, or one that was explained, stays as it is
 	if !ok || e.Name == "" {
 		return err
 	}
 	return &codeError{code: exitNoSuch, err: errors.New(noDefinition(ctx, c, e.Name)), hint: "`gkctl get` lists the definitions."}
+}
+
+// inFlagsWords names a bad field of a request as the command line does.
+func inFlagsWords(e *client.InvalidFieldError) error {
+	field := e.Field
+	for _, request := range []string{"pause.", "cordon.", "selector."} {
+		field = strings.TrimPrefix(field, request)
+	}
+	name, _, _ := strings.Cut(field, "[")
+	flag, known := map[string]string{
+		"names": "the name", "labels": "-l", "drain": "--drain", "group_pattern": "--group", "acquirer_pattern": "--acquirer", "id": "--id",
+		"lasts": "--for", "until": "--until", "weight": "--weight", "semaphore": "the name",
+	}[name]
+	if !known || e.Rule == "" {
+		return e
+	}
+	text := flag
+	if e.Value != "" {
+		text += fmt.Sprintf(" %q", e.Value)
+	}
+	return &codeError{code: exitBadInput, err: fmt.Errorf("%s: %s", text, e.Rule)}
 }
 
 // choseNothing says whether the servers refused a change because its selector matches nothing.

@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc"
+
 	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // writes calls f with what is written.
@@ -34,5 +38,51 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 	}
 	if !strings.Contains(said, "revision 1000000 lies ahead, the cluster is at ") || out.Len() > 0 {
 		t.Errorf("%q %q", said, &out)
+	}
+}
+
+// overtaken is a server that no longer holds the first events that a watcher wants.
+type overtaken struct {
+	gatekeeperv1.UnimplementedDefinitionServiceServer
+}
+
+func (overtaken) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
+	for _, r := range []*gatekeeperv1.WatchResponse{
+		{Revision: 6},
+		{Revision: 41, Missed: true},
+		{Revision: 42, Events: []*gatekeeperv1.Event{{Revision: 42, Semaphore: "a", Kind: gatekeeperv1.EventKind_EVENT_KIND_DELETED}}},
+	} {
+		if err := stream.Send(r); err != nil {
+			return err
+		}
+	}
+	<-stream.Context().Done()
+	return nil
+}
+
+func TestWatch_MissedEvents_SaysSo(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	gatekeeperv1.RegisterDefinitionServiceServer(server, overtaken{})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	for _, format := range []string{"table", "json"} {
+		var out, said bytes.Buffer
+		a := &app{in: &bytes.Buffer{}, out: &out, err: &said, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+			return client.Dial(ctx, []string{listener.Addr().String()}, opts...)
+		}}
+		code := run(t.Context(), a, []string{"watch", "-n", "1", "-o", format})
+		if code != exitOK || !strings.Contains(said.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
+			t.Errorf("%s: exit code %d\n%s\n%s", format, code, &said, &out)
+		}
 	}
 }

@@ -82,18 +82,26 @@ func (b *bench) measureEcho(ctx context.Context) ([]figure, error) {
 
 // measureSync measures one append and fdatasync after the other, on the disk of the data folders.
 func (b *bench) measureSync(ctx context.Context) (figure, error) {
-	f, err := os.Create(filepath.Join(b.dir, "sync"))
+	appendOnce, f, err := b.appender("sync")
 	if err != nil {
 		return figure{}, err
 	}
 	defer f.Close()
-	record := make([]byte, 128)
 	w := b.windows
 	w.warmUp = 100 * time.Millisecond
-	return w.loop(ctx, 1, func(context.Context, int) (int, error) {
+	return w.loop(ctx, 1, func(context.Context, int) (int, error) { return 1, appendOnce() })
+}
+
+// appender returns what appends a small record to a file of that name, beside the data folders, and syncs it.
+func (b *bench) appender(name string) (appendOnce func() error, f *os.File, err error) {
+	if f, err = os.Create(filepath.Join(b.dir, name)); err != nil {
+		return nil, nil, err
+	}
+	record := make([]byte, 128)
+	return func() error {
 		if _, err := f.Write(record); err != nil {
-			return 0, err
+			return err
 		}
-		return 1, datasync(f)
-	})
+		return datasync(f)
+	}, f, nil
 }

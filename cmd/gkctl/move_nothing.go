@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -78,11 +79,12 @@ func admits(pattern, group string) bool {
 	return err == nil && p.MatchString(group)
 }
 
-// addGroups adds the groups that a pattern names: those of a plain list, "a" or "a|b".
+// addGroups adds the groups that a pattern names: those of a list, as "a" or "a|b". A part that matches more than one text names none.
 func addGroups(groups map[string]bool, pattern string) {
-	for name := range strings.SplitSeq(strings.Trim(strings.TrimPrefix(pattern, "(?:"), "()"), "|") {
-		if plain := strings.ReplaceAll(name, `\`, ""); plain != "" && (name == plain || name == regexp.QuoteMeta(plain)) && !strings.ContainsAny(plain, "*+?[]^$") {
-			groups[plain] = true
+	list := strings.Trim(strings.TrimPrefix(pattern, "(?:"), "()")
+	for part := range strings.SplitSeq(list, "|") {
+		if tree, err := syntax.Parse(part, syntax.Perl); err == nil && tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
+			groups[string(tree.Rune)] = true
 		}
 	}
 }

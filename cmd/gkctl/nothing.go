@@ -74,7 +74,12 @@ func nearestGlob(glob string, known []string) string {
 	if n <= 0 {
 		return ""
 	}
-	beginnings := mapped(known, func(name string) string { return name[:min(n, len(name))] })
+	var beginnings []string // also those that a letter is missing of, or one too many
+	for _, name := range known {
+		for _, length := range []int{n, n + 1, n - 1} {
+			beginnings = append(beginnings, name[:min(length, len(name))])
+		}
+	}
 	meant := nearest.Word(glob[:n], beginnings)
 	if meant == "" || meant == glob[:n] { // that of known names already: what follows it is what matches none
 		return ""

@@ -228,10 +228,11 @@ func (faultyMachine) Apply(uint64, uint64, []byte) ([]fsm.Result, error) {
 
 // guardedMemory is what store.Open gives, on stores in memory.
 func (m *member) guardedMemory(s *raft.InmemStore) stores {
+	log := store.NewLog(s, m.guard)
 	return stores{
-		log:       store.NewLog(s, m.guard),
+		log:       log,
 		stable:    store.NewStable(s, m.guard),
-		snapshots: store.NewSnapshots(raft.NewInmemSnapshotStore(), m.guard),
+		snapshots: store.NewSnapshots(raft.NewInmemSnapshotStore(), log, m.guard),
 		close:     func() error { return nil },
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
@@ -74,12 +75,17 @@ func inBuckets(f func(entries, facts *bbolt.Bucket) error) func(*bbolt.Tx) error
 // FirstIndex is that of the first entry, 0 without any.
 func (b *Bolt) FirstIndex() (index uint64, err error) {
 	err = b.view(func(entries, _ *bbolt.Bucket) error {
-		if key, _ := entries.Cursor().First(); key != nil {
-			index = binary.BigEndian.Uint64(key)
-		}
+		index = firstIndex(entries)
 		return nil
 	})
 	return index, err
+}
+
+func firstIndex(entries *bbolt.Bucket) uint64 {
+	if key, _ := entries.Cursor().First(); key != nil {
+		return binary.BigEndian.Uint64(key)
+	}
+	return 0
 }
 
 // LastIndex is that of the last entry, 0 without any.
@@ -116,16 +122,16 @@ func (b *Bolt) GetLog(index uint64, log *raft.Log) error {
 // StoreLog writes an entry.
 func (b *Bolt) StoreLog(log *raft.Log) error { return b.StoreLogs([]*raft.Log{log}) }
 
-// StoreLogs writes all entries or none. Raft leaves a gap only after it took a snapshot from a leader, which has all that was
-// before: older entries go then, such that a gap is always damage.
+// StoreLogs writes all entries or none. They go on from the last one, without a gap: what replaces entries was deleted before, and a
+// snapshot from a leader replaces a log that does not lead to it.
 func (b *Bolt) StoreLogs(logs []*raft.Log) error {
 	return b.update(func(entries, facts *bbolt.Bucket) error {
-		if last := lastIndex(entries); len(logs) > 0 && last > 0 && logs[0].Index > last+1 {
-			if err := deleteRange(entries, 0, last); err != nil {
-				return err
-			}
-		}
+		last := lastIndex(entries)
 		for _, log := range logs {
+			if last > 0 && log.Index != last+1 {
+				return fmt.Errorf("entry %d cannot follow entry %d", log.Index, last)
+			}
+			last = log.Index
 			key := indexKey(log.Index)
 			if err := entries.Put(key, entryRecord(key, log)); err != nil {
 				return err
@@ -135,9 +141,12 @@ func (b *Bolt) StoreLogs(logs []*raft.Log) error {
 	})
 }
 
-// DeleteRange deletes the entries from min to max.
+// DeleteRange deletes the entries from min to max, both included, at the front of the log, at its back, or all.
 func (b *Bolt) DeleteRange(min, max uint64) error {
 	return b.update(func(entries, facts *bbolt.Bucket) error {
+		if first, last := firstIndex(entries), lastIndex(entries); first < min && max < last {
+			return fmt.Errorf("deleting %d to %d leaves a hole in the log of %d to %d", min, max, first, last)
+		}
 		if err := deleteRange(entries, min, max); err != nil {
 			return err
 		}

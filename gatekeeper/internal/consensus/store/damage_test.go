@@ -229,30 +229,6 @@ func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 	}
 }
 
-func TestBolt_GapAfterASnapshot_DropsWhatIsBefore(t *testing.T) {
-	dir := t.TempDir()
-	b, err := openBolt(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = errors.Join(b.StoreLogs([]*raft.Log{{Index: 1, Term: 1}, {Index: 2, Term: 1}}), b.StoreLog(&raft.Log{Index: 9, Term: 2}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first, err := b.FirstIndex(); err != nil || first != 9 {
-		t.Errorf("the log begins with %d, %v", first, err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if b, err = openBolt(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 func BenchmarkStoreLogs(b *testing.B) {
 	ours, err := openBolt(b.TempDir())
 	if err != nil {

@@ -15,6 +15,13 @@
 // member would have voted in the new term for the candidate of the old one, and would grant that candidate the repeated
 // request without comparing logs. Stable holds the term back and writes both as one value.
 //
+// # A snapshot of a leader replaces the log
+//
+// Raft leaves the old entries where they are when it is sent a snapshot, also those that were never committed, and goes on behind a
+// gap. Snapshots deletes a log that does not lead to the snapshot as soon as it is on disk, and Open does if a crash came in
+// between. (To declare the log monotonic would have Raft delete it after every snapshot, also after one that arrives late and is
+// older than entries which this member has acknowledged.) So the log has no gap, ever: writes that would make one are refused.
+//
 // # A damaged file is refused
 //
 // One flipped bit in an entry would make this member another one than the others, silently. So each record carries a checksum,

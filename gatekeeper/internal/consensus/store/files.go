@@ -48,12 +48,24 @@ func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), bolt.Close())
 	}
+	if err := finishInstall(bolt, snapshots); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: open %s: %w", filepath.Join(dir, RaftFile), err), bolt.Close())
+	}
 	return &Files{
 		Log:       cached,
 		Stable:    NewStable(bolt, guard),
-		Snapshots: NewSnapshots(snapshots, guard),
+		Snapshots: NewSnapshots(snapshots, cached, guard),
 		bolt:      bolt,
 	}, nil
+}
+
+// finishInstall replaces the log if a crash came between a snapshot and that.
+func finishInstall(log raft.LogStore, snapshots raft.SnapshotStore) error {
+	all, err := snapshots.List()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return replaceLog(log, all[0].Index, all[0].Term)
 }
 
 // openBolt opens the file in dir, or makes it.

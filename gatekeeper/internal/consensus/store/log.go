@@ -68,25 +68,35 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 // does not keep new entries waiting for the file's one writer.
 const deleteChunk = 1024
 
-// DeleteRange deletes in chunks, such that the log has no hole after any of them: from its front when it is trimmed, from
-// its back when its end is replaced.
+// DeleteRange deletes in chunks, such that the log has no hole after any of them: from its back when its end is replaced, or all
+// of it, from its front when it is trimmed.
 func (l *Log) DeleteRange(min, max uint64) error {
 	first, _ := l.FirstIndex()
-	fromFront := min <= first
+	last, _ := l.LastIndex()
+	if first == 0 {
+		return nil // Raft trims by what it remembers, also when a snapshot has replaced the log
+	}
+	fromBack := max >= last
+	if min < first {
+		min = first
+	}
+	if max > last {
+		max = last
+	}
 	for min <= max {
 		from, to := min, max
 		if max-min >= deleteChunk {
-			if fromFront {
-				to = min + deleteChunk - 1
-			} else {
+			if fromBack {
 				from = max - deleteChunk + 1
+			} else {
+				to = min + deleteChunk - 1
 			}
 		}
 		l.guard.Do("delete logs", func() error { return l.inner.DeleteRange(from, to) })
-		if fromFront {
-			min = to + 1
-		} else {
+		if fromBack {
 			max = from - 1
+		} else {
+			min = to + 1
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"io"
 
 	"github.com/hashicorp/raft"
@@ -8,16 +9,19 @@ import (
 
 // Snapshots is a raft.SnapshotStore whose writes are guarded. A read that fails is no fault: a snapshot can be reaped
 // between being listed and being opened.
+//
+// A snapshot of a leader replaces a log that does not lead to it.
 type Snapshots struct {
 	inner raft.SnapshotStore
+	log   raft.LogStore
 	guard *Guard
 }
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
 
-// NewSnapshots guards inner.
-func NewSnapshots(inner raft.SnapshotStore, guard *Guard) *Snapshots {
-	return &Snapshots{inner: inner, guard: guard}
+// NewSnapshots guards inner. The log is the one that Raft uses, with its cache if it has one.
+func NewSnapshots(inner raft.SnapshotStore, log raft.LogStore, guard *Guard) *Snapshots {
+	return &Snapshots{inner: inner, log: log, guard: guard}
 }
 
 func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration,
@@ -26,7 +30,7 @@ func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 		sink, err = s.inner.Create(version, index, term, configuration, configurationIndex, trans)
 		return err
 	})
-	return &snapshotSink{SnapshotSink: sink, guard: s.guard}, nil
+	return &snapshotSink{SnapshotSink: sink, snapshots: s, index: index, term: term}, nil
 }
 
 func (s *Snapshots) List() ([]*raft.SnapshotMeta, error) { return s.inner.List() }
@@ -37,11 +41,12 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 
 type snapshotSink struct {
 	raft.SnapshotSink
-	guard *Guard
+	snapshots   *Snapshots
+	index, term uint64
 }
 
 func (s *snapshotSink) Write(p []byte) (n int, err error) {
-	s.guard.Do("write snapshot", func() error {
+	s.snapshots.guard.Do("write snapshot", func() error {
 		n, err = s.SnapshotSink.Write(p)
 		return err
 	})
@@ -49,6 +54,36 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 }
 
 func (s *snapshotSink) Close() error {
-	s.guard.Do("finish snapshot", s.SnapshotSink.Close)
+	guard := s.snapshots.guard
+	guard.Do("finish snapshot", s.SnapshotSink.Close)
+	if err := replaceLog(s.snapshots.log, s.index, s.term); err != nil {
+		guard.Halt(err)
+	}
 	return nil
+}
+
+// replaceLog deletes a log that does not lead to the snapshot of that index and term, which is on disk: the whole of it, as in the
+// Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft leaves it where it is, entries that were never committed too, and goes
+// on behind the snapshot: as a leader it would send them to a follower that lacks them, until it comes to the gap, and the follower
+// would apply them. An own snapshot and one that came late delete nothing.
+func replaceLog(log raft.LogStore, index, term uint64) error {
+	last, err := log.LastIndex()
+	if err != nil || last == 0 {
+		return err
+	}
+	if last >= index {
+		var entry raft.Log
+		err := log.GetLog(index, &entry)
+		if errors.Is(err, raft.ErrLogNotFound) || err == nil && entry.Term == term {
+			return nil // it begins behind the snapshot, or leads to it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	first, err := log.FirstIndex()
+	if err != nil {
+		return err
+	}
+	return log.DeleteRange(first, last)
 }

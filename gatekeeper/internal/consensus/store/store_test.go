@@ -116,11 +116,12 @@ func TestLog_IsMonotonic_IsForwarded(t *testing.T) {
 // ranges records the ranges that are deleted.
 type ranges struct {
 	*raft.InmemStore
-	first   uint64
-	deleted []string
+	first, last uint64
+	deleted     []string
 }
 
 func (r *ranges) FirstIndex() (uint64, error) { return r.first, nil }
+func (r *ranges) LastIndex() (uint64, error)  { return r.last, nil }
 func (r *ranges) DeleteRange(min, max uint64) error {
 	r.deleted = append(r.deleted, fmt.Sprint(min, "-", max))
 	return nil
@@ -128,16 +129,22 @@ func (r *ranges) DeleteRange(min, max uint64) error {
 
 func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	for _, tc := range []struct {
-		min, max uint64
-		want     string
+		first, last uint64
+		min, max    uint64
+		want        string
 	}{
-		{10, 10, "[10-10]"},
-		{10, 1033, "[10-1033]"},
-		{10, 2500, "[10-1033 1034-2057 2058-2500]"}, // the front goes first
-		{500, 2500, "[1477-2500 500-1476]"},         // the back goes first
+		{10, 3000, 10, 10, "[10-10]"},
+		{10, 3000, 10, 1033, "[10-1033]"},
+		{10, 3000, 10, 2500, "[10-1033 1034-2057 2058-2500]"}, // the front goes first
+		{10, 3000, 0, 2500, "[10-1033 1034-2057 2058-2500]"},  // what is not there costs nothing
+		{10, 2500, 500, 2500, "[1477-2500 500-1476]"},         // the back goes first
+		{10, 2500, 500, 9999, "[1477-2500 500-1476]"},         //
+		{10, 2500, 10, 2500, "[1477-2500 453-1476 10-452]"},   // and so of the whole
+		{0, 0, 0, 1_000_000, "[]"},                            //
+		{10, 2500, 3000, 4000, "[]"}, {10, 2500, 1, 9, "[]"},  //
 	} {
 		g, _ := newGuard(t)
-		inner := &ranges{first: 10}
+		inner := &ranges{first: tc.first, last: tc.last}
 		if err := NewLog(inner, g).DeleteRange(tc.min, tc.max); err != nil || fmt.Sprint(inner.deleted) != tc.want {
 			t.Errorf("DeleteRange(%d, %d): %v %v, want %s", tc.min, tc.max, err, inner.deleted, tc.want)
 		}

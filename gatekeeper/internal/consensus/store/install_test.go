@@ -1,0 +1,155 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// openFiles opens the stores in dir as a server does.
+func openFiles(t *testing.T, dir string) *Files {
+	t.Helper()
+	g, _ := newGuard(t)
+	f, err := Open(dir, g, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func closeFiles(t *testing.T, f *Files) {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// appendEntries writes entries of a term.
+func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
+	t.Helper()
+	for index := first; index <= last; index++ {
+		if err := log.StoreLog(&raft.Log{Index: index, Term: term, Data: []byte("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// install writes a snapshot, as Raft does with one from a leader and with one of its own.
+func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
+	t.Helper()
+	_, words := raft.NewInmemTransport("")
+	sink, err := snapshots.Create(raft.SnapshotVersionMax, index, term, raft.Configuration{}, 1, words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sink.Write([]byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds checks which entries the log has: reading them one by one too, as a leader does for a follower.
+func holds(t *testing.T, log raft.LogStore, first, last uint64) {
+	t.Helper()
+	from, errFirst := log.FirstIndex()
+	to, errLast := log.LastIndex()
+	if err := errors.Join(errFirst, errLast); err != nil || from != first || to != last {
+		t.Errorf("the log holds %d to %d, %v, want %d to %d", from, to, err, first, last)
+	}
+	for index := range uint64(40) {
+		err := log.GetLog(index, &raft.Log{})
+		if want := index > 0 && first <= index && index <= last; want != (err == nil) || !want && !errors.Is(err, raft.ErrLogNotFound) {
+			t.Errorf("entry %d: %v", index, err)
+		}
+	}
+}
+
+// A snapshot that a leader sent replaces a log that does not lead to it. Raft leaves the old entries: they may never have been
+// committed, and as a leader this member would send them to a follower that lacks them, which would apply them.
+func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
+	for _, tc := range []struct {
+		name               string
+		entries, snapTerm  uint64 // of term 3
+		first, last, index uint64
+	}{
+		{name: "that ends before it", entries: 9, index: 20, snapTerm: 4},
+		{name: "that has another entry there", entries: 30, index: 20, snapTerm: 4},
+		{name: "that leads to it", entries: 20, index: 20, snapTerm: 3, first: 1, last: 20},
+		{name: "that leads beyond it", entries: 30, index: 20, snapTerm: 3, first: 1, last: 30},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			f := openFiles(t, dir)
+			appendEntries(t, f.Log, 1, tc.entries, 3)
+			install(t, f.Snapshots, tc.index, tc.snapTerm)
+			holds(t, f.Log, tc.first, tc.last)
+			first, next := tc.first, max(tc.last, tc.index)+1
+			if first == 0 {
+				first = next
+			}
+			appendEntries(t, f.Log, next, next, 5)
+			holds(t, f.Log, first, next)
+			closeFiles(t, f)
+
+			f = openFiles(t, dir)
+			holds(t, f.Log, first, next)
+			closeFiles(t, f)
+		})
+	}
+}
+
+// The crash comes between the snapshot and the log.
+func TestOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T) {
+	dir := t.TempDir()
+	f := openFiles(t, dir)
+	appendEntries(t, f.Log, 1, 9, 3)
+	closeFiles(t, f)
+	plain, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	install(t, plain, 20, 4)
+
+	f = openFiles(t, dir)
+	holds(t, f.Log, 0, 0)
+	closeFiles(t, f)
+}
+
+// An older snapshot, which came late or is the member's own, takes nothing from a log that begins behind it.
+func TestSnapshot_BeforeTheLog_LeavesIt(t *testing.T) {
+	f := openFiles(t, t.TempDir())
+	install(t, f.Snapshots, 20, 4)
+	appendEntries(t, f.Log, 21, 30, 4)
+	install(t, f.Snapshots, 20, 4)
+	install(t, f.Snapshots, 15, 3)
+	holds(t, f.Log, 21, 30)
+	closeFiles(t, f)
+}
+
+// A gap would be taken for damage at the next start, and an entry that is behind one was never asked for.
+func TestBolt_Gap_IsRefused(t *testing.T) {
+	b, err := openBolt(filepath.Join(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.StoreLogs([]*raft.Log{{Index: 1, Term: 1}, {Index: 2, Term: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, logs := range [][]*raft.Log{
+		{{Index: 9, Term: 2}},
+		{{Index: 3, Term: 2}, {Index: 5, Term: 2}},
+	} {
+		if err := b.StoreLogs(logs); err == nil {
+			t.Errorf("entry %d was stored behind 2", logs[len(logs)-1].Index)
+		}
+	}
+	if last, err := b.LastIndex(); err != nil || last != 2 {
+		t.Errorf("the log ends with %d, %v", last, err)
+	}
+}

@@ -99,6 +99,9 @@ func (c *Config) setDefaults() {
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 10 * time.Second
 	}
+	if m := c.Folder.memory; m != nil && m.Pace != (SnapshotPace{}) {
+		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = m.Pace.Threshold, m.Pace.Interval, m.Pace.Trailing
+	}
 	if c.SnapshotThreshold == 0 {
 		c.SnapshotThreshold = 20_000
 	}

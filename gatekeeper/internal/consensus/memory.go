@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -23,9 +24,11 @@ type Disk interface {
 type Memory struct {
 	// Dial, when set, is how its server reaches the others, in a network of the test's own. It is set before Open.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Pace, when not zero, is how often snapshots are taken there, as a disk's Config says it. It is set before Open.
+	Pace SnapshotPace
 
 	log       Disk
-	snapshots *raft.InmemSnapshotStore
+	snapshots raft.SnapshotStore
 
 	mu    sync.Mutex // guards what follows
 	used  bool
@@ -35,9 +38,22 @@ type Memory struct {
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory { return NewMemoryOn(raft.NewInmemStore()) }
 
-// NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what it did.
+// SnapshotPace is a Config's SnapshotThreshold, SnapshotInterval and TrailingLogs.
+type SnapshotPace struct {
+	Threshold uint64
+	Interval  time.Duration
+	Trailing  uint64
+}
+
+// NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what it did. A disk
+// that is a raft.SnapshotStore keeps the snapshots too.
 func NewMemoryOn(disk Disk) *Memory {
-	return &Memory{log: disk, snapshots: raft.NewInmemSnapshotStore(), files: make(map[string][]byte)}
+	m := &Memory{log: disk, files: make(map[string][]byte)}
+	var ok bool
+	if m.snapshots, ok = disk.(raft.SnapshotStore); !ok {
+		m.snapshots = raft.NewInmemSnapshotStore()
+	}
+	return m
 }
 
 // lock is what lockFolder is to a disk.
@@ -78,17 +94,15 @@ func (m *Memory) write(name string, data []byte) {
 
 func (m *Memory) hasState() bool {
 	last, err := m.log.LastIndex()
-	snapshots, _ := m.snapshots.List() // never fails
-	return last > 0 && err == nil || len(snapshots) > 0
+	return last > 0 && err == nil
 }
 
 // stores are guarded as those of a disk are, so that a server behaves the same on both.
 func (m *Memory) stores(guard *store.Guard) stores {
-	log := store.NewLog(m.log, guard)
 	return stores{
-		log:       log,
+		log:       store.NewLog(m.log, guard),
 		stable:    store.NewStable(m.log, guard),
-		snapshots: store.NewSnapshots(m.snapshots, log, guard),
+		snapshots: store.NewSnapshots(m.snapshots, guard),
 		close:     func() error { return nil },
 	}
 }

@@ -7,22 +7,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk is a member's log and votes. It can be stalled, outlives its server, and remembers when each entry was written first.
+// disk is a member's log, votes and snapshots. It can be stalled, outlives its server, and remembers when each entry was written first.
 type disk struct {
 	*raft.InmemStore
 
-	mu       sync.Mutex // guards what follows
-	stalled  int
-	goOn     chan struct{} // closed while it does not stall
-	written  map[entryID]time.Time
-	replaced []raft.Log // entries that were taken off the end of the log again
+	mu        sync.Mutex // guards what follows
+	stalled   int
+	goOn      chan struct{} // closed while it does not stall
+	written   map[entryID]time.Time
+	replaced  []raft.Log          // entries that were taken off the end of the log again
+	compacted map[uint64]raft.Log // entries that the member has applied and then put into a snapshot, by index
+	snapshots []*snapshot         // whole ones; the newest is the last
+	installed int                 // of snapshots that came from a leader
 }
 
 // entryID names an entry for good: two of the same index and term are equal.
 type entryID struct{ index, term uint64 }
 
 func newDisk() *disk {
-	d := &disk{InmemStore: raft.NewInmemStore(), goOn: make(chan struct{}), written: make(map[entryID]time.Time)}
+	d := &disk{
+		InmemStore: raft.NewInmemStore(), goOn: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
+	}
 	close(d.goOn)
 	return d
 }
@@ -69,12 +74,19 @@ func (d *disk) DeleteRange(from, to uint64) error {
 	for i := from; i <= to; i++ {
 		var l raft.Log
 		if d.InmemStore.GetLog(i, &l) == nil {
-			d.mu.Lock()
-			d.replaced = append(d.replaced, l)
-			d.mu.Unlock()
+			d.deletes(l)
 		}
 	}
 	return d.InmemStore.DeleteRange(from, to)
+}
+
+// deletes remembers an entry that another takes the place of. What a snapshot covers has none.
+func (d *disk) deletes(l raft.Log) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := len(d.snapshots); n == 0 || d.snapshots[n-1].meta.Index < l.Index {
+		d.replaced = append(d.replaced, l)
+	}
 }
 
 func (d *disk) Set(key, value []byte) error {
@@ -87,15 +99,13 @@ func (d *disk) SetUint64(key []byte, value uint64) error {
 	return d.InmemStore.SetUint64(key, value)
 }
 
-// log is everything that is in the log now.
-func (d *disk) log() (entries []raft.Log) {
-	first, _ := d.FirstIndex() // in memory there are no errors
-	last, _ := d.LastIndex()
-	for i := max(first, 1); i <= last; i++ {
-		var l raft.Log
-		if d.InmemStore.GetLog(i, &l) == nil {
-			entries = append(entries, l)
-		}
+// entry is what the member has at an index, or had there before it was in a snapshot of its own. It has no entry that came to it in a snapshot.
+func (d *disk) entry(index uint64) (l raft.Log, ok bool) {
+	if d.InmemStore.GetLog(index, &l) == nil {
+		return l, true
 	}
-	return entries
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l, ok = d.compacted[index]
+	return l, ok
 }

@@ -50,17 +50,11 @@ func (w *world) replay(h *history.History) []string {
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
 	upTo := w.indexes[w.members[0].id]
-	entries := w.members[0].disk.log()
-	for _, m := range w.members[1:] {
-		tr.sameLog(entries, m, upTo)
-	}
+	entries := tr.commonLog(upTo)
 	machine := fsm.New(w.clusterID)
 	var applied fsm.Applied
 	machine.Subscribe(func(a fsm.Applied) { applied = a })
 	for i, l := range entries {
-		if l.Index > upTo {
-			break
-		}
 		w.paths.entry(entries, i, w)
 		if l.Type != raft.LogCommand {
 			continue
@@ -93,18 +87,29 @@ func (w *world) replay(h *history.History) []string {
 	return tr.broken
 }
 
-// sameLog finds entries in which a member differs from the first.
-func (tr *truth) sameLog(entries []raft.Log, m *member, upTo uint64) {
-	others := m.disk.log()
-	for i, l := range entries {
-		if l.Index > upTo {
-			return
+// commonLog is every entry up to an index, and finds those in which members differ. None has to have all of them: a snapshot takes their place.
+func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
+	for index := uint64(1); index <= upTo; index++ {
+		var of *member
+		var common raft.Log
+		for _, m := range tr.world.members {
+			l, ok := m.disk.entry(index)
+			switch {
+			case !ok:
+			case of == nil:
+				of, common = m, l
+			case l.Term != common.Term || !bytes.Equal(l.Data, common.Data):
+				tr.breaks("%s and %s have different entries at %d, which both have applied", of.id, m.id, index)
+				return entries
+			}
 		}
-		if i >= len(others) || others[i].Index != l.Index || others[i].Term != l.Term || !bytes.Equal(others[i].Data, l.Data) {
-			tr.breaks("%s and %s have different entries at %d, which both have applied", tr.world.members[0].id, m.id, l.Index)
-			return
+		if of == nil {
+			tr.breaks("no member has entry %d", index)
+			return entries
 		}
+		entries = append(entries, common)
 	}
+	return entries
 }
 
 // writtenAt is when an entry was written first, which was by the leader that made it.

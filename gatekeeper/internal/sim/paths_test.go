@@ -49,6 +49,8 @@ const (
 	lostRefresh       path = "a refresh was told that the permit is lost"
 	leftByItself      path = "a server left because its disk hung"
 	quarantined       path = "nothing was granted for a while after a recovery"
+	snapshotTaken     path = "a snapshot was taken and the log cut"
+	snapshotInstalled path = "a member was sent a snapshot"
 )
 
 // required are the paths that a run must take.
@@ -56,7 +58,7 @@ func required() []path {
 	all := []path{
 		expired, expiredLater, refreshMetExpiry, expiryMetEnd, unknownOutcome, markedAtPromotion, abandoned, gaveBack, cancelledFirst, replayed,
 		drained, drainedLater, lengthened, shortened, overwritten, refusedAtApply, cooled, cooledLater, heldForOperator, cleared, revoked,
-		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, refusedRefresh, lostRefresh, leftByItself,
+		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, refusedRefresh, lostRefresh, leftByItself, snapshotTaken, snapshotInstalled,
 	}
 	for _, k := range faultKinds() {
 		all = append(all, "fault: "+path(k))
@@ -150,9 +152,13 @@ func expires(commands []fsm.Command) bool {
 	return slices.ContainsFunc(commands, func(c fsm.Command) bool { _, ok := c.(fsm.Expire); return ok })
 }
 
-// lost counts what was in logs and is no more.
+// lost counts what was in logs and is no more, and what took its place.
 func (p *paths) lost(w *world) {
 	for _, m := range w.members {
+		p.add(snapshotInstalled, m.disk.installed)
+		if len(m.disk.compacted) > 0 {
+			p.met(snapshotTaken)
+		}
 		for _, l := range m.disk.replaced {
 			if l.Type != raft.LogCommand {
 				continue

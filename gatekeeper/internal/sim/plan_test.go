@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
 // plan is all that a seed decides.
@@ -14,7 +15,9 @@ type plan struct {
 	profile gatekeeper.Profile
 	length  time.Duration
 	rates   []float64 // of the clocks of the processes, one a machine
-	faults  []fault
+	// pace is how often snapshots are taken; zero: as often as anywhere, which in so short a life is never.
+	pace   consensus.SnapshotPace
+	faults []fault
 }
 
 // fault is something that breaks at a time, for a while.
@@ -82,6 +85,9 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	}
 	for range machines {
 		p.rates = append(p.rates, []float64{0.99, 1, 1, 1.01}[luck.IntN(4)])
+	}
+	if luck.IntN(2) == 0 {
+		p.pace = consensus.SnapshotPace{Threshold: 20 + luck.Uint64N(60), Interval: time.Second, Trailing: luck.Uint64N(40)}
 	}
 	kinds := faultKinds()
 	for at := between(luck, time.Second, 6*time.Second); at < length; at += between(luck, 500*time.Millisecond, 9*time.Second) {

@@ -52,7 +52,7 @@ func (w *world) process(machine, group string, life int, rate float64) *process 
 			return w.net.dial(ctx, p.host, address)
 		})))
 	if err != nil {
-		w.t.Errorf("dial: %v", err)
+		w.wrong("dial: %v", err)
 	}
 	return p
 }

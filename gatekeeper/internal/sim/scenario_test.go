@@ -61,7 +61,7 @@ func (sc *scenario) play(t *testing.T, phase int) []string {
 	t.Helper()
 	var w *world
 	inBubble(t, func(t *testing.T) {
-		w = newWorld(t, &plan{seed: uint64(phase), members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
+		w = newWorld(&plan{seed: uint64(phase), members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
 		for _, m := range w.members {
 			w.must(m.start())
 		}
@@ -103,7 +103,7 @@ func (s *stage) lead() *member {
 		}
 		pass(100 * time.Millisecond)
 	}
-	s.t.Error("nobody leads")
+	s.wrong("nobody leads")
 	return s.members[0]
 }
 

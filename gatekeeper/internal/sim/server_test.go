@@ -34,6 +34,7 @@ func newMember(w *world, i int) *member {
 	m := &member{world: w, id: fmt.Sprintf("gk%d", i+1), disk: newDisk(), changing: make(chan struct{}, 1)}
 	m.changing <- struct{}{}
 	m.memory = consensus.NewMemoryOn(m.disk)
+	m.memory.Pace = w.plan.pace
 	m.memory.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 		return w.net.dial(ctx, m.machine(), address)
 	}

@@ -139,7 +139,7 @@ func inBubble(t *testing.T, live func(t *testing.T)) {
 // simulate lives a plan in a bubble, and says which promises were broken.
 func simulate(t *testing.T, p *plan) (w *world, broken []string, undecided int) {
 	inBubble(t, func(t *testing.T) {
-		w = newWorld(t, p)
+		w = newWorld(p)
 		w.live()
 	})
 	broken, undecided = w.check()
@@ -152,7 +152,7 @@ func (w *world) check() (broken []string, undecided int) {
 	if err != nil {
 		return []string{err.Error()}, 0
 	}
-	broken = w.replay(h)
+	broken = append(w.failed, w.replay(h)...)
 	w.paths.lost(w)
 	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Firings(h), check.States(h))
 	h.Operations = slices.DeleteFunc(h.Operations, func(o history.Operation) bool { return !modelled(o.Request.Semaphore) })

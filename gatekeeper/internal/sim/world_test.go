@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -18,7 +17,6 @@ import (
 
 // world is all that a seed makes: a cluster, its clients, and what was seen of them.
 type world struct {
-	t        *testing.T
 	plan     *plan
 	start    time.Time
 	net      *network
@@ -30,16 +28,17 @@ type world struct {
 	programs []*program
 	operator *operator
 
-	lostMu sync.Mutex               // guards lost
+	seenMu sync.Mutex               // guards what was seen
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
+	failed []string                 // what did not work that always must
 
 	indexes   map[string]uint64 // by member: how far its log was applied in the end
 	clusterID string
 	lived     time.Duration // virtual time, in the end
 }
 
-func newWorld(t *testing.T, p *plan) *world {
-	w := &world{t: t, plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), told: newTold(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
+func newWorld(p *plan) *world {
+	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), told: newTold(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
 	w.log = w.told.logger()
 	for i := range p.members {
 		w.members = append(w.members, newMember(w, i))
@@ -49,17 +48,24 @@ func newWorld(t *testing.T, p *plan) *world {
 
 // toldLost notes that a server has told a holder that its permit is lost, before its deadline.
 func (w *world) toldLost(token uint64) {
-	w.lostMu.Lock()
-	defer w.lostMu.Unlock()
+	w.seenMu.Lock()
+	defer w.seenMu.Unlock()
 	w.lost[token] = w.now()
 }
 
 // now is the run's clock.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
+// wrong notes what must not happen, whatever the faults. The bubble's test does not fail of it: the history is kept first.
+func (w *world) wrong(format string, args ...any) {
+	w.seenMu.Lock()
+	defer w.seenMu.Unlock()
+	w.failed = append(w.failed, fmt.Sprintf("at %v: ", w.now())+fmt.Sprintf(format, args...))
+}
+
 func (w *world) must(err error) {
 	if err != nil {
-		w.t.Errorf("at %v: %v", w.now(), err)
+		w.wrong("%v", err)
 	}
 }
 
@@ -108,7 +114,7 @@ func (w *world) settle() {
 			return
 		}
 	}
-	w.t.Errorf("a hundred seconds after the last fault the members have not applied the same: %v", w.indexes)
+	w.wrong("a hundred seconds after the last fault the members have not applied the same: %v", w.indexes)
 }
 
 func (w *world) agree() bool {

@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+)
+
+// snapshot is a snapshot on a disk, and while it is written its sink. It is there once it is whole, as on a real disk.
+type snapshot struct {
+	disk *disk
+	meta raft.SnapshotMeta
+	bytes.Buffer
+	done bool
+}
+
+// keptSnapshots is how many stay, as on a real disk.
+const keptSnapshots = 2
+
+// Create begins a snapshot: the member's own, of a log that it has, or one that a leader sends for a log that it has not.
+func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
+	d.wait()
+	return &snapshot{disk: d, meta: raft.SnapshotMeta{
+		Version: version, ID: fmt.Sprintf("%d-%d", term, index), Index: index, Term: term, Configuration: members, ConfigurationIndex: membersIndex,
+	}}, nil
+}
+
+// List is the newest first.
+func (d *disk) List() (list []*raft.SnapshotMeta, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.snapshots {
+		meta := s.meta
+		list = append([]*raft.SnapshotMeta{&meta}, list...)
+	}
+	return list, nil
+}
+
+func (d *disk) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.snapshots {
+		if s.meta.ID == id {
+			meta := s.meta
+			return &meta, io.NopCloser(bytes.NewReader(s.Bytes())), nil
+		}
+	}
+	return nil, nil, fmt.Errorf("no snapshot %s", id)
+}
+
+// ID is the snapshot's name.
+func (s *snapshot) ID() string { return s.meta.ID }
+
+// Cancel leaves nothing behind.
+func (s *snapshot) Cancel() error {
+	s.done = true
+	return nil
+}
+
+// Close makes it one, the first time.
+func (s *snapshot) Close() error {
+	d := s.disk
+	d.wait()
+	if s.done {
+		return nil
+	}
+	s.done = true
+	s.meta.Size = int64(s.Len())
+	at, ok := d.entry(s.meta.Index)
+	own := ok && at.Term == s.meta.Term
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !own {
+		d.installed++
+	}
+	for i := s.meta.Index; own && i > 0; i-- { // who has the last one has all of them, and has applied them
+		var l raft.Log
+		if _, before := d.compacted[i]; before || d.GetLog(i, &l) != nil {
+			break
+		}
+		d.compacted[i] = l
+	}
+	d.snapshots = append(d.snapshots, s)
+	d.snapshots = d.snapshots[max(0, len(d.snapshots)-keptSnapshots):]
+	return nil
+}

@@ -17,6 +17,7 @@ type cordonOptions struct {
 	group, acquirer string
 	ending          endingFlags
 	drain           drainFlag
+	repeat          repeatFlag
 	dryRun          bool
 	output          outputFlag
 }
@@ -40,6 +41,7 @@ caller is caught when one of them matches. A cordon with the same id, which is d
 	o.ending.register(cmd, "when it ends by itself")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
+	o.repeat.register(cmd)
 	a.completeGroups(cmd, "group")
 	a.completeAcquirers(cmd, "acquirer")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
@@ -51,7 +53,7 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 		return nil, usagef("give --group or --acquirer: the pattern of whom to shut out")
 	}
 	r = &gatekeeperv1.CordonRequest{
-		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.global.who(), Reason: o.global.reason,
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.global.who(), Reason: o.global.reason, RequestId: o.repeat.requestID(),
 	}
 	if r.Drain, err = o.drain.read(); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		}
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {
-			return err
+			return o.repeat.unknown(err)
 		}
 		return o.tell(r.GetCordon(), preview)
 	})

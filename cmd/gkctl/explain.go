@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -81,6 +82,10 @@ func (o *explainOptions) run(ctx context.Context) error {
 		}
 		if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
 			fmt.Fprintln(o.out, r.GetSummary())
+		}
+		if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
+			fmt.Fprintf(o.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
+				time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 		}
 		return nil
 	})

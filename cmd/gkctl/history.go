@@ -178,10 +178,24 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		parts = append(parts, "until "+when(e.GetUntil()))
 	}
 	if p := e.GetPause(); p != nil {
+		switch e.GetKind() {
+		case gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_DELETED:
+			parts = append(parts, "while paused")
+		default:
+		}
 		parts = append(parts, pauseText(p))
+	}
+	if p := e.GetPauseBefore(); p != nil {
+		parts = append(parts, fmt.Sprintf("instead of the pause of change %d", p.GetChange()))
 	}
 	if c := e.GetCordon(); c != nil {
 		parts = append(parts, cordonText(c))
+	}
+	if c := e.GetCordonBefore(); c != nil {
+		parts = append(parts, fmt.Sprintf("instead of that of change %d", c.GetChange()))
+	}
+	if e.GetUndoes() != 0 {
+		parts = append(parts, fmt.Sprintf("undoes change %d", e.GetUndoes()))
 	}
 	if p := e.GetPermit(); p != nil {
 		parts = append(parts, permitText(p))

@@ -17,6 +17,7 @@ type pauseOptions struct {
 	ending endingFlags
 	stop   bool
 	drain  drainFlag
+	repeat repeatFlag
 	dryRun bool
 	output outputFlag
 }
@@ -28,7 +29,7 @@ func newPause(a *app) *cobra.Command {
 		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
 		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume by themselves. What
 runs goes on to its end; with --stop its holders are told to stop, and with --drain may go on for so long first. Pausing what is
-paused replaces its pause.`,
+paused replaces its pause, also when the new one ends; undo brings the old one back.`,
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
   gkctl pause -l team=data --until 06:00 --reason maintenance
   gkctl pause --all --stop --drain 2m --reason "the database is broken"`,
@@ -43,12 +44,13 @@ paused replaces its pause.`,
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
+	o.repeat.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
 
 func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err error) {
-	r = &gatekeeperv1.PauseRequest{Author: o.global.who(), Reason: o.global.reason, Stop: o.stop}
+	r = &gatekeeperv1.PauseRequest{Author: o.global.who(), Reason: o.global.reason, Stop: o.stop, RequestId: o.repeat.requestID()}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
 	}
@@ -88,7 +90,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		if !o.dryRun {
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
-				return err
+				return o.repeat.unknown(err)
 			}
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {
@@ -142,6 +144,9 @@ func (o *pauseOptions) tell(p *paused) error {
 	}
 	if p.DryRun {
 		return o.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine)
+	}
+	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
+		fmt.Fprintln(o.out, "warning: "+cell(w))
 	}
 	o.undoWith(p.Revision)
 	return nil

@@ -13,6 +13,8 @@ import (
 type resumeOptions struct {
 	*app
 	chosen chosen
+	change uint64
+	repeat repeatFlag
 	dryRun bool
 	output outputFlag
 }
@@ -20,12 +22,14 @@ type resumeOptions struct {
 func newResume(a *app) *cobra.Command {
 	o := &resumeOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "resume NAME|GLOB...|-l SELECTOR|--all [--reason TEXT]",
+		Use:   "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT]",
 		Short: "End pauses",
-		Long:  `Ends pauses, all of the chosen in one step. What is not paused is passed over.`,
+		Long: `Ends pauses, all of the chosen in one step, whoever set them. What is not paused is passed over. With --change it ends only what is still
+paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`" + ` does so too, and brings back what was paused before it.`,
 		Example: `  gkctl resume nightly-export
   gkctl resume -l team=data --dry-run
-  gkctl resume --all --reason "it went well"`,
+  gkctl resume --all --reason "it went well"
+  gkctl resume --change 1234`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
@@ -33,12 +37,17 @@ func newResume(a *app) *cobra.Command {
 		},
 	}
 	o.chosen.register(cmd)
+	cmd.Flags().Uint64Var(&o.change, "change", 0, "only what this change paused, and is paused by it still")
+	o.repeat.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be resumed; do nothing")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
 
 func (o *resumeOptions) run(ctx context.Context) error {
+	if o.change != 0 && len(o.chosen.names) == 0 && o.chosen.labels == "" {
+		o.chosen.all = true
+	}
 	selector, err := o.chosen.selector()
 	if err != nil {
 		return err
@@ -53,14 +62,16 @@ func (o *resumeOptions) run(ctx context.Context) error {
 				return err
 			}
 			for _, r := range records {
-				if r.GetPause() != nil {
+				if p := r.GetPause(); p != nil && (o.change == 0 || p.GetChange() == o.change) {
 					out.Names = append(out.Names, r.GetDefinition().GetName())
 				}
 			}
 		} else {
-			r, err := c.Operator().Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: selector, Author: o.global.who(), Reason: o.global.reason})
+			r, err := c.Operator().Resume(ctx, &gatekeeperv1.ResumeRequest{
+				Selector: selector, Author: o.global.who(), Reason: o.global.reason, Change: o.change, RequestId: o.repeat.requestID(),
+			})
 			if err != nil {
-				return err
+				return o.repeat.unknown(err)
 			}
 			out.Names, out.Revision = append(out.Names, r.GetNames()...), r.GetRevision()
 		}
@@ -83,6 +94,10 @@ func (o *resumeOptions) tell(r *resumed) error {
 		return o.printNames(r.Names)
 	}
 	if len(r.Names) == 0 {
+		if o.change != 0 {
+			o.say("None of them is paused by change %d.", o.change)
+			return nil
+		}
 		o.say("None of them is paused.")
 		return nil
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,8 +16,9 @@ import (
 
 func newUncordon(a *app) *cobra.Command {
 	var output outputFlag
+	var dryRun bool
 	cmd := &cobra.Command{
-		Use:   "uncordon ID... [--reason TEXT]",
+		Use:   "uncordon ID... [--dry-run] [--reason TEXT]",
 		Short: "End cordons",
 		Long:  "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
 		Example: `  gkctl uncordon acquirer:app7
@@ -23,17 +26,23 @@ func newUncordon(a *app) *cobra.Command {
 		Args:              atLeastOne("the ids of cordons: gkctl cordons lists them"),
 		ValidArgsFunction: a.completeCordons,
 	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
 	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			ctx, cancel := a.bounded(ctx)
 			defer cancel()
+			if dryRun {
+				return a.uncordonDry(ctx, c, output, ids)
+			}
 			var failed []error
 			done := []uncordoned{}
 			for _, id := range ids {
-				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: id, Author: a.global.who(), Reason: a.global.reason})
+				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
+					Id: id, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(),
+				})
 				if err != nil {
-					failed = append(failed, err)
+					failed = append(failed, unknownOutcome(err, "`gkctl cordons` whether it is in force still."))
 					continue
 				}
 				done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
@@ -48,6 +57,28 @@ func newUncordon(a *app) *cobra.Command {
 type uncordoned struct {
 	ID       string `json:"id"`
 	Revision uint64 `json:"revision,string"`
+	DryRun   bool   `json:"dry_run,omitempty"`
+
+	cordon *gatekeeperv1.CordonRecord // of a dry run
+}
+
+// uncordonDry says which of the cordons would be ended, and which there are not.
+func (a *app) uncordonDry(ctx context.Context, c *client.Client, output outputFlag, ids []string) error {
+	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+	if err != nil {
+		return err
+	}
+	var failed []error
+	would := []uncordoned{}
+	for _, id := range ids {
+		i := slices.IndexFunc(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) bool { return c.GetId() == id })
+		if i < 0 {
+			failed = append(failed, fmt.Errorf("there is no cordon %q", id))
+			continue
+		}
+		would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
+	}
+	return errors.Join(append(failed, a.toldUncordoned(output, would))...)
 }
 
 func (a *app) toldUncordoned(o outputFlag, done []uncordoned) error {
@@ -60,6 +91,10 @@ func (a *app) toldUncordoned(o outputFlag, done []uncordoned) error {
 		return a.printNames(mapped(done, func(d uncordoned) string { return d.ID }))
 	}
 	for _, d := range done {
+		if d.DryRun {
+			fmt.Fprintf(a.out, "cordon %s, set by %s, would end (dry run)\n", cordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
+			continue
+		}
 		fmt.Fprintf(a.out, "cordon %q is ended\n", d.ID)
 		a.undoWith(d.Revision)
 	}

@@ -19,6 +19,7 @@ type undoOptions struct {
 	drain  drainFlag
 	dryRun bool
 	yes    bool
+	repeat repeatFlag
 	output outputFlag
 }
 
@@ -28,8 +29,9 @@ func newUndo(a *app) *cobra.Command {
 		Use:   "undo CHANGE [--drain 2m] [--dry-run] [--yes]",
 		Short: "Take one change back",
 		Long: `Takes one change back, all of it or nothing: an edit, a move, a pause, a cordon, or an earlier undo. ` + "`gkctl history`" + ` lists the
-changes. What others changed since stays; when a field that the change set was set again since, it is refused, and says what
-stands in the way. It shows what it would do, and asks; in a script give --yes.`,
+changes. It is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its pause
+and what it was to get back in time. What others changed since stays; when a field that the change set was set again since, it is
+refused, and says what stands in the way. It shows what it would do, and asks; in a script give --yes.`,
 		Example: `  gkctl undo 1234 --dry-run
   gkctl undo 1234 --drain 2m --yes`,
 		Args: exactly(1, "the number of a change: gkctl history lists them"),
@@ -45,6 +47,7 @@ stands in the way. It shows what it would do, and asks; in a script give --yes.`
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	o.repeat.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -55,7 +58,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 		return err
 	}
 	req := &gatekeeperv1.UndoRequest{
-		Change: o.change, Author: o.global.who(), Reason: o.global.reason, Drain: drain, RequestId: client.NewRequestID(),
+		Change: o.change, Author: o.global.who(), Reason: o.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		undo := func(dryRun bool) (*gatekeeperv1.UndoResponse, error) {
@@ -70,7 +73,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if o.dryRun {
+			if o.dryRun || r.GetNothing() {
 				return o.tell(r)
 			}
 			if err := o.ask(ctx, r); err != nil {
@@ -87,6 +90,9 @@ func (o *undoOptions) run(ctx context.Context) error {
 
 // refused says how to go on after a change could not be taken back.
 func (o *undoOptions) refused(err error) error {
+	if errors.Is(err, client.ErrOutcomeUnknown) {
+		return o.repeat.unknown(err)
+	}
 	e, ok := errors.AsType[*client.StatusError](err)
 	if !ok || e.Code != codes.FailedPrecondition && e.Code != codes.Aborted {
 		return err
@@ -100,7 +106,7 @@ func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) err
 	if o.inTTY && o.errTTY {
 		toStderr := *o.app
 		toStderr.out = o.err
-		if err := toStderr.tellEffects(r.GetEffects(), nil, someOf); err != nil {
+		if err := toStderr.tellEffects(r.GetEffects(), r.GetWarnings(), someOf); err != nil {
 			return err
 		}
 		for _, n := range r.GetNotes() {
@@ -117,16 +123,20 @@ func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
 	case formatName:
 		return o.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
+	if by := r.GetUndoneBy(); by != 0 {
+		fmt.Fprintf(o.out, "change %d was undone already, by change %d\n", o.change, by)
+		return nil
+	}
 	for _, n := range r.GetNotes() {
-		fmt.Fprintln(o.out, n)
+		fmt.Fprintln(o.out, cell(n))
+	}
+	if r.GetNothing() {
+		fmt.Fprintf(o.out, "nothing of change %d is left to undo\n", o.change)
+		return nil
 	}
 	if o.dryRun {
 		fmt.Fprintf(o.out, "change %d would be undone; %s (dry run)\n", o.change, stopText(r.GetEffects()))
-		return o.tellEffects(r.GetEffects(), nil, everyLine)
-	}
-	if r.GetRevision() == 0 {
-		fmt.Fprintf(o.out, "nothing of change %d is left to undo\n", o.change)
-		return nil
+		return o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine)
 	}
 	fmt.Fprintf(o.out, "change %d undone", o.change)
 	if names := mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// repeatFlag lets a person repeat a change of which it is not known whether it was done.
+type repeatFlag struct{ id string }
+
+func (f *repeatFlag) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.id, "request-id", "", "repeat a change whose outcome is not known: if it was done, it is not done again")
+}
+
+// requestID is that of the change; every attempt of it has the same.
+func (f *repeatFlag) requestID() string {
+	if f.id == "" {
+		f.id = client.NewRequestID()
+	}
+	return f.id
+}
+
+// unknown says of a change whose outcome is not known how to find out. Other errors stay as they are.
+func (f *repeatFlag) unknown(err error) error {
+	return unknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which does nothing if it was done, and tells its change.", f.requestID()))
+}
+
+// unknownOutcome says that it is not known whether a change was done, and how to find out.
+func unknownOutcome(err error, how string) error {
+	if !errors.Is(err, client.ErrOutcomeUnknown) {
+		return err
+	}
+	return &codeError{code: exitUnreachable, err: err, hint: "It may be done, or not. `gkctl history -n 5` shows whether it is; or " + how}
+}

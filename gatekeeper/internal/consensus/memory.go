@@ -94,15 +94,17 @@ func (m *Memory) write(name string, data []byte) {
 
 func (m *Memory) hasState() bool {
 	last, err := m.log.LastIndex()
-	return last > 0 && err == nil
+	snapshots, _ := m.snapshots.List() // never fails
+	return last > 0 && err == nil || len(snapshots) > 0
 }
 
 // stores are guarded as those of a disk are, so that a server behaves the same on both.
 func (m *Memory) stores(guard *store.Guard) stores {
+	log := store.NewLog(m.log, guard)
 	return stores{
-		log:       store.NewLog(m.log, guard),
+		log:       log,
 		stable:    store.NewStable(m.log, guard),
-		snapshots: store.NewSnapshots(m.snapshots, guard),
+		snapshots: store.NewSnapshots(m.snapshots, log, guard),
 		close:     func() error { return nil },
 	}
 }

@@ -68,8 +68,8 @@ func (r Recovery) validate(s *State) error {
 	case r.UnsafeGrantAfter == nil:
 	case r.KeepPermits:
 		return errors.New("permits that are kept need no time after which to grant")
-	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > r.fullQuarantine(s):
-		return fmt.Errorf("granting after %v is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, r.fullQuarantine(s))
+	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > r.FullQuarantine(s):
+		return fmt.Errorf("granting after %v is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
 	}
 	for _, id := range r.Retired {
 		if id == "" {
@@ -79,11 +79,9 @@ func (r Recovery) validate(s *State) error {
 	return nil
 }
 
-// FullQuarantine is how long nothing is to be granted after a recovery that carries no permits over: until every permit that was
+// FullQuarantine is how long nothing is to be granted after a recovery of s that carries no permits over: until every permit that was
 // ever granted has certainly ended.
-func (s *State) FullQuarantine() time.Duration { return fullQuarantine(s.largestDuration) }
-
-func (r Recovery) fullQuarantine(s *State) time.Duration {
+func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }
 

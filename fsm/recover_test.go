@@ -185,6 +185,25 @@ func TestRecovered_WhatAnOperatorSet_Stays(t *testing.T) {
 	}
 }
 
+// Who recovers may know of a longer max_duration than the folders do, never of a shorter one.
+func TestRecovered_MaxDuration_IsWaitedFor(t *testing.T) {
+	for longest, want := range map[time.Duration]time.Duration{
+		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,
+	} {
+		s := recovered(t, lossy(t).state(), recovery(func(r *fsm.Recovery) { r.MaxDuration = longest }))
+		equal(t, "quarantine", s.Quarantine(), want)
+		equal(t, "largest duration", s.LargestDuration(), max(longest, time.Hour))
+	}
+}
+
+func TestRecovered_PermitsLost_SaysFromWhenHistoryIsKnown(t *testing.T) {
+	s := recovered(t, lossy(t).state(), recovery())
+	equal(t, "history begins", s.HistoryBegins(), recovery().At)
+	kept := recovered(t, lossy(t).state(), recovery(keep))
+	equal(t, "history begins", kept.HistoryBegins(), time.Time{})
+	equal(t, "after a restart", restored(t, s).State().HistoryBegins(), recovery().At)
+}
+
 // A clock that is behind takes nothing back.
 func TestRecovered_NumbersAreAboveBoth(t *testing.T) {
 	first := recovered(t, lossy(t).state(), recovery())
@@ -206,8 +225,9 @@ func TestRecovered_Refuses(t *testing.T) {
 			keep(r)
 			grantAfter(time.Minute)(r)
 		},
-		"granting after -1s":     grantAfter(-time.Second),
-		"granting after 1h0m37s": grantAfter(time.Hour + 37*time.Second),
+		"granting after -1s":                         grantAfter(-time.Second),
+		"the largest max_duration 1ms is not within": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
+		"granting after 1h0m37s":                     grantAfter(time.Hour + 37*time.Second),
 	} {
 		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)

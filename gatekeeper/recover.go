@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // RecoverConfig says from what a cluster that lost its majority for good is recovered.
@@ -25,6 +26,9 @@ type RecoverConfig struct {
 	// Backup says that the folders are copies from some time ago: what they hold of permits says nothing, however many
 	// of them there are.
 	Backup bool
+	// MaxDuration is the largest max_duration that the old cluster ever had, when it is longer than the folders say: one that was set after
+	// they were made, or by a majority that is lost, is not in them. Nothing is granted for that long. 0: as the folders say.
+	MaxDuration time.Duration
 	// UnsafeGrantAfter, when not nil, has permits granted so long after the new server's first start, although holders that the
 	// old cluster granted permits to may believe in them for longer. It is an operator's word that they have all stopped by then.
 	// It is journaled, and says nothing when the permits are carried over.
@@ -99,6 +103,8 @@ func (c *RecoverConfig) validate() error {
 		return &ConfigError{"DataDir", "", "must be given: the folder to make"}
 	case !validID(c.ID):
 		return &ConfigError{"ID", c.ID, idRule}
+	case c.MaxDuration != 0 && (c.MaxDuration < semaphore.MinDuration || c.MaxDuration > semaphore.MaxSpan):
+		return &ConfigError{"MaxDuration", c.MaxDuration.String(), fmt.Sprintf("must be %v to %v", semaphore.MinDuration, semaphore.MaxSpan)}
 	case c.UnsafeGrantAfter != nil && *c.UnsafeGrantAfter < 0:
 		return &ConfigError{"UnsafeGrantAfter", c.UnsafeGrantAfter.String(), "must not be negative"}
 	}
@@ -222,8 +228,9 @@ func (r *recovering) make() error {
 func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.State, error) {
 	how := fsm.Recovery{
 		ClusterID: id.String(), At: now, Author: r.cfg.Author, Reason: r.cfg.Reason, Retired: r.out.Retired, KeepPermits: r.out.PermitsKept,
+		MaxDuration: r.cfg.MaxDuration,
 	}
-	r.out.FullQuarantine = r.latest.State.FullQuarantine()
+	r.out.FullQuarantine = how.FullQuarantine(r.latest.State)
 	if after := r.cfg.UnsafeGrantAfter; after != nil && !r.out.PermitsKept {
 		if *after > r.out.FullQuarantine {
 			return nil, &ConfigError{"UnsafeGrantAfter", after.String(),

@@ -152,7 +152,8 @@ func TestRecover_MajorityOfFolders_CarriesPermitsOver(t *testing.T) {
 
 func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
 	folders, _, _ := ruin(t)
-	if r, _, _ := recovered(t, RecoverConfig{From: folders, Backup: true}); r.PermitsKept || r.Quarantine != r.FullQuarantine {
+	if r, _, _ := recovered(t, RecoverConfig{From: folders, Backup: true, MaxDuration: 3 * time.Hour}); r.PermitsKept || r.Quarantine != r.FullQuarantine ||
+		r.Quarantine <= 3*time.Hour {
 		t.Errorf("recovered %+v", r)
 	}
 }
@@ -290,6 +291,7 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 		"bad id":            {func(c *RecoverConfig) { c.ID = "a b" }, nil, "1 to 64"},
 		"an old id":         {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
 		"twice":             {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "given twice"},
+		"no max_duration":   {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
 		"below 0":           {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
 		"longer than safe":  {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "leave it out"},
 		"not there":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},

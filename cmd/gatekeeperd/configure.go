@@ -94,6 +94,8 @@ func flagOf(field string) string {
 		return "--peer-tls-cert, --peer-tls-key, --peer-tls-ca"
 	case "DumpInterval":
 		return "--dump-interval"
+	case "MaxDuration":
+		return "--max-duration"
 	case "UnsafeGrantAfter":
 		return "--unsafe-grant-after"
 	}

@@ -42,6 +42,7 @@ type recoverOptions struct {
 	dataDir  string
 	id       string
 	backup   bool
+	longest  time.Duration
 	after    time.Duration
 	yes      bool
 	author   string
@@ -68,6 +69,7 @@ func newRecover(env environment) *cobra.Command {
 	f.StringVar(&o.dataDir, "data-dir", "", "data folder to make; empty, or not there")
 	f.StringVar(&o.id, "id", "", "name of the new server; no member of the old cluster ever had it")
 	f.BoolVar(&o.backup, "backup", false, "the folders are copies made some time ago: permits are not carried over, however many folders there are")
+	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; longer waiting is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant so long after the first start although earlier permits may be believed in for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "every holder of the old cluster has stopped by the end of --unsafe-grant-after, I know")
 	f.StringVar(&o.author, "author", env.author(), "who does this, for the journal")
@@ -86,7 +88,7 @@ func (e environment) author() string {
 
 func (o *recoverOptions) run(out io.Writer) error {
 	cfg := gatekeeper.RecoverConfig{
-		From: o.from, DataDir: o.dataDir, ID: o.id, Backup: o.backup, Author: o.author, Reason: o.reason,
+		From: o.from, DataDir: o.dataDir, ID: o.id, Backup: o.backup, MaxDuration: o.longest, Author: o.author, Reason: o.reason,
 	}
 	if o.unsafely {
 		if !o.yes {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
 // newRaft starts Raft on a goroutine of its own, because a store call that fails does not return.
@@ -18,7 +20,10 @@ func (n *Node) newRaft() error {
 	go func() {
 		var o outcome
 		defer func() {
-			if r := recover(); r != nil { // a hole in the log, for example
+			switch r := recover(); {
+			case r == raft.ErrLogNotFound: //nolint:errorlint // a panic's value, as it is
+				o.err = store.Damaged(store.RaftFile, "entries are missing between what the newest snapshot holds, or the beginning, and the log")
+			case r != nil:
 				o.err = fmt.Errorf("start Raft: %v", r)
 			}
 			done <- o // also when this goroutine was ended
@@ -60,7 +65,14 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 			return nil, err
 		}
 	}
-	return raft.NewRaft(cfg, &replica{machine: n.cfg.Machine, guard: n.guard}, s.log, s.stable, s.snapshots, n.transport)
+	r, err := raft.NewRaft(cfg, &replica{machine: n.cfg.Machine, guard: n.guard}, s.log, s.stable, s.snapshots, n.transport)
+	if err == nil {
+		return r, nil
+	}
+	if all, _ := s.snapshots.List(); len(all) > 0 { // which is then what Raft stumbles over
+		err = store.Damaged(fmt.Sprintf("the snapshot up to entry %d", all[0].Index), "%w, see the errors logged before", err)
+	}
+	return nil, err
 }
 
 func (n *Node) raftConfig() *raft.Config {

@@ -10,11 +10,14 @@ import (
 // be an entry that other members have otherwise, or a vote.
 var ErrDamaged = errors.New("damaged")
 
-// damaged says what was found, and what to do.
-func damaged(format string, args ...any) error {
+// Damaged says what was found wrong with what of a data folder, and what to do.
+func Damaged(what, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w; do not start a server on it: remove this member and let a new one join under a new id with an empty "+
-		"folder, or recover from the folders of the others or a backup", ErrDamaged, RaftFile, fmt.Errorf(format, args...))
+		"folder, or recover from the folders of the others or a backup", ErrDamaged, what, fmt.Errorf(format, args...))
 }
+
+// damaged is Damaged of the log's file.
+func damaged(format string, args ...any) error { return Damaged(RaftFile, format, args...) }
 
 // careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a page that is missing is a
 // fault of the memory, one that holds nonsense a panic. Either is ErrDamaged here, and after it bbolt may hold its locks for ever.

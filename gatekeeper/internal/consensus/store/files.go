@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -45,27 +46,37 @@ func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), bolt.Close())
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
+	if err == nil {
+		err = syncFolder(dir) // or a crash takes the snapshots' folder with what is in it
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), bolt.Close())
 	}
-	if err := finishInstall(bolt, snapshots); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: open %s: %w", filepath.Join(dir, RaftFile), err), bolt.Close())
+	newest, err := settle(dir, bolt)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), bolt.Close())
 	}
-	return &Files{
-		Log:       cached,
-		Stable:    NewStable(bolt, guard),
-		Snapshots: NewSnapshots(snapshots, cached, guard),
-		bolt:      bolt,
-	}, nil
+	guarded := NewSnapshots(snapshots, cached, guard)
+	guarded.newest = newest
+	return &Files{Log: cached, Stable: NewStable(bolt, guard), Snapshots: guarded, bolt: bolt}, nil
 }
 
-// finishInstall replaces the log if a crash came between a snapshot and that.
-func finishInstall(log raft.LogStore, snapshots raft.SnapshotStore) error {
-	all, err := snapshots.List()
+// settle looks whether log and snapshots in dir fit together. If a crash came between a snapshot and the deletion of the log that it
+// replaced, the log is deleted now. newest is the index of the newest snapshot, 0 without any.
+func settle(dir string, log raft.LogStore) (newest uint64, err error) {
+	all, err := finished(dir)
 	if err != nil || len(all) == 0 {
-		return err
+		return 0, err
 	}
-	return replaceLog(log, all[0].Index, all[0].Term)
+	newest = all[0].Index
+	if all[0].Version > 0 {
+		return newest, replaceLog(log, newest, all[0].Term)
+	}
+	var from uint64
+	if i := slices.IndexFunc(all, func(m raft.SnapshotMeta) bool { return m.Version > 0 }); i >= 0 {
+		from = all[i].Index
+	}
+	return newest, leads(log, from, newest)
 }
 
 // openBolt opens the file in dir, or makes it.
@@ -135,6 +146,11 @@ func create(dir string) error {
 	if err := os.Rename(path+".tmp", path); err != nil {
 		return err
 	}
+	return syncFolder(dir)
+}
+
+// syncFolder has what was made in dir on disk, under its name.
+func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -71,9 +71,11 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	return &entry, nil
 }
 
-// Snapshots are those in the folder, the newest first. One that was not finished is none.
-func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) {
-	folders, err := os.ReadDir(filepath.Join(o.dir, snapshotsDir))
+// Snapshots are those in the folder, the newest first. One that was not finished is none, and one that is damaged has version 0.
+func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) { return finished(o.dir) }
+
+func finished(dir string) ([]raft.SnapshotMeta, error) {
+	folders, err := os.ReadDir(filepath.Join(dir, snapshotsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -85,22 +87,36 @@ func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) {
 		if !f.IsDir() || filepath.Ext(f.Name()) == ".tmp" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(o.dir, snapshotsDir, f.Name(), snapshotMeta))
+		data, err := os.ReadFile(filepath.Join(dir, snapshotsDir, f.Name(), snapshotMeta))
 		var meta raft.SnapshotMeta
 		if err == nil {
 			err = json.Unmarshal(data, &meta)
 		}
-		if err != nil || meta.ID != f.Name() {
-			// It counts all the same: nothing older may pass for the newest. Raft names the folder by term and index.
+		if err != nil || meta.ID != f.Name() || !named(&meta) {
+			// It counts all the same: nothing older may pass for the newest.
 			meta = raft.SnapshotMeta{ID: f.Name()}
-			_, _ = fmt.Sscanf(f.Name(), "%d-%d-", &meta.Term, &meta.Index)
+			meta.Term, meta.Index = fromName(f.Name())
 		}
 		all = append(all, meta)
 	}
 	slices.SortFunc(all, func(a, b raft.SnapshotMeta) int {
-		return cmp.Or(cmp.Compare(b.Term, a.Term), cmp.Compare(b.Index, a.Index))
+		return cmp.Or(cmp.Compare(b.Term, a.Term), cmp.Compare(b.Index, a.Index), cmp.Compare(b.ID, a.ID))
 	})
 	return all, nil
+}
+
+// named says that a snapshot is what its name says.
+func named(meta *raft.SnapshotMeta) bool {
+	term, index := fromName(meta.ID)
+	return meta.Term == term && meta.Index == index
+}
+
+// fromName reads the name that Raft gives a snapshot; zeros for another one.
+func fromName(id string) (term, index uint64) {
+	if _, err := fmt.Sscanf(id, "%d-%d-", &term, &index); err != nil {
+		return 0, 0
+	}
+	return term, index
 }
 
 // OpenSnapshot opens what is in a snapshot. The state machine's own format tells whether it is whole.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/hashicorp/raft"
 )
@@ -10,11 +11,13 @@ import (
 // Snapshots is a raft.SnapshotStore whose writes are guarded. A read that fails is no fault: a snapshot can be reaped
 // between being listed and being opened.
 //
-// A snapshot of a leader replaces a log that does not lead to it.
+// A snapshot of a leader replaces a log that does not lead to it. At a start Raft falls back on older snapshots than the newest: that
+// is a fault if the log does not lead from there to where the newest is.
 type Snapshots struct {
-	inner raft.SnapshotStore
-	log   raft.LogStore
-	guard *Guard
+	inner  raft.SnapshotStore
+	log    raft.LogStore
+	guard  *Guard
+	newest uint64 // index of the newest when this was opened, readable or not
 }
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
@@ -33,10 +36,45 @@ func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	return &snapshotSink{SnapshotSink: sink, snapshots: s, index: index, term: term}, nil
 }
 
-func (s *Snapshots) List() ([]*raft.SnapshotMeta, error) { return s.inner.List() }
+// List leaves out a snapshot that is not what its name says.
+func (s *Snapshots) List() ([]*raft.SnapshotMeta, error) {
+	all, err := s.inner.List()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(meta *raft.SnapshotMeta) bool { return !named(meta) }), nil
+}
 
 func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
-	return s.inner.Open(id)
+	meta, content, err := s.inner.Open(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := leads(s.log, meta.Index, s.newest); err != nil {
+		s.guard.Halt(errors.Join(err, content.Close()))
+	}
+	return meta, content, nil
+}
+
+// leads returns ErrDamaged when the log does not lead from the snapshot that was found, of index from, or 0, to the newest there ever
+// was, of index newest: this member has acknowledged everything up to there.
+func leads(log raft.LogStore, from, newest uint64) error {
+	if from >= newest {
+		return nil
+	}
+	first, err := log.FirstIndex()
+	if err != nil {
+		return err
+	}
+	last, err := log.LastIndex()
+	if err != nil {
+		return err
+	}
+	if first == 0 || first > from+1 || last < newest {
+		return Damaged(snapshotsDir, "the snapshot up to entry %d cannot be read, the one before it ends with entry %d, and the log is from entry %d to %d",
+			newest, from, first, last)
+	}
+	return nil
 }
 
 type snapshotSink struct {

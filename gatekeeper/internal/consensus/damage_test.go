@@ -1,0 +1,79 @@
+package consensus
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
+)
+
+// openOn opens a member on the folder of found, and closes it when that works.
+func openOn(t *testing.T, dir string) error {
+	t.Helper()
+	folder, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := Open(Config{Folder: folder, Machine: fsm.New(folder.ClusterID().String()), PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
+	if err != nil {
+		return errors.Join(err, folder.Close())
+	}
+	closeNode(t, n)
+	return nil
+}
+
+// A member that cannot read the newest snapshot, and has no log instead, would vote as if it had never acknowledged what was in it.
+func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
+	for _, tc := range []struct {
+		name, file string
+		more       []uint64 // snapshots besides that of entry 10
+	}{
+		{"state of the only one", "state.bin", nil},
+		{"meta of the only one", "meta.json", nil},
+		{"state of the newer one", "state.bin", []uint64{20}},
+		{"meta of the newer one", "meta.json", []uint64{20}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := found(t, tc.more...)
+			if err := openOn(t, dir); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", tc.file))
+			if err != nil || len(files) != 1+len(tc.more) {
+				t.Fatalf("%v, %v", files, err)
+			}
+			if err := os.Truncate(files[len(files)-1], 30); err != nil { // names begin with the term
+				t.Fatal(err)
+			}
+			err = openOn(t, dir)
+			if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
+				t.Errorf("open: %v, want ErrFolderDamaged that says what is lost and what to do", err)
+			}
+		})
+	}
+}
+
+// The log begins behind the snapshot.
+func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
+	dir := found(t)
+	guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
+	files, err := store.Open(dir, guard, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = files.Log.StoreLogs([]*raft.Log{{Index: 15, Term: 4, Type: raft.LogNoop}})
+	if err := errors.Join(err, files.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entries are missing") {
+		t.Errorf("open: %v", err)
+	}
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// spoil changes a byte of a file of the newest snapshot.
+func spoil(t *testing.T, dir, file string, change func([]byte) []byte) {
+	t.Helper()
+	all, err := finished(dir)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d snapshots, %v", len(all), err)
+	}
+	path := filepath.Join(dir, snapshotsDir, all[0].ID, file)
+	if err := os.WriteFile(path, change(mustRead(t, path)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flip(data []byte) []byte { data[len(data)/2] ^= 1; return data }
+func empty([]byte) []byte     { return nil }
+func moved(data []byte) []byte {
+	return bytes.Replace(data, []byte(`"Index":20`), []byte(`"Index":21`), 1)
+}
+
+// restored opens the stores and restores the newest snapshot that can be, as Raft does at its start.
+func restored(t *testing.T, dir string) (index uint64, err error) {
+	t.Helper()
+	g, _ := newGuard(t)
+	f, err := Open(dir, g, hclog.NewNullLogger())
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	ended, _ := onARaftGoroutine(func() {
+		all, err := f.Snapshots.List()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, meta := range all {
+			if _, content, err := f.Snapshots.Open(meta.ID); err == nil {
+				index = meta.Index
+				_ = content.Close()
+				return
+			}
+		}
+	})
+	select {
+	case <-ended:
+	case <-g.Failed():
+		g.Release()
+		<-ended
+	}
+	return index, g.Err()
+}
+
+// What a member has acknowledged it cannot forget: without the newest snapshot it may start only if its log has all that was in it.
+func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		file   string
+		change func([]byte) []byte
+	}{
+		{"its state", snapshotState, flip},
+		{"its state is gone", snapshotState, empty},
+		{"its meta.json is gone", snapshotMeta, empty},
+		{"its meta.json says another index", snapshotMeta, moved},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, older := range []bool{true, false} {
+				dir := t.TempDir()
+				f := openFiles(t, dir)
+				if older {
+					install(t, f.Snapshots, 10, 1)
+				}
+				install(t, f.Snapshots, 20, 2)
+				appendEntries(t, f.Log, 21, 25, 2)
+				closeFiles(t, f)
+				if index, err := restored(t, dir); index != 20 || err != nil {
+					t.Fatalf("restored %d, %v", index, err)
+				}
+				if older {
+					f = openFiles(t, dir)
+					if err := f.Log.DeleteRange(21, 25); err != nil {
+						t.Fatal(err)
+					}
+					closeFiles(t, f)
+				}
+				spoil(t, dir, tc.file, tc.change)
+				index, err := restored(t, dir)
+				switch {
+				case older && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), snapshotsDir)):
+					t.Errorf("it started from %d, behind what it has acknowledged: %v", index, err)
+				case !older && index != 0: // Raft itself says that there is none that it can read
+					t.Errorf("it restored %d, %v", index, err)
+				}
+			}
+
+			dir := t.TempDir()
+			f := openFiles(t, dir)
+			appendEntries(t, f.Log, 1, 25, 2)
+			install(t, f.Snapshots, 10, 2)
+			install(t, f.Snapshots, 20, 2)
+			if err := f.Log.DeleteRange(1, 10); err != nil {
+				t.Fatal(err)
+			}
+			closeFiles(t, f)
+			spoil(t, dir, tc.file, tc.change)
+			if index, err := restored(t, dir); index != 10 || err != nil {
+				t.Errorf("restored %d, %v, and the log has the rest", index, err)
+			}
+		})
+	}
+}
+
+// The only one: Raft would begin with an empty log, and vote.
+func TestOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T) {
+	for _, change := range []func([]byte) []byte{empty, moved} {
+		dir := t.TempDir()
+		f := openFiles(t, dir)
+		install(t, f.Snapshots, 20, 2)
+		closeFiles(t, f)
+		spoil(t, dir, snapshotMeta, change)
+		if _, err := restored(t, dir); !errors.Is(err, ErrDamaged) {
+			t.Errorf("it began with nothing: %v", err)
+		}
+	}
+}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -29,6 +32,10 @@ func TestMain(m *testing.M) {
 //	terminate                    sends SIGTERM to the programs in the background
 //	insist                       sends SIGTERM to the programs in the background until they are gone
 //	linger ADDRESS               opens a stream to the API there, which is not ended before the script is
+//	written FILE TEXT            waits until the text stands in the file
+//	damage flip FILE TEXT        flips a bit of the text wherever it stands in the file
+//	damage zero FILE TEXT        fills each page of the file with zeros in which the text stands
+//	damage cut FILE PARTS        leaves only so many hundredths of the file
 func TestScripts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,6 +51,8 @@ func TestScripts(t *testing.T) {
 			"terminate": terminate,
 			"insist":    insist,
 			"linger":    linger,
+			"written":   written,
+			"damage":    damage,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TAKEN", taken.Addr().String())
@@ -86,11 +95,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// patience is how long a story waits for what must happen.
+const patience = 30 * time.Second
+
 func serving(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: serving ADDRESS")
 	}
-	const patience = 30 * time.Second
 	deadline := time.After(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -136,4 +147,59 @@ func linger(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}))
 	_, err = stream.Recv()
 	ts.Check(err)
+}
+
+func written(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: written FILE TEXT")
+	}
+	deadline := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		if !errors.Is(err, fs.ErrNotExist) {
+			ts.Check(err)
+		}
+		if bytes.Contains(data, []byte(args[1])) {
+			return
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("%s does not stand in %s", args[1], args[0])
+		case <-tick.C:
+		}
+	}
+}
+
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: damage flip|zero|cut FILE TEXT|PARTS")
+	}
+	path := ts.MkAbs(args[1])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	size, hits := os.Getpagesize(), 0
+	if args[0] == "cut" {
+		parts, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		data, hits = data[:len(data)*parts/100], 1
+	}
+	for at := 0; args[0] != "cut"; hits++ {
+		next := bytes.Index(data[at:], []byte(args[2]))
+		if next < 0 {
+			break
+		}
+		at += next
+		if args[0] == "flip" {
+			data[at] ^= 1
+		} else {
+			at -= at % size
+			clear(data[at:min(at+size, len(data))])
+		}
+	}
+	if hits == 0 {
+		ts.Fatalf("%s does not stand in %s", args[2], args[1])
+	}
+	ts.Check(os.WriteFile(path, data, 0o600))
 }

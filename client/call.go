@@ -30,8 +30,8 @@ type call struct {
 	within time.Duration
 }
 
-// do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, or ctx ends. try makes one attempt;
-// what it reads before the attempt it must read itself, each time.
+// do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, certificates let the Client reach no server
+// at all, or ctx ends. try makes one attempt; what it reads before the attempt it must read itself, each time.
 func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *grpc.ClientConn) error) error {
 	failure := new(UnavailableError)
 	hints := 0
@@ -51,7 +51,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			return err
 		}
 		attempt, cancel := withTimeout(ctx, how.timeout)
-		err = try(attempt, conn)
+		err = try(attempt, conn.ClientConn)
 		cancel()
 		if err == nil {
 			return nil
@@ -65,7 +65,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			defer cancel()
 			ctx = bounded
 		}
-		failure.add(address, err)
+		failure.add(address, conn.handshakes.explain(err))
 		failure.Unknown = failure.Unknown || !v.undone && !how.harmless
 		if !v.undone && !how.repeatable && !how.harmless {
 			failure.Ended = ctx.Err()
@@ -80,6 +80,9 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		// Every endpoint is tried once before the first pause.
 		if round := (n + 1) / len(c.router.endpoints); round > 0 {
 			c.router.forget()
+			if !c.router.through.Load() && failure.certificates() {
+				return failure
+			}
 			c.pause(ctx, max(backoff(round-1), v.wait))
 		}
 	}
@@ -91,6 +94,14 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
 	sleep(ctx, d)
+}
+
+// certificates says whether each endpoint has failed by a certificate: another round would go the same way.
+func (e *UnavailableError) certificates() bool {
+	return !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
+		_, ok := errors.AsType[*CertificateError](a.Err)
+		return !ok
+	})
 }
 
 func (e *UnavailableError) add(endpoint string, err error) {

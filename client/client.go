@@ -24,7 +24,7 @@ type Client struct {
 
 // Dial returns a Client of the cluster at endpoints: all its members, or one address of a load balancer, as host:port; the port
 // may be left out. No endpoints mean those of GK_ENDPOINTS, or DefaultEndpoint. Connections are made when they are needed, so
-// an error is one of the options, or of ctx.
+// an error is one of the options, or of ctx; what hinders a connection, as a certificate, is an error of the calls.
 //
 // Close the Client when it is no longer needed.
 func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, error) {

@@ -50,6 +50,7 @@
 // Every call is made on the endpoint that answered last, or on the leader when a server named it, with a timeout for each
 // attempt. What is safe to repeat is repeated, over all endpoints and with jittered back-off, until the context ends: every
 // call of which a server says that nothing was done, and after an unknown outcome those that a repeat cannot do twice: reads,
-// refreshes, releases, cancellations, and acquisitions and edits that carry a request id. Errors are decided on
+// refreshes, releases, cancellations, and acquisitions and edits that carry a request id. A Client that certificates have kept
+// from every endpoint, and that never got through before, gives up after one round; see CertificateError. Errors are decided on
 // google.rpc.ErrorInfo alone, never on text.
 package client

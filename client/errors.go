@@ -23,12 +23,13 @@ var (
 )
 
 // UnavailableError says which endpoints were tried, and how each failed. It is ErrUnavailable, ErrOutcomeUnknown too when
-// an attempt may have been carried out, and wraps the error of the last attempt and of the context.
+// an attempt may have been carried out, and wraps the error of the last attempt, every *CertificateError, and that of the context.
 type UnavailableError struct {
 	Tried []Attempt
 	// Unknown: an attempt may have been carried out.
 	Unknown bool
-	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe.
+	// Ended is the error of the context that ended the attempts; nil when they ended because a repeat was not safe, or because each endpoint
+	// has failed by a *CertificateError.
 	Ended error
 }
 
@@ -69,11 +70,16 @@ func (e *UnavailableError) Is(target error) bool {
 	return target == ErrUnavailable || e.Unknown && target == ErrOutcomeUnknown
 }
 
-// Unwrap returns the last attempt's error and the context's.
+// Unwrap returns the last attempt's error, those of others that were about certificates, and the context's.
 func (e *UnavailableError) Unwrap() []error {
 	var errs []error
 	if n := len(e.Tried); n > 0 {
 		errs = append(errs, e.Tried[n-1].Err)
+		for _, a := range e.Tried[:n-1] {
+			if c, ok := errors.AsType[*CertificateError](a.Err); ok {
+				errs = append(errs, c)
+			}
+		}
 	}
 	if e.Ended != nil {
 		errs = append(errs, e.Ended)
@@ -171,7 +177,7 @@ func typed(ctx context.Context, err error) error {
 		return nil
 	}
 	s, ok := status.FromError(err)
-	if !ok {
+	if _, certificate := errors.AsType[*CertificateError](err); !ok || certificate {
 		return err
 	}
 	i := info(s)

@@ -106,7 +106,7 @@ func ExampleWithTLS() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Members(ctx, &gatekeeperv1.GetStatusRequest{}) // asks once; other calls go on until their context ends
+	_, err = c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 	fmt.Println(errors.Is(err, client.ErrUnavailable), strings.Contains(err.Error(), "certificate signed by unknown authority"))
 
 	_, err = client.Dial(ctx, nil, client.WithTLS(client.TLS{CA: "/etc/gatekeeper/none.pem"}))

@@ -116,7 +116,7 @@ func (k *keeper) stream(address string, round int) (answered bool, err error) {
 		err = cause
 	}
 	cancel(nil) // ends receive
-	return s.answered, err
+	return s.answered, conn.handshakes.explain(err)
 }
 
 // session is one stream.

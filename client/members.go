@@ -73,7 +73,7 @@ func (c *Client) askAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest,
 			}
 			s, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, req)
 			if err != nil {
-				all[i].Err = typed(ctx, err)
+				all[i].Err = typed(ctx, conn.handshakes.explain(err))
 				return
 			}
 			all[i].Status = s

@@ -175,7 +175,8 @@ type TLS struct {
 	ServerName string
 }
 
-// WithTLS protects every connection by TLS 1.3. Without it connections are plain text.
+// WithTLS protects every connection by TLS 1.3. Without it connections are plain text. A certificate that does not fit is a
+// *CertificateError of the calls; a file that cannot be read is an error of Dial.
 func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error {
 		cfg, err := t.config()

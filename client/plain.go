@@ -12,6 +12,9 @@ import (
 // plainText is what an error says to a person: what a server of Gatekeeper wrote as it is, and what gRPC, TLS and the system
 // wrote in words that say what is wrong and where to look. Nothing is decided on it.
 func plainText(err error) string {
+	if c, ok := errors.AsType[*CertificateError](err); ok {
+		return c.plain()
+	}
 	s, ok := grpcStatus(err)
 	switch {
 	case ok && info(s) != nil:
@@ -43,6 +46,10 @@ const (
 	plainCut     = "the connection was cut"
 	plainForeign = "what listens there does not speak gRPC: is it another port?"
 	plainNoTLS   = "what listens there does not speak TLS, which this client was told to use"
+
+	plainUntrusted      = "the server's certificate is not trusted"
+	plainBadCertificate = "the server does not accept the client certificate"
+	plainNoCertificate  = "the server wants a client certificate by TLS: give one with its key, signed by an authority that the server names, for no other is sent"
 )
 
 // plainTable is what people call the troubles of a connection. The first line that is part of a text wins, so the outermost
@@ -54,8 +61,8 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"malformed header", plainForeign},
 	{"does not look like a TLS handshake", plainNoTLS},
 	{"error reading server preface", "the connection was cut at once: does the server want TLS, which this client was not told to use, or is it another port?"},
-	{"certificate required", "the server wants a client certificate by TLS: give one with its key, signed by an authority that the server names, for no other is sent"},
-	{"bad certificate", "the server does not accept the client certificate"},
+	{"certificate required", plainNoCertificate},
+	{"bad certificate", plainBadCertificate},
 	{"connection refused", "nothing listens there"},
 	{"produced zero addresses", "no host has that name"},
 	{"no such host", "no host has that name"},
@@ -79,7 +86,7 @@ func plainWords(text string) string {
 		text = strings.TrimSuffix(inner, `"`)
 	}
 	if reason, ok := strings.CutPrefix(text, "transport: authentication handshake failed: tls: failed to verify certificate: "); ok {
-		return "the server's certificate is not trusted: " + strings.TrimPrefix(reason, "x509: ")
+		return plainUntrusted + ": " + strings.TrimPrefix(reason, "x509: ")
 	}
 	for _, t := range plainTable {
 		if strings.Contains(text, t.part) {

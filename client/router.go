@@ -1,14 +1,15 @@
 package client
 
 import (
+	"crypto/tls"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 	grpcbackoff "google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 )
@@ -31,9 +32,11 @@ const (
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
+	tls       *tls.Config // nil: plain text
+	through   atomic.Bool // a server was heard by TLS
 
 	mu     sync.Mutex // guards everything below
-	conns  map[string]*grpc.ClientConn
+	conns  map[string]link
 	target string
 	next   int                  // the endpoint after the last one that was rotated to
 	term   uint64               // of the newest hint that was followed
@@ -41,18 +44,20 @@ type router struct {
 	closed bool
 }
 
+// link is the connection to an address.
+type link struct {
+	*grpc.ClientConn
+	handshakes *handshakes // nil: plain text
+}
+
 func newRouter(s *settings) *router {
-	creds := insecure.NewCredentials()
-	if s.tls != nil {
-		creds = credentials.NewTLS(s.tls)
-	}
 	r := &router{
 		endpoints: s.endpoints,
-		conns:     make(map[string]*grpc.ClientConn),
+		tls:       s.tls,
+		conns:     make(map[string]link),
 		next:      rand.N(len(s.endpoints)), // so that clients spread over the members
 		rest:      make(map[string]time.Time),
 		options: append([]grpc.DialOption{
-			grpc.WithTransportCredentials(creds),
 			grpc.WithDisableRetry(), // we retry: only here is it known what is safe to repeat
 			grpc.WithDisableServiceConfig(),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
@@ -81,26 +86,34 @@ func (r *router) pick() string {
 }
 
 // conn returns the connection to an address.
-func (r *router) conn(address string) (*grpc.ClientConn, error) {
+func (r *router) conn(address string) (link, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, ErrClosed
+		return link{}, ErrClosed
 	}
-	if c := r.conns[address]; c != nil {
+	if c, ok := r.conns[address]; ok {
 		return c, nil
 	}
 	c, err := r.dial(address)
 	if err != nil {
-		return nil, err
+		return link{}, err
 	}
 	r.conns[address] = c
 	return c, nil
 }
 
 // dial makes a connection that belongs to the caller.
-func (r *router) dial(address string) (*grpc.ClientConn, error) {
-	return grpc.NewClient(address, r.options...)
+func (r *router) dial(address string) (link, error) {
+	var l link
+	creds := insecure.NewCredentials()
+	if r.tls != nil {
+		l.handshakes = newHandshakes(address, r.tls, &r.through)
+		creds = l.handshakes
+	}
+	var err error
+	l.ClientConn, err = grpc.NewClient(address, append([]grpc.DialOption{grpc.WithTransportCredentials(creds)}, r.options...)...)
+	return l, err
 }
 
 // failed tells that an address did not serve a call: others try elsewhere. Of many calls that fail together only the first

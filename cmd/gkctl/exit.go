@@ -100,6 +100,8 @@ func classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return exitUnreachable, "Look before you repeat it: it may have been done."
 	case noLeader(err):
 		return exitUnreachable, "An election takes a few seconds. If it goes on, too few voters run: `gkctl cluster status` shows which members answer."
+	case is[*client.CertificateError](err):
+		return exitUnreachable, "Waiting does not mend it. --tls-ca, --tls-cert, --tls-key, --tls-server-name, their variables or a context say which certificates count; `gkctl context list` shows which."
 	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return exitUnreachable, "Is gatekeeperd running there? --endpoints, GK_ENDPOINTS or a context say where the servers are; `gkctl context list` shows which."
 	}

@@ -1,0 +1,325 @@
+package client
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// authority signs certificates.
+type authority struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pool *x509.CertPool
+	file string
+}
+
+func newAuthority(t *testing.T, name string) *authority {
+	a := &authority{t: t, pool: x509.NewCertPool(), file: filepath.Join(t.TempDir(), "ca.pem")}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	a.key = newKey(t)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.cert, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	a.pool.AddCert(a.cert)
+	writePEM(t, a.file, "CERTIFICATE", der)
+	return a
+}
+
+func newKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func writePEM(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sign makes a certificate for a host that is an address, until a time.
+func (a *authority) sign(host string, until time.Time) tls.Certificate {
+	a.t.Helper()
+	key := newKey(a.t)
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "leaf"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
+		IPAddresses: []net.IP{net.ParseIP(host)}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, a.cert, key.Public(), a.key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// files are those of a certificate and its key.
+func (a *authority) files(c tls.Certificate) (cert, key string) {
+	a.t.Helper()
+	dir := a.t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writePEM(a.t, cert, "CERTIFICATE", c.Certificate[0])
+	der, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	writePEM(a.t, key, "PRIVATE KEY", der)
+	return cert, key
+}
+
+// serveTLS starts the fake server on a real listener, and returns its address.
+func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServer) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)))
+	gatekeeperv1.RegisterPermitServiceServer(server, s)
+	gatekeeperv1.RegisterClusterServiceServer(server, gatekeeperv1.UnimplementedClusterServiceServer{})
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() {
+		server.Stop()
+		serving.Wait()
+	})
+	return l.Addr().String()
+}
+
+// dialTLS trusts the authority.
+func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
+	t.Helper()
+	c, err := Dial(t.Context(), endpoints, WithTLS(with), WithGRPC(grpc.WithNoProxy()), WithGroup("prod"), WithAcquirer("app1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.router.next = 0
+	c.router.rotate()
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// Each trouble with a certificate fails a call by its own error, although its context never ends.
+func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.T) {
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	later := time.Now().Add(time.Hour)
+	good := ours.sign("127.0.0.1", later)
+	expired, expiredKey := ours.files(ours.sign("127.0.0.1", time.Now().Add(-time.Minute)))
+	strange, strangeKey := strangers.files(strangers.sign("127.0.0.1", later))
+	mutual := &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool}
+	unnamed := mutual.Clone() // it does not tell its clients which authorities it knows, so that they send what they have
+	unnamed.ClientAuth, unnamed.ClientCAs = tls.RequireAnyClientCert, nil
+	unnamed.VerifyPeerCertificate = func(raw [][]byte, _ [][]*x509.Certificate) error {
+		c, err := x509.ParseCertificate(raw[0])
+		if err != nil {
+			return err
+		}
+		_, err = c.Verify(x509.VerifyOptions{Roots: ours.pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+		return err
+	}
+	for _, c := range []struct {
+		trouble  string
+		server   *tls.Config
+		client   TLS
+		byServer bool
+		is       func(error) bool
+		text     string
+	}{
+		{
+			"unknown authority",
+			&tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, TLS{CA: ours.file}, false,
+			as[x509.UnknownAuthorityError], "the server's certificate is not trusted: certificate signed by unknown authority",
+		},
+		{
+			"another host",
+			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.2", later)}}, TLS{CA: ours.file}, false,
+			as[x509.HostnameError], "the server's certificate is not trusted: certificate is valid for 127.0.0.2, not 127.0.0.1",
+		},
+		{
+			"another name",
+			&tls.Config{Certificates: []tls.Certificate{good}}, TLS{CA: ours.file, ServerName: "gk1.example"}, false,
+			as[x509.HostnameError], "the server's certificate is not trusted: certificate is not valid for any names, but wanted to match gk1.example",
+		},
+		{
+			"expired",
+			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(-time.Minute))}}, TLS{CA: ours.file}, false,
+			func(err error) bool {
+				e, ok := errors.AsType[x509.CertificateInvalidError](err)
+				return ok && e.Reason == x509.Expired
+			},
+			"the server's certificate is not trusted: certificate has expired or is not yet valid",
+		},
+		{
+			"none of the client", mutual, TLS{CA: ours.file}, true, as[*net.OpError],
+			"the server wants a client certificate by TLS: give one with its key",
+		},
+		{
+			"one of the client's that is not sent", mutual, TLS{CA: ours.file, Cert: strange, Key: strangeKey}, true, as[*net.OpError],
+			"the server wants a client certificate by TLS: give one with its key",
+		},
+		{
+			"one of the client's by an unknown authority", unnamed, TLS{CA: ours.file, Cert: strange, Key: strangeKey}, true, as[*net.OpError],
+			"the server does not accept the client certificate: tls: bad certificate",
+		},
+		{
+			"one of the client's that has expired", mutual, TLS{CA: ours.file, Cert: expired, Key: expiredKey}, true, as[*net.OpError],
+			"the server does not accept the client certificate: tls: expired certificate",
+		},
+	} {
+		t.Run(c.trouble, func(t *testing.T) {
+			a, b := serveTLS(t, c.server, &benchServer{}), serveTLS(t, c.server, &benchServer{})
+			client := dialTLS(t, c.client, a, b)
+			_, err := client.Semaphore("free").TryAcquire(context.Background())
+			e, ok := errors.AsType[*CertificateError](err)
+			if !ok || e.ByServer != c.byServer || e.Endpoint != a && e.Endpoint != b {
+				t.Fatalf("%v is not the certificate error that is wanted: %+v", err, e)
+			}
+			if !c.is(err) {
+				t.Errorf("%v does not wrap what TLS said", err)
+			}
+			u, ok := errors.AsType[*UnavailableError](err)
+			if !ok || errors.Is(err, ErrOutcomeUnknown) || u.Ended != nil || len(u.Tried) != 2 {
+				t.Errorf("%+v, want both endpoints tried and nothing done", u)
+			}
+			if want := e.Endpoint + ": " + c.text; !strings.HasPrefix(e.Error(), want) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q in %q, want %q", e, err, want)
+			}
+			if status.Code(e) != codes.Unavailable {
+				t.Errorf("to gRPC it is %s", status.Code(e))
+			}
+		})
+	}
+}
+
+func as[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// One endpoint with a good certificate is enough, whichever is asked first.
+func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	later := time.Now().Add(time.Hour)
+	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
+	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
+	for _, endpoints := range [][]string{{wrong, good}, {good, wrong}} {
+		c := dialTLS(t, TLS{CA: ours.file}, endpoints...)
+		p, err := c.Semaphore("free").TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Refresh(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := p.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An endpoint at which nobody listens may come back: the call goes on, and its error names the certificate of the other all the same.
+func TestCertificateError_BesideAnOutage_IsFoundAtTheEndOfTheContext(t *testing.T) {
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
+	c := dialTLS(t, TLS{CA: ours.file}, wrong, "127.0.0.1:1")
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err := c.Semaphore("free").TryAcquire(ctx)
+	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want the certificate of %s at the end of the context", err, wrong)
+	}
+}
+
+// A client that has got through before rides out a certificate that was replaced by a wrong one, as any outage, and a release with it.
+func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	later := time.Now().Add(time.Hour)
+	good, wrong := ours.sign("127.0.0.1", later), strangers.sign("127.0.0.1", later)
+	var mu sync.Mutex
+	present, handshakes := &good, 0
+	var mended chan struct{}
+	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if handshakes++; present == &wrong && handshakes >= 3 { // somebody mends it after some attempts
+			present = &good
+			close(mended)
+		}
+		return present, nil
+	}}
+	accepted := make(chan net.Conn, 16)
+	server := &benchServer{}
+	address := serveTLS(t, config, server)
+	c, err := Dial(t.Context(), []string{address}, WithTLS(TLS{CA: ours.file}), WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", a)
+		if err == nil {
+			accepted <- conn
+		}
+		return conn, err
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p, err := c.Semaphore("free").TryAcquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	present, handshakes, mended = &wrong, 0, make(chan struct{})
+	mu.Unlock()
+	(<-accepted).Close()
+	if err := p.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-mended
+}
+
+func TestMembers_CertificateOfOne_IsItsError(t *testing.T) {
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	later := time.Now().Add(time.Hour)
+	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
+	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
+	c := dialTLS(t, TLS{CA: ours.file}, good, wrong)
+	_, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
+	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong {
+		t.Errorf("%v, want the certificate of %s", err, wrong)
+	}
+}

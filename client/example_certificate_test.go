@@ -1,0 +1,43 @@
+package client_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// A client whose certificates fit no server hears so from its first call, which does not wait for its context to end.
+func ExampleCertificateError() {
+	ctx := context.Background()
+	stranger := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is signed by an authority that nobody knows
+	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
+	stranger.EnableHTTP2 = true
+	stranger.StartTLS()
+	defer stranger.Close()
+	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // authorities of the system
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+
+	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
+	if e, ok := errors.AsType[*client.CertificateError](err); ok {
+		fmt.Println("at the endpoint:", e.Endpoint == stranger.Listener.Addr().String())
+		fmt.Println("the server refused ours:", e.ByServer)
+		_, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err)
+		fmt.Println("its authority is unknown:", unknown)
+	}
+	fmt.Println("nothing was done:", errors.Is(err, client.ErrUnavailable) && !errors.Is(err, client.ErrOutcomeUnknown))
+	// Output:
+	// at the endpoint: true
+	// the server refused ours: false
+	// its authority is unknown: true
+	// nothing was done: true
+}

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
 )
 
 // contents are what a log's file must give back.
@@ -193,6 +195,69 @@ func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
 	}
 	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("open: %v", err)
+	}
+}
+
+// What bbolt's own tools leave behind is whole, but for a list that this program would have to believe.
+func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
+	dir := filled(t, 100)
+	other, err := bbolt.Open(filepath.Join(dir, RaftFile), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "free pages") {
+		t.Errorf("open: %v", err)
+	}
+}
+
+func TestOpen_InUse_IsNoDamage(t *testing.T) {
+	dir := filled(t, 50)
+	b, err := openBolt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for name, open := range map[string]func() error{
+		"a server": func() error { _, err := openBolt(dir); return err },
+		"recover":  func() error { _, err := OpenOld(dir); return err },
+	} {
+		if err := open(); err == nil || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "another process has it open") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// reader notes the most that was read at once.
+type reader struct {
+	*bytes.Reader
+	most int
+}
+
+func (r *reader) ReadAt(p []byte, at int64) (int, error) {
+	r.most = max(r.most, len(p))
+	return r.Reader.ReadAt(p, at)
+}
+
+// A page that says that it is half of a file of a gigabyte must not take the memory of the machine before it is refused.
+func TestWalk_PageThatSaysItIsLong_IsNotRead(t *testing.T) {
+	whole := mustRead(t, filepath.Join(filled(t, 300), RaftFile))
+	size, refused := os.Getpagesize(), 0
+	for at := 2 * size; at < len(whole); at += size {
+		data := bytes.Clone(whole)
+		data[at+12] = 9 // pages more
+		r := &reader{Reader: bytes.NewReader(data)}
+		if err := walk(r, func(_, _, _ []byte) error { return nil }); err != nil {
+			refused++
+		}
+		if r.most > size {
+			t.Errorf("page %d: %d bytes were read at once", at/size, r.most)
+		}
+	}
+	if refused == 0 {
+		t.Error("none was refused")
 	}
 }
 

@@ -167,7 +167,9 @@ func open(path string, readOnly bool) (b *Bolt, err error) {
 			ReadOnly: readOnly, Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
 		})
 		switch {
-		case errors.Is(err, berrors.ErrTimeout), is[syscall.Errno](err): // the system's word, which is no word on what is in it
+		case errors.Is(err, berrors.ErrTimeout):
+			return fmt.Errorf("another process has it open: stop that first, it may be a server or a tool of bbolt (%w)", err)
+		case is[syscall.Errno](err): // the system's word, which is no word on what is in it
 			return err
 		case err != nil:
 			return damaged("%w", err)

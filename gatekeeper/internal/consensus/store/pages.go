@@ -33,7 +33,10 @@ type pages struct {
 	found func(bucket, key, value []byte) error
 }
 
-type meta struct{ pageSize, root, end, txid uint64 }
+type meta struct{ pageSize, root, free, end, txid uint64 }
+
+// noFreelist stands in a header for the list of free pages, which is not written.
+const noFreelist = math.MaxUint64
 
 // readMeta reads the header at an offset. bbolt keeps two, writes the older one when everything else of a write is on disk, and takes
 // the older one when the newer one is broken. A crash breaks none: the header lies in the first 80 bytes of its page, so in one
@@ -51,7 +54,7 @@ func readMeta(file io.ReaderAt, at int64) (meta, error) {
 		return meta{}, fmt.Errorf("the header at byte %d is broken", at)
 	}
 	return meta{
-		pageSize: uint64(binary.NativeEndian.Uint32(b[8:])), root: binary.NativeEndian.Uint64(b[16:]),
+		pageSize: uint64(binary.NativeEndian.Uint32(b[8:])), root: binary.NativeEndian.Uint64(b[16:]), free: binary.NativeEndian.Uint64(b[32:]),
 		end: binary.NativeEndian.Uint64(b[40:]), txid: binary.NativeEndian.Uint64(b[48:]),
 	}, nil
 }
@@ -75,6 +78,9 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 	if a.txid != b.txid+1 {
 		return fmt.Errorf("its headers are of writes %d and %d", a.txid, b.txid)
 	}
+	if a.free != noFreelist {
+		return errors.New("it has a list of free pages, which this program never writes: another one wrote to it")
+	}
 	p := &pages{file: file, size: a.pageSize, end: a.end, seen: make(map[uint64]bool), found: found}
 	return p.tree(nil, a.root, nil, nil, 0)
 }
@@ -92,12 +98,12 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	if id < 2 || id >= p.end {
 		return nil, fmt.Errorf("it refers to page %d of %d", id, p.end)
 	}
-	head := make([]byte, pageHead)
-	if _, err := p.file.ReadAt(head, int64(id*p.size)); err != nil {
+	page := make([]byte, p.size)
+	if _, err := p.file.ReadAt(page, int64(id*p.size)); err != nil {
 		return nil, fmt.Errorf("page %d: %w", id, err)
 	}
-	more := uint64(binary.NativeEndian.Uint32(head[12:]))
-	if got := binary.NativeEndian.Uint64(head); got != id || id+more >= p.end {
+	more := uint64(binary.NativeEndian.Uint32(page[12:]))
+	if got := binary.NativeEndian.Uint64(page); got != id || id+more >= p.end || more > 0 && p.promised(page) != more+1 {
 		return nil, fmt.Errorf("page %d says that it is %d, with %d more", id, got, more)
 	}
 	for i := id; i <= id+more; i++ {
@@ -106,9 +112,11 @@ func (p *pages) read(id uint64) ([]byte, error) {
 		}
 		p.seen[i] = true
 	}
-	page := make([]byte, (more+1)*p.size)
-	if _, err := p.file.ReadAt(page, int64(id*p.size)); err != nil {
-		return nil, fmt.Errorf("page %d: %w", id, err)
+	if more > 0 {
+		page = make([]byte, (more+1)*p.size)
+		if _, err := p.file.ReadAt(page, int64(id*p.size)); err != nil {
+			return nil, fmt.Errorf("page %d: %w", id, err)
+		}
 	}
 	used, err := layout(page)
 	if err != nil {
@@ -118,6 +126,17 @@ func (p *pages) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("page %d has %d bytes on %d pages", id, used, more+1)
 	}
 	return page, nil
+}
+
+// promised is how many pages the last element of a page ends on, so that a page that is said to be half the file is not read. bbolt
+// splits pages such that the heads of the elements are all on the first.
+func (p *pages) promised(page []byte) uint64 {
+	n := count(page)
+	if n == 0 || pageHead+uint64(n)*elementSize > p.size {
+		return 0
+	}
+	start, key, value := elementAt(page, n-1)
+	return (start + key + value + p.size - 1) / p.size
 }
 
 // element is one of a page: of a leaf with a value, of a branch with a child.

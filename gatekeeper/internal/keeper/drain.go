@@ -36,9 +36,9 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit, cause semaphor
 	return left
 }
 
-// whyStop is what the holder of a permit is told that must stop: the reason of the person who caused it, if one was given.
+// whyStop is what the holder of a permit is told that must stop, beside the cause: the reason of the person who caused it, if one was given.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
-	reason := ""
+	reason := "" // it does not repeat the cause, which whoever shows it says in words of his own
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
 		for _, c := range k.patterns.catching(state, p.Identity) {
@@ -48,8 +48,10 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 		reason = sd.Pause.Reason
 	case cause == semaphore.StopNoLongerAdmitted && sd != nil:
 		reason = sd.Reason
+	case cause == semaphore.StopHeldTooLong:
+		return "max_hold is over"
 	case cause == p.Stop:
 		reason = p.StopReason
 	}
-	return cmp.Or(reason, "the permit must stop: "+cause.String())
+	return cmp.Or(reason, "no reason was given")
 }

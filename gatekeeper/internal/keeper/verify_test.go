@@ -86,13 +86,13 @@ func TestVerify_ToldToStop_IsValidAndSaysWhy(t *testing.T) {
 		}, semaphore.StopRevoked, "it hangs"},
 		"edited": {func(w *world, _ *semaphore.Permit) {
 			w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "other" })
-		}, semaphore.StopNoLongerAdmitted, "no longer admitted"},
-		"deleted": {func(w *world, _ *semaphore.Permit) { w.delete("job") }, semaphore.StopNoLongerAdmitted, "no longer admitted"},
+		}, semaphore.StopNoLongerAdmitted, "no reason was given"},
+		"deleted": {func(w *world, _ *semaphore.Permit) { w.delete("job") }, semaphore.StopNoLongerAdmitted, "no reason was given"},
 		"held too long": {func(w *world, p *semaphore.Permit) {
 			w.sleep(40 * time.Second)
 			w.wantStatus(p.Token, StatusRefreshed)
 			w.sleep(40 * time.Second)
-		}, semaphore.StopHeldTooLong, "held too long"},
+		}, semaphore.StopHeldTooLong, "max_hold is over"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

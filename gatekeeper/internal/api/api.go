@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -34,6 +35,8 @@ type Config struct {
 	Started time.Time
 	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
 	Poll time.Duration
+	// Admission says which calls are taken on; optional, the default limits.
+	Admission *admission.Control
 	// Metrics and Logger are optional.
 	Metrics Metrics
 	Logger  *slog.Logger
@@ -49,6 +52,8 @@ type API struct {
 	forward *forwarder
 	health  *health.Server
 
+	overloads overloads
+
 	draining context.Context    //nolint:containedctx // ends with the first call of Drain
 	drain    context.CancelFunc // idempotent
 	closed   chan struct{}
@@ -61,6 +66,9 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = DefaultPoll
+	}
+	if cfg.Admission == nil {
+		cfg.Admission = admission.New(admission.NewLimits(admission.DefaultWorking))
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = noMetrics{}

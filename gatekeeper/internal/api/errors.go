@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
@@ -58,7 +60,8 @@ const (
 	reasonInternal         = "INTERNAL"
 )
 
-// overloadRetry is when a caller that was refused for too many waiting commands may try again.
+// overloadRetry is the least, and half of the most, that a caller is told to wait who was refused because there is too much to do. The
+// least lets what is in work end; the spread keeps those that were refused together from coming back together.
 const overloadRetry = 250 * time.Millisecond
 
 // rule is one line of the table: errors that match become a status of that code and reason.
@@ -103,6 +106,10 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},
 	{"consensus.ErrClosed", codes.Unavailable, reasonShuttingDown, is(consensus.ErrClosed), nil},
 	{"consensus.ErrNotConfirmed", codes.Unavailable, reasonNotConfirmed, is(consensus.ErrNotConfirmed), nil},
+	// To clients both say the same: nothing was done, come again later.
+	{"admission.OverloadedError", codes.ResourceExhausted, reasonNotAppended, as(func(e *admission.OverloadedError) map[string]string {
+		return map[string]string{"limit": strconv.Itoa(e.Limit), "of": e.Scope.String(), "kind": e.Kind.String()}
+	}), retryLater},
 	{"batcher.ErrOverloaded", codes.ResourceExhausted, reasonNotAppended, is(batcher.ErrOverloaded), retryLater},
 	{"consensus.ErrNotAppended", codes.Unavailable, reasonNotAppended, is(consensus.ErrNotAppended), nil},
 
@@ -244,7 +251,7 @@ func badRequest(err error) []protoadapt.MessageV1 {
 }
 
 func retryLater(error) []protoadapt.MessageV1 {
-	return []protoadapt.MessageV1{&errdetails.RetryInfo{RetryDelay: durationpb.New(overloadRetry)}}
+	return []protoadapt.MessageV1{&errdetails.RetryInfo{RetryDelay: durationpb.New(overloadRetry + rand.N(overloadRetry))}}
 }
 
 // hint tells a client where to go.

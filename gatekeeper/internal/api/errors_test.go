@@ -12,12 +12,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
@@ -57,6 +59,7 @@ func errorCases() []errorCase {
 		{"api.ErrShuttingDown", ErrShuttingDown, codes.Unavailable, "SHUTTING_DOWN", nil},
 		{"consensus.ErrClosed", consensus.ErrClosed, codes.Unavailable, "SHUTTING_DOWN", nil},
 		{"consensus.ErrNotConfirmed", consensus.ErrNotConfirmed, codes.Unavailable, "NOT_CONFIRMED", nil},
+		{"admission.OverloadedError", &admission.OverloadedError{Kind: admission.Ordinary, Scope: admission.Connection, Limit: 7}, codes.ResourceExhausted, "NOT_APPENDED", map[string]string{"limit": "7", "of": "connection", "kind": "ordinary"}},
 		{"batcher.ErrOverloaded", batcher.ErrOverloaded, codes.ResourceExhausted, "NOT_APPENDED", nil},
 		{"consensus.ErrNotAppended", consensus.ErrNotAppended, codes.Unavailable, "NOT_APPENDED", nil},
 		{"keeper.ErrRevisionChanged", &keeper.RevisionChangedError{Semaphore: "s", Expected: 1, Current: 2}, codes.Aborted, "REVISION_CHANGED", map[string]string{"semaphore": "s", "expected": "1", "current": "2"}},
@@ -130,15 +133,21 @@ func TestToStatus_Details_SayMore(t *testing.T) {
 	if len(violations) != 1 || violations[0].GetField() != "f" || violations[0].GetDescription() != "must be w" {
 		t.Errorf("got violations %v", violations)
 	}
-	retry := false
-	for _, d := range status.Convert(toStatus(batcher.ErrOverloaded)).Details() {
-		if info, ok := d.(*errdetails.RetryInfo); ok {
-			retry = info.GetRetryDelay().AsDuration() == overloadRetry
+	for _, err := range []error{batcher.ErrOverloaded, &admission.OverloadedError{}} {
+		if after := retryAfter(toStatus(err)); after < overloadRetry || after >= 2*overloadRetry {
+			t.Errorf("%v: to be tried again after %v", err, after)
 		}
 	}
-	if !retry {
-		t.Error("an overload does not say when to retry")
+}
+
+// retryAfter is when an error says that a call can be made again; 0 when it does not.
+func retryAfter(err error) time.Duration {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.RetryInfo); ok {
+			return info.GetRetryDelay().AsDuration()
+		}
 	}
+	return 0
 }
 
 // unlisted are errors that need no line of their own, and why.
@@ -177,7 +186,7 @@ func unlisted() map[string]string {
 func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
-		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher",
+		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
 		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "plan": "../plan", "agenda": "../agenda", "api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {

@@ -22,10 +22,10 @@ import (
 )
 
 // pair opens a leader, gk1, and a follower of it, gk2.
-func pair(t *testing.T) (leader, follower *gate) {
+func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 	t.Helper()
-	leader = open(t)
-	follower = open(t, func(c *Config) { c.ID = "gk2" })
+	leader = open(t, change...)
+	follower = open(t, append(change, func(c *Config) { c.ID = "gk2" })...)
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: leader.address, Term: 1})
 	follower.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 		t.Error("the follower answered")

@@ -25,17 +25,22 @@ func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, ha
 // stream is what every stream passes. Its context ends with the draining of the server too.
 func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	began := time.Now()
+	call, err := a.admit(ss.Context(), kindOf(info.FullMethod))
+	if err != nil {
+		return a.ended(ss.Context(), info.FullMethod, began, err)
+	}
+	defer call.End()
 	a.cfg.Metrics.StreamOpened(info.FullMethod)
 	defer a.cfg.Metrics.StreamClosed(info.FullMethod)
 
 	ctx, cancel := context.WithCancelCause(ss.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(a.draining, func() { cancel(ErrShuttingDown) })()
-	_, err := a.caught(ctx, info.FullMethod, func() (any, error) {
+	_, err = a.caught(ctx, info.FullMethod, func() (any, error) {
 		if a.draining.Err() != nil {
 			return nil, ErrShuttingDown
 		}
-		return nil, a.forward.stream(srv, &receiving{ServerStream: ss, ctx: ctx}, info, handler)
+		return nil, a.forward.stream(srv, &receiving{ServerStream: ss, ctx: ctx, api: a, call: call}, info, handler)
 	})
 	if cut(ctx, err) {
 		err = ErrShuttingDown

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
 // Left to itself gRPC answers a message with a string that is not UTF-8 by INTERNAL, which blames the server, and names no
@@ -100,28 +102,58 @@ func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field,
 	return "", ""
 }
 
-// receiving is a stream whose messages are received as above.
+// receiving is a stream whose messages are received as above. It is in work from its first message to its first answer.
 type receiving struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // a stream's context is asked of the stream
+	ctx  context.Context //nolint:containedctx // a stream's context is asked of the stream
+	api  *API
+	call *admission.Call
+
+	received bool // only the receiver touches it
+	answered bool // only the sender touches it
 }
 
 func (s *receiving) Context() context.Context { return s.ctx }
 
-func (s *receiving) RecvMsg(m any) error { return receive(s.ServerStream.RecvMsg, m) }
+func (s *receiving) RecvMsg(m any) error {
+	err := receive(s.ServerStream.RecvMsg, m)
+	if err != nil || s.received {
+		return err
+	}
+	s.received = true
+	return s.api.work(s.ctx, s.call, m)
+}
 
-// describe returns the description of a service whose unary requests are received as above. Streams are wrapped by the
-// interceptor.
+func (s *receiving) SendMsg(m any) error {
+	if !s.answered {
+		s.answered = true
+		s.call.Wait()
+	}
+	return s.ServerStream.SendMsg(m)
+}
+
+// describe returns the description of a service whose unary requests are admitted, and received as above. Streams are wrapped by
+// the interceptor, which for unary requests comes too late: after the message was read.
 func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d := *service
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
 	for i, m := range service.Methods {
 		name := "/" + service.ServiceName + "/" + m.MethodName
+		kind := kindOf(name)
 		d.Methods[i] = m
 		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
 			began := time.Now()
+			call, err := a.admit(ctx, kind)
+			if err != nil {
+				return nil, a.ended(ctx, name, began, err)
+			}
+			defer call.End()
 			receiving := func(message any) error {
-				if err := receive(dec, message); err != nil {
+				err := receive(dec, message)
+				if err == nil {
+					err = a.work(ctx, call, message)
+				}
+				if err != nil {
 					return a.ended(ctx, name, began, err) // it never comes to the interceptor
 				}
 				return nil

@@ -1,0 +1,365 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// small are limits that a test can reach: 8 ordinary calls, of which one connection or identity has 2, and 4 turns.
+func small() Limits {
+	l := NewLimits(8)
+	l.Open = 30
+	return l
+}
+
+// work opens a call and begins its work.
+func work(t *testing.T, c *Control, k Kind, connection any, acquirer string) (*Call, error) {
+	t.Helper()
+	call, err := c.Open(k, connection)
+	if err != nil {
+		return nil, err
+	}
+	var identity Identity
+	if acquirer != "" {
+		identity = Identity{"g", acquirer}
+	}
+	if err := call.Work(t.Context(), identity); err != nil {
+		call.End()
+		return nil, err
+	}
+	return call, nil
+}
+
+func mustWork(t *testing.T, c *Control, k Kind, connection any, acquirer string) *Call {
+	t.Helper()
+	call, err := work(t, c, k, connection, acquirer)
+	if err != nil {
+		t.Fatalf("%v call of %v and %q: %v", k, connection, acquirer, err)
+	}
+	return call
+}
+
+// wantRefused checks that a call was refused for that reason.
+func wantRefused(t *testing.T, err error, scope Scope, open bool, limit int) {
+	t.Helper()
+	e, ok := errors.AsType[*OverloadedError](err)
+	if !ok || e.Scope != scope || e.Open != open || e.Limit != limit {
+		t.Fatalf("got %v, want a refusal for the limit %d of the %v", err, limit, scope)
+	}
+}
+
+// wantEmpty checks that nothing is counted any more, and nobody remembered.
+func wantEmpty(t *testing.T, c *Control) {
+	t.Helper()
+	if c.all != (tally{}) || len(c.connections) != 0 || len(c.identities) != 0 || len(c.turns) != 0 {
+		t.Errorf("left behind: %+v, %d connections, %d identities, %d turns", c.all, len(c.connections), len(c.identities), len(c.turns))
+	}
+}
+
+func TestWork_BeyondTheLimit_IsRefused_AndLetInAgainAfterAnEnd(t *testing.T) {
+	c := New(small())
+	var calls []*Call
+	for i := range 8 {
+		calls = append(calls, mustWork(t, c, Ordinary, i, fmt.Sprint(i)))
+	}
+	_, err := work(t, c, Ordinary, "another", "another")
+	wantRefused(t, err, Server, false, 8)
+	if n := c.Refused(Ordinary, Server); n != 1 {
+		t.Errorf("%d refusals counted, want 1", n)
+	}
+	calls[3].End()
+	calls[3] = mustWork(t, c, Ordinary, "another", "another")
+	if n := c.InWork(Ordinary); n != 8 {
+		t.Errorf("%d in work, want 8", n)
+	}
+	for _, call := range calls {
+		call.End()
+	}
+	wantEmpty(t, c)
+}
+
+func TestWork_OneConnection_HasAPart_OthersHaveTheRest(t *testing.T) {
+	c := New(small())
+	defer mustWork(t, c, Ordinary, "runaway", "a").End()
+	defer mustWork(t, c, Ordinary, "runaway", "b").End()
+	_, err := work(t, c, Ordinary, "runaway", "c")
+	wantRefused(t, err, Connection, false, 2)
+	for i := range 6 {
+		defer mustWork(t, c, Ordinary, i, fmt.Sprint(i)).End()
+	}
+}
+
+func TestWork_OneIdentity_HasAPart_OnWhateverConnections(t *testing.T) {
+	c := New(small())
+	defer mustWork(t, c, Ordinary, 1, "runaway").End()
+	defer mustWork(t, c, Ordinary, nil, "runaway").End() // by another member
+	_, err := work(t, c, Ordinary, 3, "runaway")
+	wantRefused(t, err, OneIdentity, false, 2)
+	defer mustWork(t, c, Ordinary, 3, "other").End()
+}
+
+func TestWork_ConnectionOfAMember_HasNoPart(t *testing.T) {
+	c := New(small())
+	for i := range 8 {
+		defer mustWork(t, c, Ordinary, nil, fmt.Sprint(i)).End()
+	}
+	_, err := work(t, c, Ordinary, nil, "one more")
+	wantRefused(t, err, Server, false, 8)
+}
+
+func TestKinds_AFloodOfOne_LeavesTheOthersAlone(t *testing.T) {
+	for _, flooded := range Kinds() {
+		c := New(small())
+		for i := range c.limits.Working[flooded] {
+			defer mustWork(t, c, flooded, i, fmt.Sprint(i)).End()
+		}
+		for _, k := range append(Kinds(), Vital) {
+			if k != flooded {
+				mustWork(t, c, k, "another", "another").End()
+			}
+		}
+	}
+}
+
+func TestVital_IsLetInWhateverElseIs_AndNotCounted(t *testing.T) {
+	c := New(small())
+	for i := range c.limits.Open {
+		call, err := c.Open(Ordinary, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer call.End()
+	}
+	_, err := c.Open(Ordinary, "another")
+	wantRefused(t, err, Server, true, 30)
+	for range 100 {
+		defer mustWork(t, c, Vital, "one", "one").End()
+	}
+	if n := c.IsOpen(); n != 30 {
+		t.Errorf("%d open, want 30", n)
+	}
+}
+
+func TestOpen_OneConnectionAndOneIdentity_HaveAPart(t *testing.T) {
+	c := New(small())
+	for range 20 { // calls whose message does not come
+		call, err := c.Open(Ordinary, "silent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer call.End()
+	}
+	_, err := c.Open(Ordinary, "silent")
+	wantRefused(t, err, Connection, true, 20)
+	mustWork(t, c, Ordinary, "another", "a").End()
+
+	c = New(small())
+	for i := range 20 {
+		w := mustWork(t, c, Waiting, i, "one")
+		defer w.End()
+		w.Wait()
+	}
+	_, err = work(t, c, Waiting, "another", "one")
+	wantRefused(t, err, OneIdentity, true, 20)
+	defer mustWork(t, c, Waiting, "another", "two").End()
+}
+
+func TestWaiting_CallsThatWait_AreNotInWork(t *testing.T) {
+	c := New(small())
+	for range 20 { // of one client, many more than it may have in work
+		w := mustWork(t, c, Waiting, "one", "one")
+		defer w.End()
+		w.Wait()
+		w.Wait() // told twice is as told once
+	}
+	if n, open := c.InWork(Waiting), c.IsOpen(); n != 0 || open != 20 {
+		t.Errorf("%d in work and %d open, want 0 and 20", n, open)
+	}
+}
+
+func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(small())
+		var working []*Call
+		for i := range 4 {
+			working = append(working, mustWork(t, c, Waiting, i, ""))
+		}
+		begun := make(chan int, 3)
+		calls := make([]*Call, 3)
+		for i := range calls {
+			calls[i], _ = c.Open(Waiting, "late")
+			go func() {
+				if err := calls[i].Work(t.Context(), Identity{}); err == nil {
+					begun <- i
+				}
+			}()
+			synctest.Wait()
+		}
+		for i := range calls {
+			if len(begun) != 0 {
+				t.Fatal("a call began out of its turn")
+			}
+			if i%2 == 0 {
+				working[i].Wait()
+			} else {
+				working[i].End()
+			}
+			synctest.Wait()
+			if next := <-begun; next != i {
+				t.Fatalf("call %d began, it was the turn of %d", next, i)
+			}
+		}
+		if n := c.InWork(Waiting); n != 4 {
+			t.Errorf("%d in work, want 4", n)
+		}
+		for _, call := range calls {
+			call.End()
+		}
+		working[0].End()
+		working[2].End()
+		working[3].End()
+		wantEmpty(t, c)
+	})
+}
+
+func TestWaiting_ContextEndsBeforeItsTurn(t *testing.T) {
+	c := New(small())
+	for i := range 4 {
+		defer mustWork(t, c, Waiting, i, "").End()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	call, err := c.Open(Waiting, "late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := call.Work(ctx, Identity{"g", "a"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	call.End()
+	if n, turns := c.InWork(Waiting), len(c.turns); n != 4 || turns != 4 {
+		t.Errorf("%d in work and %d turns, want 4", n, turns)
+	}
+}
+
+// A stream's message is read by another goroutine than the one that ends the call.
+func TestWork_AfterTheEnd_BeginsNothing(t *testing.T) {
+	c := New(small())
+	for _, k := range []Kind{Ordinary, Waiting} {
+		call, err := c.Open(k, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.End()
+		if err := call.Work(t.Context(), Identity{"g", "a"}); err == nil {
+			t.Errorf("a %v call began after its end", k)
+		}
+		call.Wait()
+	}
+	wantEmpty(t, c)
+}
+
+// TestControl_UnderManyCallers_NeverExceedsALimit lets callers do as they like and looks at the counts at each step.
+func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
+	c := New(small())
+	check := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		over := c.all.open > c.limits.Open
+		for _, k := range Kinds() {
+			over = over || c.all.working[k] > c.limits.Working[k] || c.all.working[k] < 0
+			for _, t := range c.connections {
+				over = over || t.open > c.limits.openOf() || k != Waiting && t.working[k] > c.limits.workingOf(k)
+			}
+			for _, t := range c.identities {
+				over = over || t.open > c.limits.openOf() || k != Waiting && t.working[k] > c.limits.workingOf(k)
+			}
+		}
+		if over {
+			t.Errorf("over the limits: %+v", c.all)
+		}
+	}
+	var wg sync.WaitGroup
+	for seed := range uint64(40) {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(1, seed))
+			for range 500 {
+				k := Kinds()[random.IntN(len(Kinds()))]
+				var connection any
+				if random.IntN(4) > 0 {
+					connection = random.IntN(5)
+				}
+				call, err := work(t, c, k, connection, fmt.Sprint(random.IntN(5)))
+				check()
+				if err != nil {
+					continue
+				}
+				if random.IntN(2) == 0 {
+					call.Wait()
+				}
+				check()
+				call.End()
+			}
+		})
+	}
+	wg.Wait()
+	wantEmpty(t, c)
+}
+
+func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
+	for _, working := range []int{1, 16, DefaultWorking} {
+		l := NewLimits(working)
+		if l.openOf() < 10_000 {
+			t.Errorf("with %d calls in work one client may wait %d times", working, l.openOf())
+		}
+		for _, k := range Kinds() {
+			if l.Working[k] < 1 || l.workingOf(k) < 1 {
+				t.Errorf("with %d calls in work there are %d of kind %v, and %d of one connection", working, l.Working[k], k, l.workingOf(k))
+			}
+		}
+	}
+}
+
+func TestOverloadedError_SaysWhatIsTooMuch(t *testing.T) {
+	for e, says := range map[OverloadedError]string{
+		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in work",
+		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in work",
+		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 calls open",
+	} {
+		if text := e.Error(); !strings.Contains(text, says) || !strings.Contains(text, "nothing was done") {
+			t.Errorf("it says %q", text)
+		}
+	}
+}
+
+// BenchmarkCall is what a call of a client costs here.
+func BenchmarkCall(b *testing.B) {
+	c := New(NewLimits(DefaultWorking))
+	connection := any(new(int))
+	identity := Identity{"default", "host-0123"}
+	ctx := b.Context()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			call, err := c.Open(Ordinary, connection)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			if err := call.Work(ctx, identity); err != nil {
+				b.Error(err)
+			}
+			call.End()
+		}
+	})
+}

@@ -1,0 +1,323 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// working are limits of that many ordinary calls in work.
+func working(n int) func(*Config) {
+	return func(c *Config) { c.Admission = admission.New(admission.NewLimits(n)) }
+}
+
+// stuck makes every TryAcquire of a gate stay in work until release is called, and says of each on begun.
+func stuck(g *gate) (begun chan string, release func()) {
+	begun, held := make(chan string, 1000), make(chan struct{})
+	g.keeper.tryAcquire = func(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+		begun <- c.Identity.Acquirer
+		select {
+		case <-held:
+			return keeper.Answer{Outcome: semaphore.Denied, Denial: new(keeper.Denial)}, nil
+		case <-ctx.Done():
+			return keeper.Answer{}, ctx.Err()
+		}
+	}
+	return begun, sync.OnceFunc(func() { close(held) })
+}
+
+func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
+	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
+}
+
+// occupy has n calls in work, each of an identity of its own, over as many connections as it takes. end lets them end and checks that they
+// were answered.
+func occupy(t *testing.T, g *gate, n, each int) (end func()) {
+	t.Helper()
+	begun, release := stuck(g)
+	c := ctx(t)
+	answers := make(chan error, n)
+	var permits gatekeeperv1.PermitServiceClient
+	for i := range n {
+		if i%each == 0 {
+			permits = gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
+		}
+		go func(permits gatekeeperv1.PermitServiceClient) {
+			_, err := permits.TryAcquire(c, request(fmt.Sprint("holder", i)))
+			answers <- err
+		}(permits)
+	}
+	for range n {
+		receiveFrom(t, begun)
+	}
+	return func() {
+		t.Helper()
+		release()
+		for range n {
+			if err := receiveFrom(t, answers); err != nil {
+				t.Errorf("a call that was let in: %v", err)
+			}
+		}
+	}
+}
+
+// wantOverloaded checks that a call was refused with a hint when to come again.
+func wantOverloaded(t *testing.T, err error, of string) {
+	t.Helper()
+	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != of {
+		t.Fatalf("refused for the limit of the %s, want of the %s: %v", got, of, err)
+	}
+	if retryAfter(err) <= 0 {
+		t.Errorf("it does not say when to try again: %v", err)
+	}
+}
+
+func TestOverload_IsRefusedWithAHint_VitalCallsAreServed_AndItRecovers(t *testing.T) {
+	g := open(t, working(16))
+	end := occupy(t, g, 16, 4)
+
+	_, err := g.permits.TryAcquire(ctx(t), request("another"))
+	wantOverloaded(t, err, "server")
+
+	// Live permits are kept and ended, and the server tells how it is.
+	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed}}, nil
+	}
+	g.keeper.release = func(uint64, semaphore.JobEnd) (fsm.ReleaseResult, error) { return fsm.ReleaseResult{}, nil }
+	g.keeper.cancel = func(string, semaphore.Identity, string) (fsm.CancelResult, error) { return fsm.CancelResult{}, nil }
+	one := &gatekeeperv1.TokenRefresh{Token: 1, Duration: durationpb.New(time.Minute)}
+	stream, _ := keepAliveOn(t, g.permits, g)
+	if err := stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{one}}); err != nil {
+		t.Fatal(err)
+	}
+	_, kept := stream.Recv()
+	_, refreshed := g.permits.Refresh(ctx(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
+	_, released := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 1})
+	_, cancelled := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
+	_, told := g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest))
+	_, healthy := healthpb.NewHealthClient(g.conn).Check(ctx(t), new(healthpb.HealthCheckRequest))
+	if err := errors.Join(kept, refreshed, released, cancelled, told, healthy); err != nil {
+		t.Errorf("a vital call: %v", err)
+	}
+	// So are an operator and whoever looks.
+	_, created := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
+	_, listed := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
+	if err := errors.Join(created, listed); err != nil {
+		t.Errorf("an operator's call: %v", err)
+	}
+
+	end()
+	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
+		t.Errorf("after the overload: %v", err)
+	}
+}
+
+func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
+	g := open(t, working(16))
+	end := occupy(t, g, 4, 4)
+	defer end()
+	// The calls of occupy are on one connection of its own: this guards connectionOf, which rests on gRPC's having one peer for each.
+	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
+	c := ctx(t)
+	for i := range 4 {
+		go func() { _, _ = runaway.TryAcquire(c, request(fmt.Sprint("runaway", i))) }()
+	}
+	eventually(t, "eight calls in work", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 8 })
+	_, err := runaway.TryAcquire(ctx(t), request("another"))
+	wantOverloaded(t, err, "connection")
+	refusedBefore := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection)
+	go func() { _, _ = g.permits.TryAcquire(c, request("another")) }()
+	eventually(t, "a call of another connection is in work", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 9 })
+	if n := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection); n != refusedBefore {
+		t.Errorf("%d refusals, want %d", n, refusedBefore)
+	}
+}
+
+func TestOverload_RunawayIdentity_IsRefused_OnEveryConnection(t *testing.T) {
+	g := open(t, working(16))
+	begun, release := stuck(g)
+	defer release()
+	c := ctx(t)
+	for range 4 {
+		permits := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
+		go func() { _, _ = permits.TryAcquire(c, request("runaway")) }()
+		receiveFrom(t, begun)
+	}
+	_, err := g.permits.TryAcquire(ctx(t), request("runaway"))
+	wantOverloaded(t, err, "identity")
+}
+
+// One connection of another member carries the calls of all of its clients.
+func TestOverload_ForwardedCalls_AreNotOneConnection_AndRefusalsComeThrough(t *testing.T) {
+	leader, follower := pair(t, working(16))
+	begun, release := stuck(leader)
+	defer release()
+	c := ctx(t)
+	answers := make(chan error, 16)
+	for i := range 16 { // a connection of its own for each: the follower, too, lets one of them have a part only
+		server := follower
+		if i < 2 {
+			server = leader
+		}
+		permits := gatekeeperv1.NewPermitServiceClient(dial(t, server.address, insecureCreds()))
+		go func() {
+			_, err := permits.TryAcquire(c, request(fmt.Sprint("far", i)))
+			answers <- err
+		}()
+	}
+	for range 16 {
+		receiveFrom(t, begun)
+	}
+	_, err := follower.permits.TryAcquire(ctx(t), request("another"))
+	wantOverloaded(t, err, "server")
+	release()
+	for range 16 {
+		if err := receiveFrom(t, answers); err != nil {
+			t.Errorf("a call that was passed on: %v", err)
+		}
+	}
+}
+
+// Those who wait are many, and each is told its place; they take nothing from those who ask.
+func TestWaiters_ManyMoreThanMayBeInWork_AllWait(t *testing.T) {
+	g := open(t, working(16))
+	g.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
+		if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
+			return keeper.Answer{}, err
+		}
+		<-ctx.Done()
+		return keeper.Answer{}, ctx.Err()
+	}
+	const waiters = 500
+	c := ctx(t)
+	var waiting sync.WaitGroup
+	for range waiters {
+		waiting.Go(func() {
+			stream, err := g.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			if err != nil {
+				t.Errorf("a waiter: %v", err)
+			}
+		})
+	}
+	waiting.Wait()
+	if open, inWork := g.api.cfg.Admission.IsOpen(), g.api.cfg.Admission.InWork(admission.Waiting); open != waiters || inWork != 0 {
+		t.Errorf("%d open and %d in work, want %d and none", open, inWork, waiters)
+	}
+	occupy(t, g, 16, 4)()
+}
+
+// A call whose message does not come is open. It is refused beyond the limit, and holds nothing back from others.
+func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
+	limits := admission.NewLimits(16)
+	limits.Open = 6
+	g := open(t, func(c *Config) { c.Admission = admission.New(limits) })
+	_, release := stuck(g)
+	release()
+	begin := func(conn *grpc.ClientConn) grpc.ClientStream {
+		s, err := conn.NewStream(ctx(t), &grpc.StreamDesc{ClientStreams: true}, gatekeeperv1.PermitService_TryAcquire_FullMethodName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	silent := dial(t, g.address, insecureCreds())
+	for range 4 {
+		begin(silent)
+	}
+	eventually(t, "four calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 4 })
+	wantOverloaded(t, begin(silent).RecvMsg(new(gatekeeperv1.TryAcquireResponse)), "connection")
+	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
+		t.Errorf("beside silent calls: %v", err)
+	}
+	silent.Close()
+	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+}
+
+func TestAdmission_IsGivenBack_HoweverACallEnds(t *testing.T) {
+	g := open(t, working(16))
+	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("a fault") }
+	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
+		panic("a fault")
+	}
+	for range 40 { // more than may be in work
+		_, err := g.permits.TryAcquire(ctx(t), plainRequest)
+		want(t, err, codes.Internal, "INTERNAL")
+		_, err = g.permits.TryAcquire(ctx(t), request(""))
+		want(t, err, codes.InvalidArgument, "INVALID_FIELD")
+		stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		want(t, err, codes.Internal, "INTERNAL")
+	}
+	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	for _, k := range admission.Kinds() {
+		if n := g.api.cfg.Admission.InWork(k); n != 0 {
+			t.Errorf("%d %v calls in work", n, k)
+		}
+	}
+}
+
+// Whoever adds a method is to think of what it is for: those that are never refused are listed here.
+func TestKindOf_VitalMethods_AreThese(t *testing.T) {
+	vital := map[string]bool{
+		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,
+		"/gatekeeper.v1.PermitService/Release": true, "/gatekeeper.v1.PermitService/Cancel": true,
+		"/gatekeeper.v1.ClusterService/GetStatus": true,
+	}
+	for _, service := range append(services(), &healthpb.Health_ServiceDesc, &reflectionpb.ServerReflection_ServiceDesc) {
+		for _, m := range service.Methods {
+			name := "/" + service.ServiceName + "/" + m.MethodName
+			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (kindOf(name) == admission.Vital) != expected {
+				t.Errorf("%s is %v", name, kindOf(name))
+			}
+			if kindOf(name) == admission.Waiting {
+				t.Errorf("%s waits, and is no stream", name)
+			}
+		}
+		for _, m := range service.Streams {
+			name := "/" + service.ServiceName + "/" + m.StreamName
+			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (kindOf(name) == admission.Vital) != expected {
+				t.Errorf("%s is %v", name, kindOf(name))
+			}
+		}
+	}
+}
+
+func TestOverload_IsLogged_Seldom(t *testing.T) {
+	var log bytes.Buffer
+	var o overloads
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	for range 100 {
+		o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7})
+	}
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in work") {
+		t.Errorf("logged:\n%s", text)
+	}
+	o.warned = o.warned.Add(-warnEvery)
+	o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7})
+	if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "refused=100") {
+		t.Errorf("logged:\n%s", text)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -18,6 +19,7 @@ const (
 	DefaultAPIAddress   = "127.0.0.1:7420"
 	DefaultPeerAddress  = "127.0.0.1:7421"
 	DefaultAdminAddress = "127.0.0.1:7423"
+	DefaultMaxCalls     = admission.DefaultWorking
 )
 
 // Config is what a server is to be. Only DataDir is required: with nothing else it is a single server on loopback.
@@ -59,6 +61,11 @@ type Config struct {
 	TLS TLS
 	// PeerTLS protects the connections between members, and both sides must show a certificate. The zero value is the same as TLS.
 	PeerTLS TLS
+
+	// MaxCalls is how many calls of clients this server works on at once, from 1 to 100 000; what comes beyond is refused at once, with
+	// RESOURCE_EXHAUSTED and when to try again. What keeps or ends live permits is never refused, and what waits in a queue is not
+	// counted. Other limits follow from it; see docs/reliability.md. Default DefaultMaxCalls.
+	MaxCalls int
 
 	// Definitions are declared when this server becomes the leader: what exists is left as it is, and what was deleted stays deleted.
 	Definitions []*gatekeeperv1.Definition
@@ -106,6 +113,7 @@ func (c Config) withDefaults() Config {
 		c.ID = DefaultID
 	}
 	setDefault(&c.ClusterName, DefaultClusterName)
+	setDefault(&c.MaxCalls, DefaultMaxCalls)
 	for _, m := range c.Members {
 		if m.ID == c.ID {
 			setDefault(&c.AdvertisePeer, m.PeerAddress)

@@ -31,6 +31,7 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 		"API TLS without authorities": {
 			DataDir: "d", TLS: TLS{Cert: "c", Key: "k"}, PeerTLS: TLS{"c", "k", "ca"},
 		},
+		"few calls":   {DataDir: "d", MaxCalls: 1},
 		"definitions": {DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, {Name: "b"}}},
 	} {
 		if err := cfg.Validate(); err != nil {
@@ -52,6 +53,8 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"leads at once":          {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
 		"no id among several":    {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
 		"no id for a joiner":     {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
+		"calls below 0":          {Config{DataDir: "d", MaxCalls: -1}, "MaxCalls", "from 1 to 100000"},
+		"too many calls":         {Config{DataDir: "d", MaxCalls: 100_001}, "MaxCalls", "from 1 to 100000"},
 		"bad id":                 {Config{DataDir: "d", ID: "gk 1"}, "ID", "1 to 64 of"},
 		"long id":                {Config{DataDir: "d", ID: strings.Repeat("a", 65)}, "ID", "1 to 64 of"},
 		"bad cluster name":       {Config{DataDir: "d", ClusterName: "a/b"}, "ClusterName", "1 to 64 of"},

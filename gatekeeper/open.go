@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
@@ -88,6 +89,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.openKeeper(definitions, measures)
+	admitted := admission.New(admission.NewLimits(cfg.MaxCalls))
 	measures.Attach(metrics.Sources{
 		State:      s.machine.State,
 		Leading:    func() bool { return s.node.State() == "leader" },
@@ -97,8 +99,9 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Waiting:    s.batcher.Waiting,
 		Recovering: s.keeper.Recovering,
 		Silent:     s.keeper.Silent,
+		Admission:  admitted,
 	})
-	if err := s.openAPI(hub, measures); err != nil {
+	if err := s.openAPI(hub, admitted, measures); err != nil {
 		return err
 	}
 	s.serve(measures)
@@ -133,7 +136,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		Registerer:    measures.Registerer(),
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDataDir, err)
+		return cfg.folderError(err)
 	}
 	s.opens(s.node.Close)
 	return nil
@@ -157,7 +160,7 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 	s.node.Lead(s.leading)
 }
 
-func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) {
+func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:        s.cfg.ID,
 		Keeper:    api.FromKeeper(s.keeper),
@@ -168,6 +171,7 @@ func (s *Server) openAPI(hub *watch.Hub, measures *metrics.Metrics) (err error) 
 		Dial:      s.cfg.dial(),
 		Version:   Version(),
 		Started:   time.Now(),
+		Admission: admitted,
 		Metrics:   measures,
 		Logger:    s.log,
 	})

@@ -3,6 +3,7 @@ package gatekeeper
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -26,6 +27,9 @@ func (e *ConfigError) Error() string {
 
 // minDumpInterval keeps a slip in a unit from filling the disk with dumps.
 const minDumpInterval = time.Second
+
+// maxMaxCalls is where a limit protects no server any more.
+const maxMaxCalls = 100_000
 
 // Validate says what is wrong with a configuration as far as can be told without opening anything: a *ConfigError or a
 // *DefinitionError, or nil. Open does it too.
@@ -194,6 +198,9 @@ func (c *Config) checkTLS() error {
 func (c *Config) checkRest() error {
 	if c.Profile != ProfileDefault && c.Profile != ProfileFast && (c.Profile != profileMemory || c.Memory == nil) {
 		return &ConfigError{"Profile", string(c.Profile), "must be default or fast"}
+	}
+	if c.MaxCalls < 1 || c.MaxCalls > maxMaxCalls {
+		return &ConfigError{"MaxCalls", strconv.Itoa(c.MaxCalls), "must be from 1 to " + strconv.Itoa(maxMaxCalls)}
 	}
 	if c.DumpInterval != 0 && c.DumpInterval < minDumpInterval {
 		return &ConfigError{"DumpInterval", c.DumpInterval.String(), "must be 0 for never, or at least 1s"}

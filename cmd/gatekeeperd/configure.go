@@ -25,6 +25,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		TLS:           o.tls,
 		PeerTLS:       o.peerTLS,
 		DumpInterval:  o.dumpInterval,
+		MaxCalls:      o.maxCalls,
 	}
 	for _, member := range o.members {
 		id, address, ok := strings.Cut(member, "=")
@@ -32,6 +33,9 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 			return cfg, nil, usage("--members %q must be id=host:port", member)
 		}
 		cfg.Members = append(cfg.Members, gatekeeper.Member{ID: id, PeerAddress: address})
+	}
+	if o.maxCalls <= 0 { // to the server 0 is the default
+		return cfg, nil, usage("--max-calls %d must be above 0", o.maxCalls)
 	}
 	if o.shutdownTimeout <= 0 {
 		return cfg, nil, usage("--shutdown-timeout %v must be above 0", o.shutdownTimeout)
@@ -92,6 +96,8 @@ func flagOf(field string) string {
 		return "--tls-cert, --tls-key, --tls-ca"
 	case "PeerTLS":
 		return "--peer-tls-cert, --peer-tls-key, --peer-tls-ca"
+	case "MaxCalls":
+		return "--max-calls"
 	case "DumpInterval":
 		return "--dump-interval"
 	case "MaxDuration":

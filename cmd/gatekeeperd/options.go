@@ -27,6 +27,7 @@ type options struct {
 	profile         string
 	tls, peerTLS    gatekeeper.TLS
 	definitions     string
+	maxCalls        int
 	dumpInterval    time.Duration
 	logFormat       string
 	logLevel        string
@@ -61,6 +62,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.peerTLS.CA, "peer-tls-ca", "", "as --tls-ca, between members, who verify one another")
 
 	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions, created if they were never there; never overwrites, never brings back what was deleted")
+	f.IntVar(&o.maxCalls, "max-calls", gatekeeper.DefaultMaxCalls, "how many calls are worked on at once; what comes beyond is refused, to be tried again")
 	f.DurationVar(&o.dumpInterval, "dump-interval", 0, "how often to write the whole state to the log; 0 for never")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")

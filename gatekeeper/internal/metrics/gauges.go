@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
 // Sources are what is read when somebody asks. Every field may be nil.
@@ -20,6 +21,8 @@ type Sources struct {
 	Recovering func() (time.Duration, bool)
 	// Silent is how many semaphores with expect_every are silent in that way.
 	Silent func(fsm.Silence) int
+	// Admission counts the calls that this server has taken on, and those that it has refused.
+	Admission *admission.Control
 }
 
 // Attach says where to read what is not counted. Until then all of it is zero.
@@ -81,6 +84,37 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			}
 			return max(left.Seconds(), 0.001) // nothing is granted before the log says so
 		}),
+		m.newAdmitted(),
 		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),
 	}
+}
+
+// newAdmitted are calls that were taken on, and those that were refused because there were too many.
+func (m *Metrics) newAdmitted() prometheus.Collector {
+	read := func(count func(*admission.Control) float64) func() float64 {
+		return func() float64 {
+			if s := m.sources.Load(); s != nil && s.Admission != nil {
+				return count(s.Admission)
+			}
+			return 0
+		}
+	}
+	g := group{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "rpc_open",
+		Help: "Calls and streams taken on and not ended: in work, waiting, or not received yet. Those that keep or end permits are not counted.",
+	}, read(func(c *admission.Control) float64 { return float64(c.IsOpen()) }))}
+	for _, k := range admission.Kinds() {
+		g = append(g, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "rpc_working", Help: "Calls in work, by what they are for.",
+			ConstLabels: prometheus.Labels{"kind": k.String()},
+		}, read(func(c *admission.Control) float64 { return float64(c.InWork(k)) })))
+		for _, s := range admission.Scopes() {
+			g = append(g, prometheus.NewCounterFunc(prometheus.CounterOpts{
+				Namespace: namespace, Name: "rpc_refused_total",
+				Help:        "Calls refused because too many were open or in work: of the whole server, of one connection, or of one group and acquirer.",
+				ConstLabels: prometheus.Labels{"kind": k.String(), "of": s.String()},
+			}, read(func(c *admission.Control) float64 { return float64(c.Refused(k, s)) })))
+		}
+	}
+	return g
 }

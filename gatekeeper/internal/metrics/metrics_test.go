@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/api"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
@@ -186,6 +187,41 @@ gatekeeper_waiters %
 	want(t, m, strings.Replace(text, "%", "0", 1), "gatekeeper_definitions", "gatekeeper_waiters")
 	m.Attach(Sources{State: machine.State, Waiters: func() int { return waiters }})
 	want(t, m, strings.Replace(text, "%", "3", 1), "gatekeeper_definitions", "gatekeeper_waiters")
+}
+
+func TestAttach_RefusedCalls_AreCountedByWhoseLimitItWas(t *testing.T) {
+	m := newMetrics(t)
+	limits := admission.NewLimits(1)
+	control := admission.New(limits)
+	m.Attach(Sources{Admission: control})
+	for i := range 3 {
+		call, err := control.Open(admission.Ordinary, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer call.End()
+		_ = call.Work(t.Context(), admission.Identity{}) // all but the first are refused
+	}
+	want(t, m, `
+# HELP gatekeeper_rpc_open Calls and streams taken on and not ended: in work, waiting, or not received yet. Those that keep or end permits are not counted.
+# TYPE gatekeeper_rpc_open gauge
+gatekeeper_rpc_open 3
+`, "gatekeeper_rpc_open")
+	text := scrape(t, m)
+	for _, line := range []string{
+		`gatekeeper_rpc_working{kind="ordinary"} 1`, `gatekeeper_rpc_working{kind="heavy"} 0`,
+		`gatekeeper_rpc_refused_total{kind="ordinary",of="server"} 2`, `gatekeeper_rpc_refused_total{kind="waiting",of="identity"} 0`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("not shown: %s", line)
+		}
+	}
+}
+
+func scrape(t *testing.T, m *Metrics) string {
+	t.Helper()
+	_, body := get(t, Handler(m, nil, nil), "GET", "/metrics")
+	return body
 }
 
 type confirming struct {

@@ -274,6 +274,9 @@ func (f *Folder) stores(guard *store.Guard, logger hclog.Logger) (stores, error)
 		return f.memory.stores(guard), nil
 	}
 	files, err := store.Open(f.dir, guard, logger)
+	if errors.Is(err, store.ErrInUse) { // by a server whose lock file is gone
+		err = fmt.Errorf("%w: %w", ErrFolderInUse, err)
+	}
 	if err != nil {
 		return stores{}, err
 	}

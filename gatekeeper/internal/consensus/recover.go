@@ -122,7 +122,12 @@ func (r *Remains) read(newMachine func(clusterID string) Machine) (err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: there is no %s", ErrFolderDamaged, store.RaftFile)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return fmt.Errorf("%w: %w", ErrFolderInUse, err)
+	case errors.Is(err, ErrFolderDamaged):
+		return err
+	case err != nil:
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()

@@ -34,8 +34,8 @@ type Files struct {
 	bolt *Bolt
 }
 
-// Open opens or creates the stores in dir. Before the log is used all of it is read and checked. Errors: ErrDamaged, and those of the
-// system.
+// Open opens or creates the stores in dir. Before the log is used all of it is read and checked. Errors: ErrDamaged, ErrInUse, and
+// those of the system.
 func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
 	bolt, err := openBolt(dir)
 	if err != nil {
@@ -158,6 +158,9 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
+// ErrInUse says that another process has the log's file open: a server whose lock file somebody removed, or a tool of bbolt.
+var ErrInUse = errors.New("another process has it open")
+
 // open opens a file of bbolt. One that was not checked is opened for reading only: bbolt then believes nothing but the headers.
 func open(path string, readOnly bool) (b *Bolt, err error) {
 	_, err = careful(func() error {
@@ -168,7 +171,7 @@ func open(path string, readOnly bool) (b *Bolt, err error) {
 		})
 		switch {
 		case errors.Is(err, berrors.ErrTimeout):
-			return fmt.Errorf("another process has it open: stop that first, it may be a server or a tool of bbolt (%w)", err)
+			return ErrInUse
 		case is[syscall.Errno](err): // the system's word, which is no word on what is in it
 			return err
 		case err != nil:

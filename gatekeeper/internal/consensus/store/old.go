@@ -28,7 +28,7 @@ type Old struct {
 	dir  string
 }
 
-// OpenOld opens the stores in dir. Errors: ErrDamaged, and those of the system.
+// OpenOld opens the stores in dir. Errors: ErrDamaged, ErrInUse, and those of the system.
 func OpenOld(dir string) (*Old, error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); err != nil {

@@ -55,6 +55,10 @@ race: ## Run every test under the race detector
 sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails for a broken promise, and for a rare path that no seed took
 	@go test -count=1 -timeout 24h -v ./gatekeeper/internal/sim -run TestSeeds -args -seeds 1000 -all-paths $(ARGS) | grep -v '^ *\(===\|--- PASS\)'
 
+.PHONY: soak
+soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and look for what grows; prints a table and plots bin/soak.svg
+	@go run ./deploy/soak -bin bin $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)

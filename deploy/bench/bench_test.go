@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,16 +36,6 @@ func TestLoop_OneErrorFailsTheRun(t *testing.T) {
 	})
 	if !errors.Is(err, refused) {
 		t.Errorf("%v, want the error of the caller", err)
-	}
-}
-
-func TestParseMetrics_AddsUpOverLabels(t *testing.T) {
-	sums, err := parseMetrics(strings.NewReader("# HELP a b\na 1\nb{x=\"y z\",q=\"}\"} 2\nb{x=\"w\"} 3.5 1700000000\n"))
-	if err != nil || sums["a"] != 1 || sums["b"] != 5.5 {
-		t.Errorf("%v, %v", sums, err)
-	}
-	if _, err := parseMetrics(strings.NewReader("a one\n")); err == nil {
-		t.Error("a value that is no number is taken")
 	}
 }
 

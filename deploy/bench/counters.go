@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
@@ -26,59 +21,16 @@ type counters struct{ entries, commands, cpu float64 }
 
 // scrape reads the counters of a server from its admin port.
 func scrape(ctx context.Context, server *servers.Server) (counters, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+server.Admin+"/metrics", nil)
-	if err != nil {
-		return counters{}, err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return counters{}, err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return counters{}, fmt.Errorf("%s answered %s", request.URL, answer.Status)
-	}
-	sums, err := parseMetrics(answer.Body)
+	sums, err := server.Metrics(ctx)
 	if err != nil {
 		return counters{}, err
 	}
 	for _, name := range []string{metricEntries, metricCommands} {
 		if _, ok := sums[name]; !ok {
-			return counters{}, fmt.Errorf("%s does not show %s", request.URL, name)
+			return counters{}, fmt.Errorf("%s does not show %s", server.ID, name)
 		}
 	}
 	return counters{entries: sums[metricEntries], commands: sums[metricCommands], cpu: sums[metricCPU]}, nil
-}
-
-// parseMetrics reads Prometheus' text format and adds up each metric over its labels.
-func parseMetrics(r io.Reader) (map[string]float64, error) {
-	sums := map[string]float64{}
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		line := scanner.Text()
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, rest, _ := strings.Cut(line, " ")
-		if at := strings.IndexByte(line, '{'); at >= 0 {
-			end := strings.LastIndexByte(line, '}')
-			if end < at {
-				return nil, fmt.Errorf("a metric that cannot be read: %q", line)
-			}
-			name, rest = line[:at], line[end+1:]
-		}
-		fields := strings.Fields(rest)
-		if len(fields) == 0 {
-			return nil, fmt.Errorf("a metric that cannot be read: %q", line)
-		}
-		value, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil {
-			return nil, fmt.Errorf("a metric that cannot be read: %q: %w", line, err)
-		}
-		sums[name] += value
-	}
-	return sums, scanner.Err()
 }
 
 // quiet is how long nothing may be written for the leader to count as settled: callers are noted once a second.

@@ -1,0 +1,42 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Metrics are the server's counters and gauges, each summed over its labels, and of its histograms the counts and sums, as its admin port shows them.
+func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s", request.URL, answer.Status)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("metrics of %s: %w", s.ID, err)
+	}
+	sums := make(map[string]float64, len(families))
+	for name, f := range families {
+		for _, m := range f.GetMetric() {
+			sums[name] += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
+			if h := m.GetHistogram(); h != nil {
+				sums[name+"_sum"] += h.GetSampleSum()
+				sums[name+"_count"] += float64(h.GetSampleCount())
+			}
+		}
+	}
+	return sums, nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// growth is how one thing of one server went, in medians of a part of the run each.
+type growth struct {
+	Server string  `json:"server"`
+	What   string  `json:"what"`
+	Unit   string  `json:"unit"`
+	Early  float64 `json:"early"` // of the first third after the warm-up
+	Late   float64 `json:"late"`  // of the last third
+}
+
+// measure is something that must not grow.
+type measure struct {
+	what, unit string
+	of         func(state) float64
+	scale      float64
+	// slack is what it may differ in any case, in its unit.
+	slack float64
+}
+
+var measures = []measure{
+	{"memory", "MB", func(s state) float64 { return s.Memory }, 1e-6, 24},
+	{"goroutines", "", func(s state) float64 { return s.Goroutines }, 1, 40},
+	{"data folder", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24},
+}
+
+const (
+	// tolerated is by which part a measure may be greater in the end.
+	tolerated = 0.1
+	// judgedFrom is how long a run must be to be judged.
+	judgedFrom = 10 * time.Minute
+)
+
+func (g growth) grew(slack float64) bool { return g.Late > g.Early*(1+tolerated)+slack }
+
+// judge says what was broken: what went wrong for callers, an election, and growth.
+func (r *report) judge(failures []string) {
+	r.Broken = append(r.Broken, failures...)
+	if len(r.Samples) == 0 {
+		r.Broken = append(r.Broken, "nobody has looked at the servers: the run was shorter than -every")
+		return
+	}
+	first, last := r.Samples[0], r.Samples[len(r.Samples)-1]
+	for i, id := range r.Servers {
+		if was, is := first.Servers[i].Term, last.Servers[i].Term; was != is {
+			r.Broken = append(r.Broken, fmt.Sprintf("%s was in term %d and is in term %d: somebody was elected although nobody failed", id, was, is))
+		}
+	}
+	if r.Done.Granted == 0 || r.Done.Denied == 0 || r.Done.Firings == 0 || r.Done.Changes == 0 {
+		r.Broken = append(r.Broken, fmt.Sprintf("too little was done for this to show anything: %+v", r.Done))
+	}
+	r.Judged = r.Length >= judgedFrom.Seconds()
+	warm := r.Samples[len(r.Samples)/4:]
+	third := max(len(warm)/3, 1)
+	for _, m := range measures {
+		for i, id := range r.Servers {
+			g := growth{id, m.what, m.unit, m.median(warm[:third], i), m.median(warm[len(warm)-third:], i)}
+			r.Growth = append(r.Growth, g)
+			if r.Judged && g.grew(m.slack) {
+				r.Broken = append(r.Broken, fmt.Sprintf("%s of %s grew from %.1f to %.1f %s", g.What, id, g.Early, g.Late, g.Unit))
+			}
+		}
+	}
+}
+
+func (m measure) median(samples []sample, server int) float64 {
+	var values []float64
+	for _, s := range samples {
+		values = append(values, m.of(s.Servers[server])*m.scale)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+func (r *report) print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(w, "done in %v\t%d grants with their releases, %d denials, %d firings, %d changes, %d messages to watchers; %.0f calls a second\n",
+		time.Duration(r.Length*float64(time.Second)).Round(time.Second), r.Done.Granted, r.Done.Denied, r.Done.Firings, r.Done.Changes, r.Done.Watched,
+		float64(r.Done.calls())/r.Length)
+	fmt.Fprintln(w, "\nserver\tof\tafter warm-up\tin the end\t")
+	for _, g := range r.Growth {
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%s\n", g.Server, g.What, g.Early, g.Late, g.Unit)
+	}
+	_ = w.Flush()
+	if !r.Judged {
+		fmt.Fprintf(out, "not judged for growth: that takes %v\n", judgedFrom)
+	}
+	fmt.Fprintf(out, "broken: %d\n", len(r.Broken))
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// sizes are how much of each kind of work there is.
+type sizes struct {
+	Workers  int `json:"workers"`
+	Denied   int `json:"denied"`
+	Queued   int `json:"queued"`
+	Kept     int `json:"kept"`
+	Watchers int `json:"watchers"`
+}
+
+func (s sizes) String() string {
+	return fmt.Sprintf("%d callers that acquire and release, %d that are denied, %d in a queue, %d permits kept, %d watchers, an operator, firings",
+		s.Workers, s.Denied, s.Queued, s.Kept, s.Watchers)
+}
+
+// counts are what was done.
+type counts struct {
+	Granted int64 `json:"granted"`
+	Denied  int64 `json:"denied"`
+	Firings int64 `json:"firings"`
+	Changes int64 `json:"changes"`
+	Watched int64 `json:"watched"`
+}
+
+func (c counts) calls() int64 { return 2*c.Granted + c.Denied }
+
+const (
+	keptDuration = 30 * time.Second
+	// turn is how often the operator changes something, and a firing is due.
+	turn = 500 * time.Millisecond
+	// names is how many semaphores the workers share.
+	names = 200
+)
+
+// load is everything that works on the servers, through one client.
+type load struct {
+	client *client.Client
+	sizes  sizes
+	kept   []*client.Permit
+	all    sync.WaitGroup
+	ending atomic.Bool
+
+	granted, denied, firings, changes, watched atomic.Int64
+
+	mu     sync.Mutex // guards failed
+	failed map[string]int
+}
+
+func newLoad(c *client.Client, s sizes) *load {
+	return &load{client: c, sizes: s, failed: map[string]int{}}
+}
+
+// begin makes the definitions and acquires what is kept.
+func (l *load) begin(ctx context.Context) error {
+	definitions := []*gatekeeperv1.Definition{
+		{Name: "hot", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
+		{Name: "queue", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
+		{Name: "fires", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
+		{Name: "edited", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
+		{Name: "kept", Permits: new(uint32(max(l.sizes.Kept, 1))), Duration: durationpb.New(keptDuration)}, //nolint:gosec // a flag's small number
+	}
+	for i := range names {
+		definitions = append(definitions, &gatekeeperv1.Definition{Name: work(i), Permits: new(uint32(4)), Duration: durationpb.New(keptDuration)})
+	}
+	if _, err := l.client.Declare(ctx, definitions...); err != nil {
+		return err
+	}
+	for range l.sizes.Kept {
+		if err := l.keep(ctx, "kept"); err != nil {
+			return err
+		}
+	}
+	return l.keep(ctx, "hot")
+}
+
+func work(i int) string { return fmt.Sprintf("work-%d", i%names) }
+
+func (l *load) keep(ctx context.Context, semaphore string) error {
+	p, err := l.client.Semaphore(semaphore).TryAcquire(ctx)
+	if err != nil {
+		return err
+	}
+	l.kept = append(l.kept, p)
+	l.all.Go(func() {
+		<-p.Context().Done()
+		if !l.ending.Load() {
+			l.fails("a kept permit", context.Cause(p.Context()))
+		}
+	})
+	return nil
+}
+
+// work begins to work, until ctx ends.
+func (l *load) work(ctx context.Context) {
+	for i := range l.sizes.Workers {
+		l.loop(ctx, "acquire and release", func(n int) error {
+			p, err := l.client.Semaphore(work(i + n)).TryAcquire(ctx)
+			return l.passes(ctx, p, err)
+		})
+	}
+	for range l.sizes.Denied {
+		l.loop(ctx, "a denial", func(int) error {
+			p, err := l.client.Semaphore("hot").TryAcquire(ctx)
+			if err == nil {
+				return errors.Join(errors.New("granted what is held"), p.Release(ctx))
+			}
+			return l.passes(ctx, nil, err)
+		})
+	}
+	for range l.sizes.Queued {
+		l.loop(ctx, "the queue", func(int) error {
+			p, err := l.client.Semaphore("queue").Acquire(ctx)
+			return l.passes(ctx, p, err)
+		})
+	}
+	l.each(ctx, "a firing", func(now time.Time) error {
+		p, err := l.client.Semaphore("fires", client.WithFiring("fires", now.Truncate(turn))).TryAcquire(ctx)
+		if err == nil {
+			l.firings.Add(1)
+		}
+		return l.passes(ctx, p, err)
+	})
+	l.each(ctx, "a change", func(now time.Time) error { return l.change(ctx, now) })
+	for range l.sizes.Watchers {
+		l.all.Go(func() {
+			for _, err := range l.client.Watch(ctx, &gatekeeperv1.WatchRequest{}) {
+				if err != nil && ctx.Err() == nil {
+					l.fails("a watch", err)
+				}
+				l.watched.Add(1)
+			}
+		})
+	}
+}
+
+// change pauses a task and resumes it, in turns.
+func (l *load) change(ctx context.Context, now time.Time) error {
+	const author = "soak"
+	selector := &gatekeeperv1.Selector{Names: []string{"edited"}}
+	var err error
+	if now.UnixNano()/int64(turn)%2 == 0 {
+		_, err = l.client.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Author: author, RequestId: client.NewRequestID()})
+	} else {
+		_, err = l.client.Operator().Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: selector, Author: author, RequestId: client.NewRequestID()})
+	}
+	if err == nil {
+		l.changes.Add(1)
+	}
+	return err
+}
+
+// passes counts an answer, and gives back what was granted.
+func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
+	if _, denied := errors.AsType[*client.Denied](err); denied {
+		l.denied.Add(1)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.granted.Add(1)
+	return p.Release(ctx)
+}
+
+// loop calls f again and again until ctx ends.
+func (l *load) loop(ctx context.Context, what string, f func(n int) error) {
+	l.all.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			if err := f(n); err != nil && ctx.Err() == nil {
+				l.fails(what, err)
+			}
+		}
+	})
+}
+
+// each calls f at each turn until ctx ends.
+func (l *load) each(ctx context.Context, what string, f func(now time.Time) error) {
+	l.all.Go(func() {
+		tick := time.NewTicker(turn)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				if err := f(now); err != nil && ctx.Err() == nil {
+					l.fails(what, err)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+func (l *load) fails(what string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed[fmt.Sprintf("%s: %v", what, err)]++
+}
+
+// failures are what went wrong, each with how often.
+func (l *load) failures() (all []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for text, n := range l.failed {
+		all = append(all, fmt.Sprintf("%d times: %s", n, text))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (l *load) done() counts {
+	return counts{
+		Granted: l.granted.Load(), Denied: l.denied.Load(), Firings: l.firings.Load(), Changes: l.changes.Load(), Watched: l.watched.Load(),
+	}
+}
+
+// end gives back what was kept, when the context of work has ended, and waits for all.
+func (l *load) end() {
+	for _, p := range l.kept {
+		if !p.Held() {
+			l.fails("a kept permit", errors.New("it is not held at the end"))
+		}
+	}
+	l.ending.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, p := range l.kept {
+		if err := p.Release(ctx); err != nil {
+			l.fails("a release at the end", err)
+		}
+	}
+	l.all.Wait()
+}

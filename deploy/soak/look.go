@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// sample is all servers at one moment.
+type sample struct {
+	At      float64 `json:"at"` // seconds
+	Done    counts  `json:"done"`
+	Servers []state `json:"servers"`
+}
+
+// state is one server at one moment.
+type state struct {
+	Memory     float64 `json:"resident_bytes"`
+	Goroutines float64 `json:"goroutines"`
+	Disk       float64 `json:"data_bytes"`
+	CPU        float64 `json:"cpu_seconds"`
+	Term       uint64  `json:"term"`
+}
+
+// look looks at every server.
+func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	var all sample
+	for _, server := range cluster.Servers {
+		m, err := server.Metrics(ctx)
+		if err != nil {
+			return sample{}, err
+		}
+		status, err := server.Status(ctx)
+		if err != nil {
+			return sample{}, err
+		}
+		disk, err := size(server.Data())
+		if err != nil {
+			return sample{}, err
+		}
+		all.Servers = append(all.Servers, state{
+			Memory: m["process_resident_memory_bytes"], Goroutines: m["go_goroutines"], CPU: m["process_cpu_seconds_total"],
+			Disk: disk, Term: status.GetTerm(),
+		})
+	}
+	return all, nil
+}
+
+// size is how many bytes the files of a folder have. Snapshots come and go meanwhile.
+func size(dir string) (bytes float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = entry.Info(); err == nil {
+				bytes += float64(info.Size())
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return bytes, err
+}

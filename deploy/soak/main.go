@@ -1,0 +1,176 @@
+// Command soak keeps three servers saturated for a long time and looks for what grows: memory, goroutines, the size of the data folders. It
+// holds them to three promises meanwhile: no permit that is kept alive is lost, no call fails, and nobody but the first leader is elected.
+//
+// It ends with a table and a plot. What grew, or was broken, makes the exit code 1. How much a server grows can be told only after it has
+// filled what it keeps, so the first quarter of the time counts for nothing, and a run of less than ten minutes is not judged for growth.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+// soak is the command with its flags.
+type soak struct {
+	out      io.Writer
+	bin      string
+	length   time.Duration
+	every    time.Duration
+	load     sizes
+	profile  string
+	plotFile string
+	jsonFile string
+}
+
+// report is what a run has seen.
+type report struct {
+	Length  float64  `json:"seconds"`
+	Profile string   `json:"profile"`
+	Load    sizes    `json:"load"`
+	Done    counts   `json:"done"`
+	Servers []string `json:"servers"`
+	// Samples are of all servers at one moment each.
+	Samples []sample `json:"samples"`
+	Growth  []growth `json:"growth,omitempty"`
+	// Judged says that the run was long enough for Growth to mean anything.
+	Judged bool     `json:"judged"`
+	Broken []string `json:"broken"`
+}
+
+func command(ctx context.Context, args []string, out io.Writer) error {
+	s := soak{out: out}
+	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
+	flags.StringVar(&s.bin, "bin", "bin", "folder of gatekeeperd")
+	flags.DurationVar(&s.length, "for", time.Hour, "how long")
+	flags.DurationVar(&s.every, "every", 0, "time between looks at the servers; 0: 240 looks, and not below a second each")
+	flags.StringVar(&s.profile, "profile", "default", "the servers' timing profile, default or fast")
+	flags.IntVar(&s.load.Workers, "workers", 48, "callers that acquire and release, as fast as they can")
+	flags.IntVar(&s.load.Denied, "denied", 16, "callers that ask for what is held, as fast as they can")
+	flags.IntVar(&s.load.Queued, "queued", 20, "callers that wait in one queue")
+	flags.IntVar(&s.load.Kept, "kept", 1000, "permits that are kept alive")
+	flags.IntVar(&s.load.Watchers, "watchers", 20, "streams of changes that are read")
+	flags.StringVar(&s.plotFile, "plot", "bin/soak.svg", "file for the plot; empty for none")
+	flags.StringVar(&s.jsonFile, "json", "bin/soak.json", "file for everything that was seen; empty for none")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if s.length <= 0 || s.every < 0 {
+		return errors.New("-for must be above 0, -every not below")
+	}
+	if s.every == 0 {
+		s.every = max(s.length/240, time.Second)
+	}
+	return s.run(ctx)
+}
+
+func (s *soak) run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "gatekeeper-soak-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(s.bin, "gatekeeperd"), Dir: dir, Count: 3, Profile: s.profile})
+	if err != nil {
+		return err
+	}
+	defer cluster.Kill()
+	r, err := s.soak(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if err := cluster.Stop(); err != nil {
+		r.Broken = append(r.Broken, err.Error())
+	}
+	return s.publish(r)
+}
+
+// soak works on the servers for the time that was asked for.
+func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, error) {
+	c, err := client.Dial(ctx, cluster.Endpoints(), client.WithGroup("soak"), client.WithAcquirer("soak"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }() // it has no errors
+	l := newLoad(c, s.load)
+	if err := l.begin(ctx); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(s.out, "three servers, %v: %s\n", s.length, s.load)
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	l.work(working)
+
+	r := &report{Profile: s.profile, Load: s.load}
+	for _, server := range cluster.Servers {
+		r.Servers = append(r.Servers, server.ID)
+	}
+	start := time.Now()
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	for time.Since(start) < s.length {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		one, err := look(ctx, cluster)
+		if err != nil {
+			return nil, err
+		}
+		one.At, one.Done = time.Since(start).Seconds(), l.done()
+		r.Samples = append(r.Samples, one)
+	}
+	stop()
+	l.end()
+	r.Length, r.Done = time.Since(start).Seconds(), l.done()
+	r.judge(l.failures())
+	return r, nil
+}
+
+// publish prints the report, writes its files, and returns an error for what was broken.
+func (s *soak) publish(r *report) error {
+	r.print(s.out)
+	if s.jsonFile != "" {
+		text, err := json.MarshalIndent(r, "", "  ")
+		if err == nil {
+			err = os.WriteFile(s.jsonFile, append(text, '\n'), 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.plotFile != "" {
+		if err := os.WriteFile(s.plotFile, r.plot(), 0o600); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.out, "plotted in %s\n", s.plotFile)
+	}
+	var errs []error
+	for _, text := range r.Broken {
+		errs = append(errs, errors.New(text))
+	}
+	return errors.Join(errs...)
+}

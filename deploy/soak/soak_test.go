@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The whole of it, against real servers, for as long as a look or two take.
+func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := soak{
+		out: &out, bin: dir, length: 5 * time.Second, every: time.Second, load: sizes{Workers: 4, Denied: 2, Queued: 3, Kept: 20, Watchers: 2},
+		plotFile: filepath.Join(dir, "soak.svg"), jsonFile: filepath.Join(dir, "soak.json"),
+	}
+	if err := s.run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	var r report
+	text, err := os.ReadFile(s.jsonFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Samples) == 0 || len(r.Growth) != 9 || r.Judged || r.Growth[0].Late < 1 || r.Done.Watched == 0 {
+		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(out.String(), "not judged") {
+		t.Error(out.String())
+	}
+}
+
+// flat is a run of an hour in which nothing happens.
+func flat() *report {
+	r := &report{Length: 3600, Servers: []string{"gk1", "gk2", "gk3"}, Done: counts{Granted: 1, Denied: 1, Firings: 1, Changes: 1}}
+	for i := range 240 {
+		one := sample{At: 15 * float64(i+1)}
+		for range r.Servers {
+			one.Servers = append(one.Servers, state{Memory: 100e6, Goroutines: 200, Disk: 50e6, Term: 2})
+		}
+		r.Samples = append(r.Samples, one)
+	}
+	return r
+}
+
+func TestJudge_WhatGrows_IsBroken(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(s *state, at float64)
+		broken string
+	}{
+		{"Flat", func(*state, float64) {}, ""},
+		{"FillsAtFirst", func(s *state, at float64) { s.Memory = 200e6 - max(0, 900-at)*1e5 }, ""},
+		{"Memory", func(s *state, at float64) { s.Memory += at * 50e3 }, "memory of gk2 grew from"},
+		{"Goroutines", func(s *state, at float64) { s.Goroutines += at / 10 }, "goroutines of gk2 grew"},
+		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data folder of gk2 grew"},
+		{"Elected", func(s *state, at float64) { s.Term += uint64(at / 3000) }, "somebody was elected"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := flat()
+			for i := range r.Samples {
+				test.change(&r.Samples[i].Servers[1], r.Samples[i].At)
+			}
+			r.judge(nil)
+			if got := strings.Join(r.Broken, "\n"); test.broken == "" && got != "" || !strings.Contains(got, test.broken) {
+				t.Errorf("broken: %q, want %q", got, test.broken)
+			}
+		})
+	}
+}
+
+func TestJudge_FailedCallsAndIdleness_AreBroken(t *testing.T) {
+	r := flat()
+	r.judge([]string{"3 times: a denial: no server answers"})
+	if len(r.Broken) != 1 {
+		t.Errorf("%q", r.Broken)
+	}
+	r = flat()
+	r.Done.Firings = 0
+	r.judge(nil)
+	if len(r.Broken) != 1 || !strings.Contains(r.Broken[0], "too little") {
+		t.Errorf("%q", r.Broken)
+	}
+}
+
+func TestPlot_IsWellFormed(t *testing.T) {
+	r := flat()
+	d := xml.NewDecoder(bytes.NewReader(r.plot()))
+	lines := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "polyline" {
+			lines++
+		}
+	}
+	if lines != 3*len(measures)+1 {
+		t.Errorf("%d curves", lines)
+	}
+}

@@ -7,25 +7,36 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
 
-// damage kills a follower, tears or flips bytes of one of its files, and starts it again. Servers are allowed to refuse what is
-// damaged; then another member takes its place.
+// Exit codes of gatekeeperd, see docs/gatekeeperd.md.
+const (
+	leftByFault   = 70
+	refusedFolder = 73
+	foreignFolder = 78
+)
+
+// logFile is the file of the log, the term and the vote.
+const logFile = "raft.db"
+
+// damage kills a follower, tears or flips bytes of one of its files, and starts it again. A server refuses what is damaged, in the
+// one way that refused allows; then another member takes its place.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.hurting.Lock() // nobody survives the damage of a majority
 	defer a.hurting.Unlock()
 	s := a.follower(ctx, random)
 	a.mu.Lock()
 	s.Kill()
-	what, err := hurt(s.Data(), random)
+	file, what, err := hurt(s.Data(), random)
 	a.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	a.Note("damage: "+what, s.ID)
+	a.Note("damage: "+file+what, s.ID)
 	// What is damaged is replaced also when the time of faults is over.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
@@ -40,52 +51,67 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	if s.Running() {
 		return nil // other faults go on, or it waits for them
 	}
-	code, _ := s.Exited()
+	code, ok := s.Exited()
 	a.Note(fmt.Sprintf("damage was refused, exit code %d", code), s.ID)
+	if err := refused(file, code, ok, s.LogTail()); err != nil {
+		return fmt.Errorf("%s, %s%s: %w", s.ID, file, what, err)
+	}
 	if err := a.join(ctx); err != nil {
 		return err
 	}
 	return a.remove(ctx, random, s)
 }
 
-// hurt damages a file of the log, the stable store or a snapshot.
-func hurt(dir string, random *rand.Rand) (string, error) {
+// refused says whether a server that was started on a damaged file has ended as it must: with the code of a damaged folder. Other files
+// than the log's also say whose folder it is. byItself is false when a signal ended it.
+func refused(file string, code int, byItself bool, log string) error {
+	switch {
+	case !byItself:
+		return fmt.Errorf("damage ended the server with a signal:\n%s", log)
+	case code == refusedFolder:
+	case code == foreignFolder && file != logFile:
+	case (code == leftByFault || code == foreignFolder) && !strings.Contains(log, "damaged: "): // another fault's doing
+	default:
+		return fmt.Errorf("damage ended the server with %d, want %d:\n%s", code, refusedFolder, log)
+	}
+	return nil
+}
+
+// hurt damages a file of the log, the stable store or a snapshot, and says which and how.
+func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && filepath.Ext(path) != ".lock" {
 			files = append(files, path)
 		}
 		return err
 	})
 	if err != nil || len(files) == 0 {
-		return "", err
+		return "", "", err
 	}
 	path := files[random.IntN(len(files))]
 	if random.IntN(2) == 0 {
-		path = filepath.Join(dir, "raft.db") // the log, the term and the vote
+		path = filepath.Join(dir, logFile)
+	}
+	if file, err = filepath.Rel(dir, path); err != nil {
+		return "", "", err
 	}
 	content, err := os.ReadFile(path)
 	if err != nil || len(content) == 0 {
-		return "nothing", err
-	}
-	name, err := filepath.Rel(dir, path)
-	if err != nil {
-		return "", err
+		return file, ": nothing", err
 	}
 	switch random.IntN(3) {
 	case 0:
 		n := random.IntN(len(content))
-		return fmt.Sprintf("%s torn at %d of %d", name, n, len(content)), os.WriteFile(path, content[:n], 0o600)
+		return file, fmt.Sprintf(" torn at %d of %d", n, len(content)), os.WriteFile(path, content[:n], 0o600)
 	case 1:
 		at := random.IntN(len(content))
 		content[at] ^= 1 << random.IntN(8)
-		return fmt.Sprintf("%s: a bit flipped at %d", name, at), os.WriteFile(path, content, 0o600)
+		return file, fmt.Sprintf(": a bit flipped at %d", at), os.WriteFile(path, content, 0o600)
 	default:
 		at := random.IntN(len(content))
-		for i := at; i < min(len(content), at+512); i++ {
-			content[i] = 0
-		}
-		return fmt.Sprintf("%s: zeroes at %d", name, at), os.WriteFile(path, content, 0o600)
+		clear(content[at:min(len(content), at+512)])
+		return file, fmt.Sprintf(": zeroes at %d", at), os.WriteFile(path, content, 0o600)
 	}
 }
 

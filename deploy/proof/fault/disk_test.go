@@ -1,0 +1,29 @@
+package fault
+
+import "testing"
+
+func TestRefused_OnlyAsDamageIs(t *testing.T) {
+	const said, unsaid = "gatekeeperd: cannot use the data folder: damaged: raft.db: page 3", "no space left on device"
+	for name, tc := range map[string]struct {
+		file     string
+		code     int
+		signaled bool
+		log      string
+		good     bool
+	}{
+		"the log":                         {file: logFile, code: 73, log: said, good: true},
+		"a snapshot":                      {file: "snapshots/2-8-1/state.bin", code: 73, log: said, good: true},
+		"another member's id":             {file: "cluster.json", code: 78, log: "belongs to member", good: true},
+		"a panic":                         {file: logFile, code: 2, log: "panic: "},
+		"a signal":                        {file: logFile, code: -1, signaled: true, log: "SIGBUS"},
+		"a success":                       {file: logFile, code: 0},
+		"damage that counts as a fault":   {file: logFile, code: 70, log: said},
+		"damage that counts as a foreign": {file: logFile, code: 78, log: said},
+		"a full disk at the same time":    {file: logFile, code: 70, log: unsaid, good: true},
+		"removed at the same time":        {file: logFile, code: 78, log: "was removed", good: true},
+	} {
+		if err := refused(tc.file, tc.code, !tc.signaled, tc.log); (err == nil) != tc.good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

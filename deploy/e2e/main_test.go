@@ -19,6 +19,13 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(floodVariable); text != "" { // a process that a test has started
+		if err := runFlood(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := func() int {
 		dir, err := os.MkdirTemp("", "gatekeeper-e2e-")
 		if err != nil {
@@ -42,12 +49,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster with semaphores of one permit each, whose durations are given.
-func start(t *testing.T, count int, semaphores map[string]time.Duration) *servers.Cluster {
+// start starts a cluster, by these flags of gatekeeperd beside its own, with semaphores of one permit each, whose durations are given.
+func start(t *testing.T, count int, semaphores map[string]time.Duration, args ...string) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir(), Count: count})
+	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir(), Count: count, Args: args})
 	if err != nil {
 		t.Fatal(err)
 	}

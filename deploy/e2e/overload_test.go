@@ -1,0 +1,235 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Ten times as many callers as the servers work for at once ask without a pause. Who holds a permit keeps it; who is refused is told when
+// to come again; an operator is served; what is in work stays below the limit; and when it is over everything is as before.
+func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
+	const (
+		duration = 6 * time.Second // above a stall of a busy machine
+		maxCalls = 64
+	)
+	semaphores := map[string]time.Duration{"asked": time.Second, "late": time.Minute, "held/0": duration, "held/1": duration, "held/2": duration, "held/3": duration}
+	cluster := start(t, 3, semaphores, "--max-calls", strconv.Itoa(maxCalls))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	// Each server's clients: those of the followers are kept alive over one more hop, which the flood uses too.
+	var holding []*client.Permit
+	for i := range 4 {
+		holder := dial(ctx, t, cluster.Endpoints()[i%3:][:1], fmt.Sprint("holder-", i))
+		p, err := holder.Semaphore(fmt.Sprint("held/", i)).TryAcquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holding = append(holding, p)
+	}
+	holds := func() {
+		t.Helper()
+		for _, p := range holding {
+			if !p.Held() || p.Context().Err() != nil {
+				t.Fatalf("%s was lost: %v", p.Semaphore(), context.Cause(p.Context()))
+			}
+		}
+	}
+
+	began := time.Now()
+	end := flood{Endpoints: cluster.Endpoints(), Connections: 12, Callers: 10 * maxCalls, Semaphore: "asked"}.start(ctx, t)
+	refused := func() (n float64) {
+		for _, s := range cluster.Servers {
+			n += metric(ctx, t, s, `gatekeeper_rpc_refused_total{kind="ordinary"`)
+		}
+		return n
+	}
+	await(t, "the first refusals", func() bool { return refused() > 1000 })
+	// These come while there is no room, with the patience of the client library.
+	late := dial(ctx, t, cluster.Endpoints(), "late")
+	var coming sync.WaitGroup
+	for i := range 20 {
+		coming.Go(func() {
+			ask := late.Semaphore("late").TryAcquire
+			if i%2 == 0 {
+				ask = late.Semaphore("late").Acquire
+			}
+			p, err := ask(ctx)
+			if errors.As(err, new(*client.Denied)) {
+				return // an answer
+			}
+			if err == nil {
+				err = p.Release(ctx)
+			}
+			if err != nil {
+				t.Errorf("who came during the overload: %v", err)
+			}
+		})
+	}
+	var highest, resident float64
+	await(t, "two rounds of refreshes", func() bool {
+		holds()
+		for _, s := range cluster.Servers {
+			highest = max(highest, metric(ctx, t, s, `gatekeeper_rpc_working{kind="ordinary"}`))
+			resident = max(resident, metric(ctx, t, s, "process_resident_memory_bytes"))
+		}
+		for _, p := range holding {
+			if !p.SafeUntil().After(began.Add(2 * duration)) {
+				return false
+			}
+		}
+		return true
+	})
+	conn, err := cluster.Servers[0].Conn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gatekeeperv1.NewOperatorServiceClient(conn).Pause(ctx, &gatekeeperv1.PauseRequest{
+		Selector: &gatekeeperv1.Selector{Names: []string{"asked"}}, Author: "e2e", Reason: "it is asked for too much",
+	}); err != nil {
+		t.Errorf("an operator during the overload: %v", err)
+	}
+	r := end()
+	holds()
+	t.Logf("%d calls answered, %d refused, others %v; at most %v in work and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
+	if highest > maxCalls {
+		t.Errorf("%v calls were in work at once, the limit is %d", highest, maxCalls)
+	}
+	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
+		t.Errorf("answered %d, refused %d, and %d without a reason or a hint when to come again", r.Answered, r.Refused, r.Unclear)
+	}
+	if resident > 400e6 {
+		t.Errorf("a server took %.0f MB", resident/1e6)
+	}
+
+	coming.Wait()
+	for _, s := range cluster.Servers {
+		await(t, s.ID+" has nothing in work", func() bool {
+			return metric(ctx, t, s, `gatekeeper_rpc_working{kind="ordinary"}`) == 0
+		})
+		before := refused()
+		conn, err := s.Conn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+			Semaphore: "late", Identity: &gatekeeperv1.Identity{Group: "e2e", Acquirer: "after-" + s.ID},
+		}); err != nil {
+			t.Errorf("after the overload, at %s: %v", s.ID, err)
+		}
+		if after := refused(); after != before {
+			t.Errorf("%v calls were refused after the overload", after-before)
+		}
+	}
+}
+
+// Hundreds of connections to every port say nothing, half a word, or nonsense, and stay. Who talks sense is served on each of them.
+func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
+	const (
+		duration = 6 * time.Second // above a stall of a busy machine
+		each     = 300             // more than are introduced at once on a peer port
+	)
+	cluster := start(t, 3, map[string]time.Duration{"held": duration, "asked": time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	p, err := dial(ctx, t, cluster.Endpoints(), "holder").Semaphore("held").TryAcquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	words := []string{
+		"", "PRI * HT", "GET /metrics HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 100_000),
+		"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf", "gkpeer\x00\x01\x00", "\x16\x03\x01\x02\x00\x01\x00",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", "\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff",
+	}
+	strangers := func(address string) {
+		for i := range each {
+			c, err := net.DialTimeout("tcp", address, 10*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Close() })
+			_, _ = io.WriteString(c, words[i%len(words)]) // the server may have hung up already
+		}
+	}
+	for _, s := range cluster.Servers {
+		for _, address := range []string{s.API, s.Peer, s.Admin} {
+			strangers(address)
+		}
+	}
+
+	// A member that comes anew is introduced among the strangers.
+	old := leader(t, cluster)
+	var follower *servers.Server
+	for _, s := range cluster.Servers {
+		if s != old {
+			follower = s
+		}
+	}
+	follower.Kill()
+	if err := follower.Start(); err != nil {
+		t.Fatal(err)
+	}
+	strangers(old.Peer)
+	if err := follower.Ready(ctx); err != nil {
+		t.Errorf("a member among strangers: %v", err)
+	}
+	for _, s := range cluster.Servers {
+		if metric(ctx, t, s, "gatekeeper_rpc_open") < 0 {
+			t.Errorf("%s shows no metrics", s.ID)
+		}
+		p, err := dial(ctx, t, []string{s.API}, "asker-"+s.ID).Semaphore("asked").TryAcquire(ctx)
+		if err == nil {
+			err = p.Release(ctx)
+		}
+		if err != nil {
+			t.Errorf("a client of %s among strangers: %v", s.ID, err)
+		}
+	}
+	await(t, "two rounds of refreshes", func() bool {
+		if !p.Held() || p.Context().Err() != nil {
+			t.Fatalf("the permit was lost: %v", context.Cause(p.Context()))
+		}
+		return p.SafeUntil().After(began.Add(2 * duration))
+	})
+}
+
+// metric is the sum of a server's metrics whose name and labels begin like this, and -1 when there is none.
+func metric(ctx context.Context, t *testing.T, s *servers.Server, name string) float64 {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	sum := -1.0
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		text, ok := strings.CutPrefix(lines.Text(), name)
+		if !ok {
+			continue
+		}
+		value, err := strconv.ParseFloat(text[strings.LastIndexByte(text, ' ')+1:], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum = max(sum, 0) + value
+	}
+	return sum
+}

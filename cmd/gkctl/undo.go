@@ -79,6 +79,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 			if err := o.ask(ctx, r); err != nil {
 				return err
 			}
+			req.Plan = r.GetPlan() // what was agreed to, or nothing
 		}
 		r, err := undo(false)
 		if err != nil {

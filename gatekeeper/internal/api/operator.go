@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -256,10 +258,15 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if len(u.Conflicts) > 0 {
 		return nil, &undoConflictError{change: m.GetChange(), conflicts: u.Conflicts}
 	}
-	out := &gatekeeperv1.UndoResponse{Notes: u.Notes, UndoneBy: u.UndoneBy}
+	out := &gatekeeperv1.UndoResponse{Notes: u.Notes, UndoneBy: u.UndoneBy, Nothing: u.Command == nil}
 	if u.Command == nil {
-		out.Nothing = true
 		return out, nil
+	}
+	if out.Plan, err = planID(*u.Command); err != nil {
+		return nil, err
+	}
+	if m.GetPlan() != "" && m.GetPlan() != out.GetPlan() {
+		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{"it would do something else by now than what was shown: look again"}}
 	}
 	effects, warnings := plan.Preview(state, s.cfg.Keeper, plan.Change{Undo: u.Command})
 	out.Effects, out.Warnings = toEffects(effects), warnings
@@ -277,6 +284,16 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	}
 	out.Revision = result.Revision
 	return out, nil
+}
+
+// planID names what a planned undo does and expects: equal plans have equal names.
+func planID(cmd fsm.Undo) (string, error) {
+	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(entry)
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // conflictText says what was changed between the plan of an undo and its execution.

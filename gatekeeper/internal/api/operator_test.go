@@ -115,7 +115,12 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	if g.keeper.machine.State().Revision() != before {
 		t.Fatal("a dry run changed something")
 	}
-	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob"})
+	// Done is what was shown, or nothing.
+	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
+		!strings.Contains(err.Error(), "something else by now") {
+		t.Fatalf("another plan: %v", err)
+	}
+	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})
 	if err != nil || done.GetRevision() != before+1 || g.keeper.machine.State().Revision() != before+1 {
 		t.Fatalf("undone: %v, %v", done, err)
 	}

@@ -1734,8 +1734,10 @@ type UndoRequest struct {
 	// For how long holders that this shuts out may go on; it also takes the place of the drain with which a pause or a cordon comes back.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Answer what it would do, and do nothing.
-	DryRun        bool   `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	DryRun    bool   `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// That of an earlier answer: do what that one said, or refuse with FAILED_PRECONDITION when it would be something else by now. Empty: whatever it is.
+	Plan          string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1812,6 +1814,13 @@ func (x *UndoRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *UndoRequest) GetPlan() string {
+	if x != nil {
+		return x.Plan
+	}
+	return ""
+}
+
 type UndoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change id of the undoing; 0 for a dry run.
@@ -1824,7 +1833,9 @@ type UndoResponse struct {
 	// As in PreviewResponse.
 	Warnings []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Nothing is left to undo; the notes say why.
-	Nothing       bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
+	Nothing bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
+	// Names what is to be done, with all that it expects to find. Opaque.
+	Plan          string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1899,6 +1910,13 @@ func (x *UndoResponse) GetNothing() bool {
 		return x.Nothing
 	}
 	return false
+}
+
+func (x *UndoResponse) GetPlan() string {
+	if x != nil {
+		return x.Plan
+	}
+	return ""
 }
 
 type ListKnownRequest struct {
@@ -2152,7 +2170,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\asilence\x18\x0f \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\asilence\x127\n" +
 	"\fpause_before\x18\x10 \x01(\v2\x14.gatekeeper.v1.PauseR\vpauseBefore\x12@\n" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\fcordonBefore\x12\x16\n" +
-	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\"\xbe\x01\n" +
+	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\"\xd2\x01\n" +
 	"\vUndoRequest\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2160,14 +2178,16 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x17\n" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"\xc4\x01\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\x12\x12\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\"\xd8\x01\n" +
 	"\fUndoResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x14\n" +
 	"\x05notes\x18\x03 \x03(\tR\x05notes\x12\x1b\n" +
 	"\tundone_by\x18\x04 \x01(\x04R\bundoneBy\x12\x1a\n" +
 	"\bwarnings\x18\x05 \x03(\tR\bwarnings\x12\x18\n" +
-	"\anothing\x18\x06 \x01(\bR\anothing\"d\n" +
+	"\anothing\x18\x06 \x01(\bR\anothing\x12\x12\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\"d\n" +
 	"\x10ListKnownRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +

@@ -117,7 +117,7 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return err
 	}
 	if f.file.Format != folderFormat {
-		return fmt.Errorf("%w: its format is %d, this program knows only %d; use the version of the program that made it", ErrForeignFolder, f.file.Format, folderFormat)
+		return anotherFormat(f.file.Format)
 	}
 	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
@@ -135,6 +135,12 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return err
 	}
 	return nil
+}
+
+// anotherFormat refuses the folder of an older or a newer version, which is neither damaged nor another member's.
+func anotherFormat(format int) error {
+	return fmt.Errorf("its format is %d, this version of the program knows only %d: start the version that made it, "+
+		"or let a new member join under a new id with an empty folder", format, folderFormat)
 }
 
 // wanted is the cluster id that cfg demands of a folder that exists. Once there are stores the members' list is history,

@@ -84,7 +84,7 @@ func (r *Remains) open() (err error) {
 		return err
 	}
 	if file.Format != folderFormat {
-		return fmt.Errorf("%w: its format is %d, this program knows only %d; use the version of the program that made it", ErrForeignFolder, file.Format, folderFormat)
+		return anotherFormat(file.Format)
 	}
 	if r.ClusterID, err = ParseClusterID(file.ClusterID); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)

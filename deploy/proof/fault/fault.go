@@ -62,6 +62,7 @@ func kinds() map[string]Kind {
 		"client-killed":   clientKilled,
 		"client-stopped":  clientStopped,
 		"storm":           storm,
+		"overload":        overload,
 		"strangers":       strangers,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,8 +75,12 @@ func Once(ctx context.Context, opts Options) (*Report, error) {
 	defer disks.remove()
 	starting, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	var args []string
+	if opts.Kind == fault.Overload || opts.Kind == fault.Mixed {
+		args = []string{"--max-calls", strconv.Itoa(fault.MaxCalls)}
+	}
 	cluster, err := servers.Start(starting, servers.Options{
-		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: []string{"default", "fast"}[opts.Seed%2],
+		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: []string{"default", "fast"}[opts.Seed%2], Args: args,
 		Front: func(s *servers.Server) error {
 			if opts.Disks {
 				if err := disks.add(s.ID); err != nil {

@@ -1,0 +1,70 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Overload is the name of that kind. Its servers, and those of mixed runs, work on MaxCalls at once, so that ten times as much is something that a
+// laptop can ask.
+const (
+	Overload = "overload"
+	MaxCalls = 64
+)
+
+// overload is ten times as many callers as the servers work for at once, who ask again at once whatever they are told. Other clients are refused
+// beside them, and what they were told was not done is held against the history.
+func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
+	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
+	defer cancel()
+	var permits []gatekeeperv1.PermitServiceClient
+	a.mu.Lock()
+	all := a.Members()
+	a.mu.Unlock()
+	for _, s := range all {
+		for range 4 {
+			conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableRetry())
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			permits = append(permits, gatekeeperv1.NewPermitServiceClient(conn))
+		}
+	}
+	a.Note(Overload, "")
+	var mu sync.Mutex // guards refused
+	var refused int
+	var callers sync.WaitGroup
+	for i := range 10 * MaxCalls {
+		callers.Go(func() {
+			mine := 0
+			for raging.Err() == nil {
+				_, err := permits[i%len(permits)].TryAcquire(raging, &gatekeeperv1.TryAcquireRequest{
+					Semaphore: "nobody's", Identity: &gatekeeperv1.Identity{Group: Overload, Acquirer: fmt.Sprint("flood-", i)},
+				})
+				switch status.Code(err) {
+				case codes.ResourceExhausted:
+					mine++
+				case codes.Unavailable: // the server has ended: others are at it too
+					rest(raging, 10*time.Millisecond)
+				}
+			}
+			mu.Lock()
+			refused += mine
+			mu.Unlock()
+		})
+	}
+	callers.Wait()
+	a.Note(fmt.Sprintf("%d calls were refused", refused), "")
+	return nil
+}

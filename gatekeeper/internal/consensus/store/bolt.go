@@ -58,8 +58,19 @@ func (b *Bolt) view(f func(entries, facts *bbolt.Bucket) error) error {
 	return b.call(func() error { return b.db.View(inBuckets(f)) })
 }
 
+// update does not leave it to bbolt to end the transaction after a panic: it would read the whole file again, on a goroutine whose
+// own fault ends the process.
 func (b *Bolt) update(f func(entries, facts *bbolt.Bucket) error) error {
-	return b.call(func() error { return b.db.Update(inBuckets(f)) })
+	return b.call(func() error {
+		tx, err := b.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		if err := inBuckets(f)(tx); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
+	})
 }
 
 func inBuckets(f func(entries, facts *bbolt.Bucket) error) func(*bbolt.Tx) error {

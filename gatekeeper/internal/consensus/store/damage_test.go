@@ -294,6 +294,26 @@ func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 	}
 }
 
+// bbolt reads the whole file again when a write panics, on a goroutine whose fault of the memory ends the process.
+func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
+	dir := filled(t, 300)
+	b, err := openBolt(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, RaftFile), int64(2*os.Getpagesize())); err != nil { // the headers are left
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := b.StoreLog(&raft.Log{Index: 301, Term: 99}); !errors.Is(err, ErrDamaged) {
+			t.Errorf("StoreLog: %v", err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func BenchmarkStoreLogs(b *testing.B) {
 	ours, err := openBolt(b.TempDir())
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 var notRun = map[string]string{
 	"make run":       "runs until it is stopped; the test of deploy/run runs it",
 	"make faults":    "takes up to a minute; the test of deploy/proof makes short runs",
+	"make soak":      "takes minutes; the test of deploy/soak makes a short run",
 	"make test":      "is what runs this test",
 	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
 	"make demo-jobs": "takes its 40 s; the test of deploy/demojobs runs a short one",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -23,7 +24,7 @@ const keptSnapshots = 2
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	d.wait()
 	return &snapshot{disk: d, meta: raft.SnapshotMeta{
-		Version: version, ID: fmt.Sprintf("%d-%d", term, index), Index: index, Term: term, Configuration: members, ConfigurationIndex: membersIndex,
+		Version: version, ID: fmt.Sprintf("%d-%d-%d", term, index, time.Now().UnixMilli()), Index: index, Term: term, Configuration: members, ConfigurationIndex: membersIndex,
 	}}, nil
 }
 

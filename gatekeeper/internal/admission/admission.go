@@ -18,6 +18,7 @@ type Control struct {
 	all         tally
 	connections map[any]*tally
 	identities  map[Identity]*tally
+	spare       []*tally // all zero: callers come and go with each call
 	refused     [kinds][scopes]uint64
 }
 
@@ -34,6 +35,7 @@ func New(limits Limits) *Control {
 		turns:       make(chan struct{}, limits.Working[Waiting]),
 		connections: make(map[any]*tally),
 		identities:  make(map[Identity]*tally),
+		spare:       make([]*tally, 0, 64),
 	}
 }
 
@@ -62,7 +64,7 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 		return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Server, Open: true, Limit: c.limits.Open})
 	}
 	if connection != nil {
-		t := tallyOf(c.connections, connection)
+		t := tallyOf(c, c.connections, connection)
 		if most := c.limits.openOf(); t.open >= most {
 			return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Connection, Open: true, Limit: most})
 		}
@@ -79,19 +81,25 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 	if c == nil {
 		return nil
 	}
-	if err := c.identify(identity); err != nil {
+	control := c.control
+	control.mu.Lock()
+	err := c.identify(identity)
+	if err == nil && c.kind != Waiting {
+		err = c.begin()
+	}
+	control.mu.Unlock()
+	if err != nil || c.kind != Waiting {
 		return err
 	}
-	if c.kind == Waiting {
-		select {
-		case c.control.turns <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	select {
+	case control.turns <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	err := c.begin()
-	if err != nil && c.kind == Waiting {
-		<-c.control.turns
+	control.mu.Lock()
+	defer control.mu.Unlock()
+	if err = c.begin(); err != nil {
+		<-control.turns
 	}
 	return err
 }
@@ -99,18 +107,16 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 // errEnded is not told to anybody: the call is over.
 var errEnded = errors.New("the call has ended")
 
-// identify counts the call as one of that identity's.
+// identify counts the call as one of that identity's. The caller holds mu.
 func (c *Call) identify(identity Identity) error {
 	if identity == (Identity{}) {
 		return nil
 	}
 	control := c.control
-	control.mu.Lock()
-	defer control.mu.Unlock()
 	if c.ended || c.ofIdentity != nil {
 		return nil
 	}
-	t := tallyOf(control.identities, identity)
+	t := tallyOf(control, control.identities, identity)
 	if most := control.limits.openOf(); t.open >= most {
 		return control.refuse(&OverloadedError{Kind: c.kind, Scope: OneIdentity, Open: true, Limit: most})
 	}
@@ -119,11 +125,9 @@ func (c *Call) identify(identity Identity) error {
 	return nil
 }
 
-// begin counts the call as in work.
+// begin counts the call as in work. The caller holds mu.
 func (c *Call) begin() error {
 	control := c.control
-	control.mu.Lock()
-	defer control.mu.Unlock()
 	if c.ended {
 		return errEnded
 	}
@@ -164,16 +168,8 @@ func (c *Call) End() {
 	c.rest()
 	c.ended = true
 	control.all.open--
-	if t := c.ofConnection; t != nil {
-		if t.open--; t.open == 0 {
-			delete(control.connections, c.connection)
-		}
-	}
-	if t := c.ofIdentity; t != nil {
-		if t.open--; t.open == 0 {
-			delete(control.identities, c.identity)
-		}
-	}
+	leave(control, control.connections, c.connection, c.ofConnection)
+	leave(control, control.identities, c.identity, c.ofIdentity)
 }
 
 // rest ends the work of a call. The caller holds mu.
@@ -224,12 +220,30 @@ func (c *Control) Refused(k Kind, s Scope) uint64 {
 	return c.refused[k][s]
 }
 
-// tallyOf finds a tally, or makes one.
-func tallyOf[K comparable](tallies map[K]*tally, key K) *tally {
+// tallyOf finds a tally, or makes one. The caller holds mu.
+func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 	t := tallies[key]
 	if t == nil {
-		t = new(tally)
+		if n := len(c.spare); n > 0 {
+			t, c.spare = c.spare[n-1], c.spare[:n-1]
+		} else {
+			t = new(tally)
+		}
 		tallies[key] = t
 	}
 	return t
+}
+
+// leave takes an open call off a tally, which may be nil, and forgets the tally with the last of them. The caller holds mu.
+func leave[K comparable](c *Control, tallies map[K]*tally, key K, t *tally) {
+	if t == nil {
+		return
+	}
+	if t.open--; t.open > 0 {
+		return
+	}
+	delete(tallies, key)
+	if len(c.spare) < cap(c.spare) {
+		c.spare = append(c.spare, t)
+	}
 }

@@ -1,14 +1,52 @@
 package api
 
 import (
+	"context"
+	"net"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
+
+// BenchmarkUnary is what the API itself does for a TryAcquire, without the transport and the keeper.
+func BenchmarkUnary(b *testing.B) {
+	k := &fakeKeeper{machine: fsm.New("bench")}
+	k.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		return keeper.Answer{Outcome: semaphore.Denied, Denial: new(keeper.Denial)}, nil
+	}
+	a, err := New(Config{ID: "gk1", Keeper: k, Consensus: &fakeConsensus{leader: consensus.Leader{ID: "gk1", Term: 1}}, Machine: k.machine})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	service := a.describe(&gatekeeperv1.PermitService_ServiceDesc)
+	ctx := peer.NewContext(b.Context(), &peer.Peer{Addr: &net.TCPAddr{}})
+	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs(":authority", "gk", "content-type", "application/grpc", "user-agent", "bench"))
+	read := func(m any) error {
+		proto.Merge(m.(*inbound).message.(proto.Message), plainRequest)
+		return nil
+	}
+	for _, m := range service.Methods {
+		if m.MethodName != "TryAcquire" {
+			continue
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := m.Handler(&permitService{API: a}, ctx, read, a.unary); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
 
 // BenchmarkFrame is what the API itself does for a frame of 100 tokens: it reads the request, and writes the answer.
 func BenchmarkFrame(b *testing.B) {

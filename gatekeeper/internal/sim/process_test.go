@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -145,6 +146,10 @@ func (p *process) believes(permit *client.Permit) time.Duration {
 	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
 }
 
+// ownDeadline is what the client says when nobody has told it that a permit is lost. It can be before it last counted on: a refresh may
+// bring a shorter duration.
+const ownDeadline = "its deadline passed"
+
 // hold does the job of a permit, notes for how long it was believed in, and releases it.
 func (p *process) hold(permit *client.Permit, w wish) {
 	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
@@ -154,8 +159,8 @@ func (p *process) hold(permit *client.Permit, w wish) {
 	var counted time.Duration // until when it would be believed in, if nobody said more
 	lapse := time.NewTimer(0)
 	defer lapse.Stop()
-	for b.Until = p.believes(permit); b.Until > 0; b.Until = p.believes(permit) {
-		counted = b.Until
+	for until := p.believes(permit); until > 0; until = p.believes(permit) {
+		b.Until, counted = until, until
 		p.record.Belief(b)
 		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // beyond what rounding does
 		select {
@@ -182,10 +187,9 @@ func (p *process) hold(permit *client.Permit, w wish) {
 		case <-p.crashed:
 			return
 		}
-		b.Until = min(b.Until, p.world.now())
 		break
 	}
-	if errors.Is(context.Cause(permit.Context()), client.ErrLost) && p.world.now() < counted {
+	if cause := context.Cause(permit.Context()); errors.Is(cause, client.ErrLost) && p.world.now() < counted && !strings.Contains(cause.Error(), ownDeadline) {
 		p.world.toldLost(b.Token)
 	}
 	b.Until = max(b.From, min(b.Until, p.world.now()))

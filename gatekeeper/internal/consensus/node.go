@@ -172,6 +172,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		target:    target,
 		advertise: n.address,
 		answers:   n.answers,
+		incoming:  newIncoming(inner.Consumer()),
 		snapshots: &snapshotAlarm{
 			sent: n.metrics.snapshotsSent, alarms: n.metrics.snapshotAlarms, logger: n.cfg.Logger,
 			follows: make(map[raft.ServerID]*snapshotsTo),
@@ -180,6 +181,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	}
 	err := n.newRaft()
 	if err == nil {
+		n.transport.incoming.serves(n.raft)
 		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc)
 		if n.cfg.Registerer != nil {
 			n.unregister, err = n.metrics.register(n.cfg.Registerer, n)

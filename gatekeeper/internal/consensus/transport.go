@@ -21,6 +21,7 @@ type innerTransport interface {
 //   - drops the fast path for heartbeats, which changes the term beside Raft's main loop (hashicorp/raft issue 695, open in
 //     v1.8.0): logs can diverge with it. Heartbeats go through the main loop instead, on every member;
 //   - refuses pipelines, whose answers could not be noted;
+//   - keeps snapshots from Raft that would take it back: see incoming;
 //   - says nothing more after a fault (issue 503: a leader with a hanging disk would go on sending heartbeats).
 //
 // Every method is written out: embedding would lose what Raft looks for by type assertion, and let new methods slip through.
@@ -30,6 +31,7 @@ type transport struct {
 	target    func(raft.ServerID, raft.ServerAddress) raft.ServerAddress
 	advertise raft.ServerAddress
 	answers   *answers
+	incoming  *incoming
 	snapshots *snapshotAlarm
 	failed    <-chan struct{}
 }
@@ -112,9 +114,15 @@ func (t *transport) TimeoutNow(id raft.ServerID, address raft.ServerAddress, req
 	return t.inner.TimeoutNow(id, t.target(id, address), req, resp)
 }
 
-func (t *transport) Consumer() <-chan raft.RPC     { return t.inner.Consumer() }
+func (t *transport) Consumer() <-chan raft.RPC     { return t.incoming.to }
 func (t *transport) LocalAddr() raft.ServerAddress { return t.advertise }
-func (t *transport) Close() error                  { return t.inner.Close() }
+
+// Close may be called again: Raft does so when it shuts down.
+func (t *transport) Close() error {
+	err := t.inner.Close() // before incoming: what reads from it may wait for a sender
+	t.incoming.close()
+	return err
+}
 
 func (t *transport) EncodePeer(_ raft.ServerID, address raft.ServerAddress) []byte {
 	return []byte(address)

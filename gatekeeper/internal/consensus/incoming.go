@@ -1,0 +1,106 @@
+package consensus
+
+import (
+	"io"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// incoming stands between what peers ask and Raft's main loop, and answers snapshots that come late by itself.
+//
+// A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0) installs every
+// one, also over what it has applied since: it goes back to the older state and the older members, and panics when the log does not reach
+// back so far. Who has applied all that a snapshot holds has what the leader wants, and says so, as in the Raft paper, figure 13,
+// InstallSnapshot, step 6.
+type incoming struct {
+	from    <-chan raft.RPC
+	to      chan raft.RPC
+	running chan struct{} // closed once raft is set
+	raft    *raft.Raft
+	done    chan struct{} // closed by close
+	once    sync.Once
+	work    sync.WaitGroup
+}
+
+func newIncoming(from <-chan raft.RPC) *incoming {
+	i := &incoming{from: from, to: make(chan raft.RPC), running: make(chan struct{}), done: make(chan struct{})}
+	i.work.Go(i.run)
+	return i
+}
+
+// serves tells it whose questions they are.
+func (i *incoming) serves(r *raft.Raft) {
+	i.raft = r
+	close(i.running)
+}
+
+// close returns when nothing is passed on any more. It may be called again.
+func (i *incoming) close() {
+	i.once.Do(func() { close(i.done) })
+	i.work.Wait()
+}
+
+func (i *incoming) run() {
+	for {
+		select {
+		case rpc := <-i.from:
+			if i.late(rpc) {
+				i.work.Go(func() { has(rpc) }) // reading it takes as long as sending it
+			} else if !i.pass(rpc) {
+				rpc.Respond(nil, raft.ErrTransportShutdown)
+				return
+			}
+		case <-i.done:
+			return
+		}
+	}
+}
+
+// pass returns false when Raft is gone.
+func (i *incoming) pass(rpc raft.RPC) bool {
+	select {
+	case i.to <- rpc:
+		return true
+	case <-i.done:
+		return false
+	}
+}
+
+// late says whether rpc is a snapshot of what this member has applied. Nothing is applied between this and the next question, for a
+// follower applies only what it is told to.
+func (i *incoming) late(rpc raft.RPC) bool {
+	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
+	if !ok || !i.idle() {
+		return false
+	}
+	// One of an earlier term is for Raft to refuse.
+	return snapshot.Term >= i.raft.CurrentTerm() && snapshot.LastLogIndex <= i.raft.AppliedIndex()
+}
+
+// idle returns when Raft has worked off all that was passed on before; false when it is gone. It asks something that Raft's main loop refuses
+// before it looks at anything: a question of no version of the protocol.
+func (i *incoming) idle() bool {
+	select {
+	case <-i.running:
+	case <-i.done:
+		return false
+	}
+	answer := make(chan raft.RPCResponse, 1)
+	if !i.pass(raft.RPC{Command: &raft.RequestPreVoteRequest{}, RespChan: answer}) {
+		return false
+	}
+	select {
+	case <-answer:
+		return true
+	case <-i.done:
+		return false
+	}
+}
+
+// has answers that what the snapshot holds is here. Its sender first sends all of it.
+func has(rpc raft.RPC) {
+	_, err := io.Copy(io.Discard, rpc.Reader)
+	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // late has looked
+	rpc.Respond(&raft.InstallSnapshotResponse{Term: snapshot.Term, Success: err == nil}, err)
+}

@@ -1,0 +1,67 @@
+package consensus
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// A leader sends a snapshot, and again when the answer was late. Meanwhile the follower has gone on, and cut its log behind a snapshot of
+// its own: Raft would go back, and panic for want of an entry.
+func TestIncoming_SnapshotThatComesLate_TakesNothingBack(t *testing.T) {
+	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
+	leader := leaderOf(t, members...)
+	follower := others(members, leader)[0]
+	for i := range 5 {
+		mustAppend(t, leader.Node, fmt.Sprintf("old%d", i))
+	}
+	saved := leader.raft.Snapshot()
+	if err := saved.Error(); err != nil {
+		t.Fatal(err)
+	}
+	meta, reader, err := saved.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last Appended
+	for i := range 5 {
+		last = mustAppend(t, leader.Node, fmt.Sprintf("new%d", i))
+	}
+	until(t, "the follower has applied all", func() bool { return follower.raft.AppliedIndex() >= last.Index })
+	if err := follower.raft.Snapshot().Error(); err != nil {
+		t.Fatal(err)
+	}
+
+	send := func(term uint64) raft.InstallSnapshotResponse {
+		t.Helper()
+		var answer raft.InstallSnapshotResponse
+		err := leader.transport.InstallSnapshot(follower.id, follower.address, &raft.InstallSnapshotRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, SnapshotVersion: meta.Version,
+			Term: term, LastLogIndex: meta.Index, LastLogTerm: meta.Term, Size: int64(len(data)),
+			Configuration: raft.EncodeConfiguration(meta.Configuration), ConfigurationIndex: meta.ConfigurationIndex,
+		}, &answer, bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	term := leader.raft.CurrentTerm()
+	if answer := send(term); !answer.Success || answer.Term != term {
+		t.Errorf("the follower answers %+v to a snapshot of what it has", answer)
+	}
+	if answer := send(term - 1); answer.Success || answer.Term != term {
+		t.Errorf("the follower answers %+v to a leader of an earlier term", answer)
+	}
+	if at := follower.raft.AppliedIndex(); at < last.Index {
+		t.Errorf("the follower went back from %d to %d", last.Index, at)
+	}
+	last = mustAppend(t, leader.Node, "afterwards")
+	until(t, "the follower goes on", func() bool { return follower.raft.AppliedIndex() >= last.Index })
+}

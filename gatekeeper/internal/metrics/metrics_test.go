@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
@@ -222,6 +225,30 @@ func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
 	_, body := get(t, Handler(m, nil, nil), "GET", "/metrics")
 	return body
+}
+
+// Every method of the API has counters of its own; what is not the API's has not.
+func TestCalls_EveryMethodOfTheAPI_IsTold(t *testing.T) {
+	m := newMetrics(t)
+	methods := 0
+	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
+		for i := range f.Services().Len() {
+			s := f.Services().Get(i)
+			for j := range s.Methods().Len() {
+				methods++
+				if name := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(j).Name()); m.calls.of(name) == m.calls.forOthers {
+					t.Errorf("%s is counted as %q", name, otherMethods)
+				}
+			}
+		}
+		return true
+	})
+	if methods == 0 {
+		t.Error("no methods were found")
+	}
+	if m.calls.of("/grpc.health.v1.Health/Check") != m.calls.forOthers {
+		t.Error("health is counted as the API's")
+	}
 }
 
 type confirming struct {

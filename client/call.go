@@ -80,7 +80,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		// Every endpoint is tried once before the first pause.
 		if round := (n + 1) / len(c.router.endpoints); round > 0 {
 			c.router.forget()
-			if !c.router.through.Load() && failure.certificates() {
+			if !c.router.through.Load() && failure.certificates(len(c.router.endpoints)) {
 				return failure
 			}
 			c.pause(ctx, max(backoff(round-1), v.wait))
@@ -96,9 +96,10 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// certificates says whether each endpoint has failed by a certificate: another round would go the same way.
-func (e *UnavailableError) certificates() bool {
-	return !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
+// certificates says whether all endpoints were tried and failed by a certificate: another round would go the same way. Calls share the
+// router, so that a round of attempts need not have come to every endpoint.
+func (e *UnavailableError) certificates(endpoints int) bool {
+	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		_, ok := errors.AsType[*CertificateError](a.Err)
 		return !ok
 	})

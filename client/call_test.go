@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -323,6 +324,32 @@ func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
 		}
 		if !slices.Equal(told, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
 			t.Errorf("told %v, asked from %v", told, from)
+		}
+	})
+}
+
+// Calls share the router: another one can move the target past an endpoint that this call has never asked.
+func TestDo_EndpointNotAskedYet_DoesNotCountAsACertificateThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b", "c")
+		c := w.dial([]string{"a", "b", "c"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		asked := make(map[string]int)
+		err := c.do(ctx, call{harmless: true, timeout: time.Second}, func(_ context.Context, conn *grpc.ClientConn) error {
+			at := conn.Target()
+			asked[at]++
+			if at == endpoint("c") {
+				return nil // it is well
+			}
+			if at == endpoint("b") && asked[at] == 1 { // another call was here too, and found c not up yet
+				c.router.failed(endpoint("b"))
+				c.router.failed(endpoint("c"))
+			}
+			return &CertificateError{Endpoint: at, ByServer: true, Err: errors.New("bad certificate")}
+		})
+		if err != nil {
+			t.Errorf("%v; asked: %v", err, asked)
 		}
 	})
 }

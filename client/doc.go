@@ -51,6 +51,6 @@
 // attempt. What is safe to repeat is repeated, over all endpoints and with jittered back-off, until the context ends: every
 // call of which a server says that nothing was done, and after an unknown outcome those that a repeat cannot do twice: reads,
 // refreshes, releases, cancellations, and acquisitions and edits that carry a request id. A Client that certificates have kept
-// from every endpoint, and that never got through before, gives up after one round; see CertificateError. Errors are decided on
-// google.rpc.ErrorInfo alone, never on text.
+// from every endpoint, and that never got through before, gives up after one round; see CertificateError. Errors of servers are
+// decided on google.rpc.ErrorInfo alone, never on text; only of a failed TLS handshake the text is all there is.
 package client

@@ -15,6 +15,12 @@ import (
 // of another cluster; the error says which.
 var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 
+// ErrNewer is in an ErrSnapshot of one that a newer version has written, and ErrForeign in that of another cluster's: neither is damaged.
+var (
+	ErrNewer   = errors.New("a newer version has written it: upgrade this server")
+	ErrForeign = errors.New("it belongs to another cluster")
+)
+
 // readSnapshot builds the state that a snapshot holds. The checksum tells damage of the file; but a wrong state is worse than
 // none, and it may have been written by a faulty server, so all that can be checked of its meaning is checked too.
 func readSnapshot(from io.Reader) (*draft, error) {
@@ -80,10 +86,17 @@ func (in *restoring) header(h *logv1.Header) {
 		in.r.fail("it does not begin with a header: this is no snapshot")
 		return
 	case h.GetFormat() != snapshotFormat:
-		in.r.fail("its format is %d, this version reads %d", h.GetFormat(), snapshotFormat)
+		err := fmt.Errorf("its format is %d, this version reads %d", h.GetFormat(), snapshotFormat)
+		if h.GetFormat() > snapshotFormat {
+			err = fmt.Errorf("%w: %w", err, ErrNewer)
+		}
+		in.r.fail("%w", err)
 		return
-	case h.GetFeatureLevel() == 0 || h.GetFeatureLevel() > SupportedLevel:
-		in.r.fail("its feature level is %d, this version supports 1 to %d; upgrade this server", h.GetFeatureLevel(), SupportedLevel)
+	case h.GetFeatureLevel() == 0:
+		in.r.fail("its feature level is 0")
+		return
+	case h.GetFeatureLevel() > SupportedLevel:
+		in.r.fail("its feature level is %d, this version supports 1 to %d: %w", h.GetFeatureLevel(), SupportedLevel, ErrNewer)
 		return
 	}
 	in.r.header(h, d.State)

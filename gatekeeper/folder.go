@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
@@ -61,7 +62,7 @@ func (c *Config) folderError(err error) error {
 		return nil
 	case errors.Is(err, consensus.ErrFolderInUse):
 		return fmt.Errorf("%w: %w", ErrDataDirLocked, err)
-	case errors.Is(err, consensus.ErrForeignFolder):
+	case errors.Is(err, consensus.ErrForeignFolder), errors.Is(err, fsm.ErrForeign):
 		return fmt.Errorf("%w: %w", ErrForeignDataDir, err)
 	default:
 		return fmt.Errorf("%w: %w", ErrDataDir, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
@@ -65,14 +66,23 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 			return nil, err
 		}
 	}
-	r, err := raft.NewRaft(cfg, &replica{machine: n.cfg.Machine, guard: n.guard}, s.log, s.stable, s.snapshots, n.transport)
+	machine := &replica{machine: n.cfg.Machine, guard: n.guard}
+	r, err := raft.NewRaft(cfg, machine, s.log, s.stable, s.snapshots, n.transport)
 	if err == nil {
 		return r, nil
 	}
-	if all, _ := s.snapshots.List(); len(all) > 0 { // which is then what Raft stumbles over
-		err = store.Damaged(fmt.Sprintf("the snapshot up to entry %d", all[0].Index), "%w, see the errors logged before", err)
+	all, _ := s.snapshots.List() // what can be listed is then what Raft stumbles over
+	if len(all) == 0 {
+		return nil, err
 	}
-	return nil, err
+	what := fmt.Sprintf("the snapshot up to entry %d", all[0].Index)
+	switch refused := machine.refused; {
+	case errors.Is(refused, fsm.ErrNewer) || errors.Is(refused, fsm.ErrForeign):
+		return nil, fmt.Errorf("%s: %w", what, refused)
+	case refused != nil:
+		err = refused
+	}
+	return nil, store.Damaged(what, "%w, see the errors logged before", err)
 }
 
 func (n *Node) raftConfig() *raft.Config {

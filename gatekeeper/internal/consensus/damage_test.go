@@ -2,6 +2,8 @@ package consensus
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,5 +77,32 @@ func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	}
 	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entries are missing") {
 		t.Errorf("open: %v", err)
+	}
+}
+
+// refusing is a machine that takes no snapshot.
+type refusing struct {
+	*fsm.Machine
+	why error
+}
+
+func (r refusing) Restore(io.Reader) error { return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.why) }
+
+// Whoever goes back to an older version by mistake is told so, and not to throw the member away.
+func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) {
+	for _, why := range []error{fsm.ErrNewer, fsm.ErrForeign} {
+		dir := found(t)
+		folder, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine := refusing{fsm.New(folder.ClusterID().String()), why}
+		_, err = Open(Config{Folder: folder, Machine: machine, PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
+		if err := folder.Close(); err != nil {
+			t.Error(err)
+		}
+		if !errors.Is(err, why) || errors.Is(err, ErrFolderDamaged) || strings.Contains(err.Error(), "remove this member") {
+			t.Errorf("open: %v, want the reason alone", err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 type replica struct {
 	machine Machine
 	guard   *store.Guard
+	refused error // why the machine did not take the last snapshot; Raft hands on no reason
 }
 
 var _ raft.FSM = (*replica)(nil)
@@ -34,7 +35,10 @@ func (r *replica) Snapshot() (raft.FSMSnapshot, error) {
 }
 
 // Restore leaves the machine as it was when it fails; Raft then tries again or stops.
-func (r *replica) Restore(rc io.ReadCloser) error { return r.machine.Restore(rc) }
+func (r *replica) Restore(rc io.ReadCloser) error {
+	r.refused = r.machine.Restore(rc)
+	return r.refused
+}
 
 type snapshot struct{ state *fsm.State }
 

@@ -22,6 +22,9 @@
 // between. (To declare the log monotonic would have Raft delete it after every snapshot, also after one that arrives late and is
 // older than entries which this member has acknowledged.) So the log has no gap, ever: writes that would make one are refused.
 //
+// Raft (v1.8.0) remembers how long the log was. A member whose log was longer than the snapshot, and another one, takes no entries after
+// that and is sent snapshots again, which raises an alarm, until it is restarted. It takes more than TrailingLogs entries in its absence.
+//
 // # A damaged file is refused
 //
 // One flipped bit in an entry would make this member another one than the others, silently. So each record carries a checksum,

@@ -24,9 +24,12 @@ type Control struct {
 
 // tally is what somebody has open and in work.
 type tally struct {
-	open    int
-	working [kinds]int
+	open, working [kinds]int
+	calls         int // all that are open
 }
+
+func (t *tally) enter(k Kind) { t.open[k]++; t.calls++ }
+func (t *tally) leave(k Kind) { t.open[k]--; t.calls-- }
 
 // New returns a Control with these limits.
 func New(limits Limits) *Control {
@@ -60,18 +63,18 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	call := &Call{control: c, kind: kind, connection: connection}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all.open >= c.limits.Open {
-		return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Server, Open: true, Limit: c.limits.Open})
+	if most := c.limits.Open[kind]; c.all.open[kind] >= most {
+		return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Server, Open: true, Limit: most})
 	}
 	if connection != nil {
 		t := tallyOf(c, c.connections, connection)
-		if most := c.limits.openOf(); t.open >= most {
+		if most := c.limits.openOf(kind); t.open[kind] >= most {
 			return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Connection, Open: true, Limit: most})
 		}
-		t.open++
+		t.enter(kind)
 		call.ofConnection = t
 	}
-	c.all.open++
+	c.all.enter(kind)
 	return call, nil
 }
 
@@ -117,10 +120,10 @@ func (c *Call) identify(identity Identity) error {
 		return nil
 	}
 	t := tallyOf(control, control.identities, identity)
-	if most := control.limits.openOf(); t.open >= most {
+	if most := control.limits.openOf(c.kind); t.open[c.kind] >= most {
 		return control.refuse(&OverloadedError{Kind: c.kind, Scope: OneIdentity, Open: true, Limit: most})
 	}
-	t.open++
+	t.enter(c.kind)
 	c.identity, c.ofIdentity = identity, t
 	return nil
 }
@@ -167,9 +170,9 @@ func (c *Call) End() {
 	defer control.mu.Unlock()
 	c.rest()
 	c.ended = true
-	control.all.open--
-	leave(control, control.connections, c.connection, c.ofConnection)
-	leave(control, control.identities, c.identity, c.ofIdentity)
+	control.all.leave(c.kind)
+	leave(control, control.connections, c.connection, c.ofConnection, c.kind)
+	leave(control, control.identities, c.identity, c.ofIdentity, c.kind)
 }
 
 // rest ends the work of a call. The caller holds mu.
@@ -203,7 +206,7 @@ func (c *Control) refuse(e *OverloadedError) error {
 func (c *Control) IsOpen() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.all.open
+	return c.all.calls
 }
 
 // InWork is how many calls of a kind are in work.
@@ -235,11 +238,11 @@ func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 }
 
 // leave takes an open call off a tally, which may be nil, and forgets the tally with the last of them. The caller holds mu.
-func leave[K comparable](c *Control, tallies map[K]*tally, key K, t *tally) {
+func leave[K comparable](c *Control, tallies map[K]*tally, key K, t *tally, k Kind) {
 	if t == nil {
 		return
 	}
-	if t.open--; t.open > 0 {
+	if t.leave(k); t.calls > 0 {
 		return
 	}
 	delete(tallies, key)

@@ -18,7 +18,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // small are limits that a test can reach: 8 ordinary calls, of which one connection or identity has 2, and 4 turns.
 func small() Limits {
 	l := NewLimits(8)
-	l.Open = 30
+	for k := range l.Open {
+		l.Open[k] = 30
+	}
 	return l
 }
 
@@ -133,7 +135,7 @@ func TestKinds_AFloodOfOne_LeavesTheOthersAlone(t *testing.T) {
 
 func TestVital_IsLetInWhateverElseIs_AndNotCounted(t *testing.T) {
 	c := New(small())
-	for i := range c.limits.Open {
+	for i := range c.limits.Open[Ordinary] {
 		call, err := c.Open(Ordinary, i)
 		if err != nil {
 			t.Fatal(err)
@@ -147,6 +149,23 @@ func TestVital_IsLetInWhateverElseIs_AndNotCounted(t *testing.T) {
 	}
 	if n := c.IsOpen(); n != 30 {
 		t.Errorf("%d open, want 30", n)
+	}
+}
+
+// Who wants to end an overload of waiters gets in, and so does everybody else.
+func TestOpen_WaitersFillTheirRoom_OtherKindsAreLetIn(t *testing.T) {
+	c := New(NewLimits(DefaultWorking))
+	for i := range c.limits.Open[Waiting] {
+		call, err := c.Open(Waiting, i%3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer call.End()
+	}
+	_, err := c.Open(Waiting, "another")
+	wantRefused(t, err, Server, true, c.limits.Open[Waiting])
+	for _, k := range []Kind{Operator, Ordinary, Heavy} {
+		mustWork(t, c, k, "operator", "operator").End()
 	}
 }
 
@@ -275,14 +294,14 @@ func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 	check := func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		over := c.all.open > c.limits.Open
+		over := false
 		for _, k := range Kinds() {
-			over = over || c.all.working[k] > c.limits.Working[k] || c.all.working[k] < 0
+			over = over || c.all.open[k] > c.limits.Open[k] || c.all.working[k] > c.limits.Working[k] || c.all.working[k] < 0
 			for _, t := range c.connections {
-				over = over || t.open > c.limits.openOf() || k != Waiting && t.working[k] > c.limits.workingOf(k)
+				over = over || t.open[k] > c.limits.openOf(k) || k != Waiting && t.working[k] > c.limits.workingOf(k)
 			}
 			for _, t := range c.identities {
-				over = over || t.open > c.limits.openOf() || k != Waiting && t.working[k] > c.limits.workingOf(k)
+				over = over || t.open[k] > c.limits.openOf(k) || k != Waiting && t.working[k] > c.limits.workingOf(k)
 			}
 		}
 		if over {
@@ -319,8 +338,8 @@ func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
 	for _, working := range []int{1, 16, DefaultWorking} {
 		l := NewLimits(working)
-		if l.openOf() < 10_000 {
-			t.Errorf("with %d calls in work one client may wait %d times", working, l.openOf())
+		if l.openOf(Waiting) < 10_000 {
+			t.Errorf("with %d calls in work one client may wait %d times", working, l.openOf(Waiting))
 		}
 		for _, k := range Kinds() {
 			if l.Working[k] < 1 || l.workingOf(k) < 1 {

@@ -13,7 +13,7 @@
 //
 // # Kinds
 //
-// Each kind of call has a limit of its own, so that a flood of one kind leaves the others alone. What keeps or ends a live
+// Each kind of call has limits of its own, of what is open and of what is in work, so that a flood of one kind leaves the others alone. What keeps or ends a live
 // permit is never refused and not counted. What an operator does to end an overload does not stand behind what causes it. What
 // reads much is allowed few at a time. A call that would wait in a queue waits for its turn here too, instead of being refused:
 // ten thousand of them that come at once are started one after the other.
@@ -21,6 +21,8 @@
 // # Parts
 //
 // One connection, and one identity, may take a part of each limit only: two thirds of what may be open, a quarter of what
-// may be in work. A client that has run away is refused while others are served. A connection of another member has no such part, because it
-// carries the calls of all of that member's clients, who were counted there. Identities are counted wherever their calls come from.
+// may be in work. A client that has run away is refused while others are served. Calls that wait for a turn take one for a moment, and in
+// the order in which they came: whose they are does not matter. A connection of another member has no such part, because it carries the
+// calls of all of that member's clients, who were counted there; it says so itself, so that the parts protect from mistakes, not from
+// malice. Identities are counted wherever their calls come from.
 package admission

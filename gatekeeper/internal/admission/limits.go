@@ -30,10 +30,9 @@ func Kinds() []Kind { return []Kind{Ordinary, Operator, Heavy, Waiting} }
 
 // Limits bound what a server does at once.
 type Limits struct {
-	// Open is the most calls that are open: in work, waiting, or not yet received.
-	Open int
-	// Working is the most calls of each kind that are in work. That of Vital means nothing.
-	Working [kinds]int
+	// Open is the most calls of each kind that are open: in work, waiting, or not yet received. Working is the most that are in work. Those
+	// of Vital mean nothing.
+	Open, Working [kinds]int
 }
 
 // DefaultWorking is the most ordinary calls in work, unless an operator knows better. Commands go to the log by 256 in an entry, and
@@ -41,22 +40,27 @@ type Limits struct {
 // at a full minute. It bounds how long a refresh stands behind others: some 30 µs of a processor each.
 const DefaultWorking = 4096
 
-// maxOpen is the most open calls, at some 15 kB each (measured with waiters). It leaves a connection between members, which carries 32 768 streams, enough for
-// those that keep permits alive.
-const maxOpen = 24 << 10
+// maxWaiting is the most open calls that wait, at some 15 kB each (measured). With the other kinds it leaves a connection between members,
+// which carries 32 768 streams, enough for those that keep permits alive.
+const maxWaiting = 16 << 10
 
 // NewLimits are those for this many ordinary calls in work, which is above 0.
 func NewLimits(working int) Limits {
-	l := Limits{Open: maxOpen}
+	var l Limits
 	l.Working[Ordinary] = working
 	l.Working[Waiting] = max(working/4, 4)
 	l.Working[Operator] = max(working/16, 16)
 	l.Working[Heavy] = max(working/128, 4)
+	// Of those that do not wait few are open and not in work: those whose message has not come yet.
+	for _, k := range []Kind{Ordinary, Operator, Heavy} {
+		l.Open[k] = 2 * l.Working[k]
+	}
+	l.Open[Waiting] = max(maxWaiting, l.Working[Waiting])
 	return l
 }
 
-// openOf is the most open calls of one connection or identity.
-func (l *Limits) openOf() int { return max(l.Open*2/3, 1) }
+// openOf is the most open calls of that kind of one connection or identity.
+func (l *Limits) openOf(k Kind) int { return max(l.Open[k]*2/3, 1) }
 
 // workingOf is the most calls of that kind in work of one connection or identity.
 func (l *Limits) workingOf(k Kind) int { return max(l.Working[k]/4, 1) }
@@ -95,7 +99,7 @@ func (e *OverloadedError) Error() string {
 	whose := [scopes]string{"this server has", "this connection has", "this group and acquirer have"}[e.Scope]
 	what := fmt.Sprintf("%d %s calls in work", e.Limit, e.Kind)
 	if e.Open {
-		what = fmt.Sprintf("%d calls open", e.Limit)
+		what = fmt.Sprintf("%d %s calls open", e.Limit, e.Kind)
 	}
 	return fmt.Sprintf("overloaded: %s %s, the most at once; nothing was done: try again later or at a lower rate", whose, what)
 }

@@ -100,8 +100,8 @@ func connectionOf(ctx context.Context) any {
 	return p
 }
 
-// overloads warns of refusals, seldom: somebody who looks at the log is to see that there was an overload, when it began and that it
-// ended, and not each call of it.
+// overloads warns of refusals, seldom: somebody who looks at the log is to see that there was an overload, when it began and how many
+// calls it cost so far, and not each call of it. The last ones, after the last warning, are in the metrics only.
 type overloads struct {
 	mu      sync.Mutex // guards the fields below
 	refused int        // since the last warning

@@ -230,7 +230,7 @@ func TestWaiters_ManyMoreThanMayBeInWork_AllWait(t *testing.T) {
 // A call whose message does not come is open. It is refused beyond the limit, and holds nothing back from others.
 func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	limits := admission.NewLimits(16)
-	limits.Open = 6
+	limits.Open[admission.Ordinary] = 6
 	g := open(t, func(c *Config) { c.Admission = admission.New(limits) })
 	_, release := stuck(g)
 	release()

@@ -353,7 +353,7 @@ func TestOverloadedError_SaysWhatIsTooMuch(t *testing.T) {
 	for e, says := range map[OverloadedError]string{
 		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in work",
 		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in work",
-		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 calls open",
+		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 waiting calls open",
 	} {
 		if text := e.Error(); !strings.Contains(text, says) || !strings.Contains(text, "nothing was done") {
 			t.Errorf("it says %q", text)

@@ -53,7 +53,7 @@ func NewLimits(working int) Limits {
 	l.Working[Heavy] = max(working/128, 4)
 	// Of those that do not wait few are open and not in work: those whose message has not come yet.
 	for _, k := range []Kind{Ordinary, Operator, Heavy} {
-		l.Open[k] = 2 * l.Working[k]
+		l.Open[k] = max(2*l.Working[k], 64)
 	}
 	l.Open[Waiting] = max(maxWaiting, l.Working[Waiting])
 	return l

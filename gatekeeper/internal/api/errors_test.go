@@ -173,6 +173,8 @@ func unlisted() map[string]string {
 		"fsm.ErrMalformed":             "stops the server",
 		"fsm.ErrOutOfOrder":            "stops the server",
 		"fsm.ErrSnapshot":              "restores only",
+		"fsm.ErrNewer":                 "restores only",
+		"fsm.ErrForeign":               "restores only",
 		"watch.ErrClosed":              "a subscription is closed by its own handler only, when it returns",
 		"api.conflictError":            "wraps a keeper.ConflictError",
 		"api.errPanic":                 "INTERNAL",

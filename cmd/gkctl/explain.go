@@ -65,6 +65,9 @@ func (o *explainOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
+			return noDefinitions(ctx, c, []string{o.semaphore})
+		}
 		if !o.output.is(formatTable) {
 			return o.printObject(o.output, r)
 		}

@@ -33,11 +33,17 @@ func ownExits(command string) []exitText {
 	refused := exitText{exitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
 	bad, noSuch := exitText{exitBadInput, ""}, exitText{exitNoSuch, ""}
 	switch command {
-	case "get", "holders", "waiters", "watch", "history", "explain":
+	case "get", "holders", "waiters", "explain":
 		return []exitText{bad, {exitNoSuch, "a name, not a glob, is of no definition"}}
+	case "watch":
+		return []exitText{bad}
+	case "history":
+		return []exitText{{exitFailure, "the journal has no change of that number"}, bad, {exitNoSuch, "a name, not a glob, is of no definition, and the journal has nothing of it"}}
 	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
 		return []exitText{refused, bad, noSuch}
-	case "cordon", "uncordon", "undo", "cluster add", "cluster remove", "cluster transfer":
+	case "uncordon":
+		return []exitText{refused, bad, {exitNoSuch, "there is no such cordon; the others were ended"}}
+	case "cordon", "undo", "cluster add", "cluster remove", "cluster transfer":
 		return []exitText{refused, bad}
 	case "move":
 		return []exitText{

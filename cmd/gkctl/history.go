@@ -88,6 +88,9 @@ func (o *historyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := refuseUnheardOf(ctx, c, o.globs, mapped(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
+			return err
+		}
 		if o.change != 0 && len(entries) == 0 {
 			return withHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
 		}

@@ -53,7 +53,9 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			}
 			permits = append(permits, p)
 		}
-		o.pointOut(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore))
+		if err := refuseUnknown(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+			return err
+		}
 		return o.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
 			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},

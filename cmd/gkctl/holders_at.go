@@ -35,6 +35,9 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
+		if err := refuseUnheardOf(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+			return err
+		}
 		out := heldAt{Items: []json.RawMessage{}, At: at.UTC().Format(time.RFC3339)}
 		for _, p := range permits {
 			data, err := messageJSON(p)

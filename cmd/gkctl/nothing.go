@@ -36,6 +36,14 @@ func nothingChosen(ctx context.Context, c *client.Client, names []string, labels
 	return &codeError{code: exitNoSuch, err: errors.New(text), hint: "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."}
 }
 
+// meant is the servers' answer that the choice matches nothing, in the words of nothingChosen. Other errors stay as they are.
+func (c *chosen) meant(ctx context.Context, to *client.Client, err error) error {
+	if !choseNothing(err) {
+		return err
+	}
+	return nothingChosen(ctx, to, c.names, c.labels)
+}
+
 // chosenInstead is what was likely meant by a glob or by labels that match nothing; empty when nothing is near.
 func chosenInstead(ctx context.Context, c *client.Client, names []string, labels string) string {
 	var known []*gatekeeperv1.Definition

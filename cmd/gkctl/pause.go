@@ -90,14 +90,13 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		if !o.dryRun {
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
-				return o.repeat.unknown(err)
+				return o.repeat.unknown(o.chosen.meant(ctx, c, err))
 			}
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {
 			out.Names = mapped(preview.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() })
 			if len(out.Names) == 0 {
-				o.say("No definition matches.")
-				return nil
+				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
 		}
 		return o.tell(out)

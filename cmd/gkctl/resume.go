@@ -75,6 +75,11 @@ func (o *resumeOptions) run(ctx context.Context) error {
 			}
 			out.Names, out.Revision = append(out.Names, r.GetNames()...), r.GetRevision()
 		}
+		if len(out.Names) == 0 && !o.chosen.all { // nothing was paused, or nothing chosen, which is most likely a slip
+			if some, err := definitions(ctx, c, o.chosen.names, o.chosen.labels); err == nil && len(some) == 0 {
+				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
+			}
+		}
 		return o.tell(out)
 	})
 }

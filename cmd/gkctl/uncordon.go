@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -41,6 +42,10 @@ func newUncordon(a *app) *cobra.Command {
 				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
 					Id: id, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(),
 				})
+				if noSuchCordon(err) {
+					failed = append(failed, noCordon(ctx, c, id))
+					continue
+				}
 				if err != nil {
 					failed = append(failed, unknownOutcome(err, "`gkctl cordons` whether it is in force still."))
 					continue
@@ -73,12 +78,36 @@ func (a *app) uncordonDry(ctx context.Context, c *client.Client, output outputFl
 	for _, id := range ids {
 		i := slices.IndexFunc(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) bool { return c.GetId() == id })
 		if i < 0 {
-			failed = append(failed, fmt.Errorf("there is no cordon %q", id))
+			failed = append(failed, noCordon(ctx, c, id))
 			continue
 		}
 		would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
 	}
 	return errors.Join(append(failed, a.toldUncordoned(output, would))...)
+}
+
+func noSuchCordon(err error) bool {
+	e, ok := errors.AsType[*client.StatusError](err)
+	return ok && e.Reason == "NO_SUCH_CORDON"
+}
+
+// noCordon says that there is no cordon of that id, and which was likely meant: ids that gkctl gave begin with what they are of.
+func noCordon(ctx context.Context, c *client.Client, id string) error {
+	text := fmt.Sprintf("there is no cordon %q", id)
+	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+	if err == nil { // else said without it
+		ids := mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
+		meant := ""
+		for _, of := range []string{"acquirer:", "group:"} {
+			if slices.Contains(ids, of+id) {
+				meant = of + id
+			}
+		}
+		if meant = cmp.Or(meant, nearest.Word(id, ids)); meant != "" {
+			text += fmt.Sprintf("; did you mean %q?", meant)
+		}
+	}
+	return &codeError{code: exitNoSuch, err: errors.New(text), hint: "`gkctl cordons` lists them."}
 }
 
 func (a *app) toldUncordoned(o outputFlag, done []uncordoned) error {

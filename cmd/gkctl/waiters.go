@@ -40,7 +40,9 @@ func (o *waitersOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.pointOut(ctx, c, o.globs, mapped(r.GetWaiters(), (*gatekeeperv1.Waiter).GetSemaphore))
+		if err := refuseUnknown(ctx, c, o.globs, mapped(r.GetWaiters(), (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
+			return err
+		}
 		return o.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 			more:    []string{"HOLDER", "REQUEST"},

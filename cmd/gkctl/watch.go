@@ -48,7 +48,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 		return usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		o.pointOut(ctx, c, o.globs, nil)
+		o.pointOut(ctx, c, o.globs)
 		o.sayAhead(ctx, c)
 		told := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {

@@ -206,7 +206,7 @@ func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	}
 	left := time.Duration(0)
 	if d.Outcome == semaphore.Refreshed {
-		left = k.drainLeft(state, p, d.Stop)
+		left = k.drainLeft(state, p)
 	}
 	k.notices.stopping(p, d.Stop, k.whyStop(state, p, d.Stop), left)
 }

@@ -2,38 +2,67 @@ package keeper
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// drainLeft is for how long the refreshes of a permit whose holder is to stop will go on being granted. Of several drains of
-// a semaphore the last one counts; of several cordons the first, for each has to let it go on.
-func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) time.Duration {
-	left := time.Duration(0)
-	switch cause {
-	case semaphore.StopNoLongerAdmitted:
-		for _, d := range state.Drains(p.Semaphore) {
-			if p.GrantedRevision < d.Revision {
-				left = max(left, k.agenda.SemaphoreDrain(p.Semaphore, d.Revision, d.Duration))
-			}
-		}
-	case semaphore.StopPaused:
-		if sd := state.Definition(p.Semaphore); sd != nil && sd.Pause != nil && sd.Pause.Drain > 0 {
+// Stops tells of each thing that shuts out the holder of a live permit for how long it lets the holder go on still: its cause, the id of the
+// cordon that it is, and the time, 0 without a drain. What has no drain ever, max_hold, is not told of.
+func (k *Keeper) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration)) {
+	sd := state.Definition(p.Semaphore)
+	if a := k.patterns.admission(state, sd, p.Identity); sd == nil || !a.Group || !a.Acquirer {
+		tell(semaphore.StopNoLongerAdmitted, "", k.EditDrain(state, p))
+	}
+	for _, c := range k.patterns.catching(state, p.Identity) {
+		tell(semaphore.StopCordoned, c.ID, k.cordonLeft(c, p))
+	}
+	if sd != nil && sd.Pause != nil && sd.Pause.Stop {
+		left := time.Duration(0)
+		if sd.Pause.Drain > 0 && p.GrantedRevision < sd.Pause.Revision {
 			left = k.agenda.SemaphoreDrain(p.Semaphore, sd.Pause.Revision, sd.Pause.Drain)
 		}
-	case semaphore.StopCordoned:
-		left = semaphore.MaxSpan
-		for _, c := range k.patterns.catching(state, p.Identity) {
-			left = min(left, k.agenda.CordonDrain(c.ID, c.Revision, c.Drain))
-		}
-	default:
+		tell(semaphore.StopPaused, "", left)
+	}
+	if p.Stop != semaphore.NotStopping {
+		left := time.Duration(0)
 		if p.StopDrain > 0 {
 			left = k.agenda.PermitDrain(p.Token, p.StopRevision, p.StopDrain)
 		}
+		tell(p.Stop, "", left)
+	}
+}
+
+// EditDrain is for how long a permit may be refreshed still whatever its definition says by now: of several drains of a semaphore's edits
+// the last one counts.
+func (k *Keeper) EditDrain(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
+	for _, d := range state.Drains(p.Semaphore) {
+		if p.GrantedRevision < d.Revision {
+			left = max(left, k.agenda.SemaphoreDrain(p.Semaphore, d.Revision, d.Duration))
+		}
 	}
 	return left
+}
+
+func (k *Keeper) cordonLeft(c *fsm.Cordon, p *semaphore.Permit) time.Duration {
+	if c.Drain == 0 || p.GrantedRevision >= c.Revision {
+		return 0
+	}
+	return k.agenda.CordonDrain(c.ID, c.Revision, c.Drain)
+}
+
+// drainLeft is for how long the refreshes of a permit whose holder is to stop will go on being granted: all that shuts it out has to let it
+// go on.
+func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) time.Duration {
+	least := time.Duration(-1)
+	k.Stops(state, p, func(_ semaphore.StopCause, _ string, left time.Duration) {
+		if least < 0 || left < least {
+			least = left
+		}
+	})
+	return max(least, 0)
 }
 
 // whyStop is what the holder of a permit is told that must stop, beside the cause: the reason of the person who caused it, if one was given.
@@ -41,9 +70,7 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	reason := "" // it does not repeat the cause, which whoever shows it says in words of his own
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
-		for _, c := range k.patterns.catching(state, p.Identity) {
-			reason = cmp.Or(reason, c.Reason)
-		}
+		return k.whyCordonStops(state, p)
 	case cause == semaphore.StopPaused && sd != nil && sd.Pause != nil:
 		reason = sd.Pause.Reason
 	case cause == semaphore.StopNoLongerAdmitted && sd != nil:
@@ -54,4 +81,23 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 		reason = p.StopReason
 	}
 	return cmp.Or(reason, "no reason was given")
+}
+
+// whyCordonStops is the reason of the cordon that stops the holder of a permit, or does so first: of several the one that leaves it the
+// least time. One without a reason is named, so that whoever reads it knows where to ask.
+func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
+	var first *fsm.Cordon
+	var least time.Duration
+	for _, c := range k.patterns.catching(state, p.Identity) {
+		if left := k.cordonLeft(c, p); first == nil || left < least || left == least && first.Reason == "" && c.Reason != "" {
+			first, least = c, left
+		}
+	}
+	switch {
+	case first == nil: // it was ended since
+		return "no reason was given"
+	case first.Reason == "":
+		return fmt.Sprintf("no reason was given (cordon %q)", first.ID)
+	}
+	return first.Reason
 }

@@ -358,6 +358,34 @@ func TestDrain_TwoCordonsCatchTheHolder_TheShorterOneCounts(t *testing.T) {
 	})
 }
 
+func TestDrain_SecondCauseLeavesLess_TheAnswerSaysHowMuchAndWhatStopsTheHolderThen(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		cordon := func(id, reason string, drain time.Duration) {
+			t.Helper()
+			if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: id, GroupPattern: "prod", Drain: drain, Reason: reason}, Ending{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cordon("first", "the switch is replaced", time.Hour)
+		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}, Stop: true, Drain: 10 * time.Minute}, Ending{}); err != nil {
+			t.Fatal(err)
+		}
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 10*time.Minute {
+			t.Errorf("under a cordon and a pause: %+v", r)
+		}
+		cordon("second", "it burns", time.Minute)
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute || r.Message != "it burns" {
+			t.Errorf("under two cordons: %+v", r)
+		}
+		cordon("second", "", 0)
+		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopCordoned || r.Message != `no reason was given (cordon "second")` {
+			t.Errorf("stopped by the second cordon: %+v", r)
+		}
+	})
+}
+
 func TestDrain_HeldTooLong_StopsAtOnce(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		if way.name == "delete" {

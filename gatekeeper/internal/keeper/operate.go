@@ -147,7 +147,7 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 	if d.Outcome != semaphore.Refreshed || d.Stop == semaphore.NotStopping {
 		return 0, false
 	}
-	return k.drainLeft(state, p, d.Stop), true
+	return k.drainLeft(state, p), true
 }
 
 func (k *Keeper) defined(names []string) error {

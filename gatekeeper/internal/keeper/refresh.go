@@ -73,7 +73,7 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 		if after.Decision.Stop != semaphore.NotStopping {
 			state := k.cfg.Machine.State()
 			r.Stop = after.Decision.Stop
-			r.Message, r.DrainLeft = k.whyStop(state, after.Permit, r.Stop), k.drainLeft(state, after.Permit, r.Stop)
+			r.Message, r.DrainLeft = k.whyStop(state, after.Permit, r.Stop), k.drainLeft(state, after.Permit)
 		}
 	}
 	return r

@@ -55,9 +55,13 @@ func tellStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error 
 	for _, e := range effects {
 		for _, s := range e.GetStopped() {
 			p := s.GetPermit()
+			free := brief(s.GetFreeWithin().AsDuration())
+			if s.GetDrainLeft() != nil {
+				free += fmt.Sprintf(" (its drain had %s left)", brief(s.GetDrainLeft().AsDuration()))
+			}
 			lines = append(lines, []string{
 				p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetToken()), ago(p.GetGrantedAt()),
-				brief(s.GetFreeWithin().AsDuration()),
+				free,
 			})
 		}
 	}
@@ -138,27 +142,43 @@ func someNames(names []string) string {
 	return text
 }
 
-// stopCount counts the holders that would be told to stop and those that go on, and says when the last slot is free.
-func stopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int, free time.Duration) {
+// stopCount counts the holders that would be told to stop, or have less time for it, and those that go on.
+func stopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	for _, e := range effects {
 		stopped += len(e.GetStopped())
 		goOn += int(e.GetUnaffected())
-		for _, s := range e.GetStopped() {
-			free = max(free, s.GetFreeWithin().AsDuration())
-		}
 	}
-	return stopped, goOn, free
+	return stopped, goOn
 }
 
-// stopText says of the holders that a change told, or would tell, to stop.
+// stopText says of the holders that a change told, or would tell, to stop, of those that were told before and have less time for it, and
+// when the last of their slots is free.
 func stopText(effects []*gatekeeperv1.Effect) string {
-	stopped, _, free := stopCount(effects)
-	if stopped == 0 {
+	told, cut := 0, 0
+	var free, left time.Duration
+	for _, e := range effects {
+		for _, s := range e.GetStopped() {
+			free = max(free, s.GetFreeWithin().AsDuration())
+			if s.GetDrainLeft() == nil {
+				told++
+				continue
+			}
+			cut++
+			left = max(left, s.GetDrainLeft().AsDuration())
+		}
+	}
+	var parts []string
+	if told > 0 {
+		parts = append(parts, plural(told, "holder is told to stop", "holders are told to stop"))
+	}
+	switch {
+	case cut == 1:
+		parts = append(parts, fmt.Sprintf("the drain of 1 holder (%s left) is cut short", brief(left)))
+	case cut > 1:
+		parts = append(parts, fmt.Sprintf("the drains of %d holders (up to %s left) are cut short", cut, brief(left)))
+	}
+	if len(parts) == 0 {
 		return "no holder is told to stop"
 	}
-	is := "is"
-	if stopped > 1 {
-		is = "are"
-	}
-	return fmt.Sprintf("%s %s told to stop, and every slot is free within %s", plural(stopped, "holder", "holders"), is, brief(free))
+	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), brief(free))
 }

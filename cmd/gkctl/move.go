@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,6 +95,9 @@ func (o *moveOptions) run(ctx context.Context) error {
 			return err
 		}
 		for _, e := range moves.GetEffects() { // the plan is made without a drain
+			e.Stopped = slices.DeleteFunc(e.Stopped, func(s *gatekeeperv1.Stopped) bool { // has no less time than before
+				return s.GetDrainLeft() != nil && s.GetDrainLeft().AsDuration() <= o.drain.drain
+			})
 			for _, s := range e.GetStopped() {
 				s.FreeWithin = durationpb.New(s.GetFreeWithin().AsDuration() + o.drain.drain)
 			}

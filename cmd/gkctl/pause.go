@@ -86,7 +86,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
-		out.Stopped, out.GoOn, _ = stopCount(preview.GetEffects())
+		out.Stopped, out.GoOn = stopCount(preview.GetEffects())
 		if !o.dryRun {
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
@@ -107,7 +107,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped holders were told to stop, GoOn permits go on, as far as was seen just before.
+	// Stopped holders were told to stop, or have less time for it; GoOn permits go on, as far as was seen just before.
 	Stopped int  `json:"stopped"`
 	GoOn    int  `json:"go_on"`
 	DryRun  bool `json:"dry_run,omitempty"`

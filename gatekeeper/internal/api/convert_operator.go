@@ -59,7 +59,9 @@ func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {
 			m.After = toDefinition(e.After)
 		}
 		for _, s := range e.Stopped {
-			m.Stopped = append(m.Stopped, &gatekeeperv1.Stopped{Permit: toPermit(s.Permit), FreeWithin: durationpb.New(s.FreeWithin)})
+			m.Stopped = append(m.Stopped, &gatekeeperv1.Stopped{
+				Permit: toPermit(s.Permit), FreeWithin: durationpb.New(s.FreeWithin), DrainLeft: toOptionalDuration(s.DrainLeft),
+			})
 		}
 		out[i] = m
 	}

@@ -217,6 +217,11 @@ func (k *fakeKeeper) Catches(groupPattern, acquirerPattern string, id semaphore.
 	return groupPattern != "" && k.Match(groupPattern, id.Group) || acquirerPattern != "" && k.Match(acquirerPattern, id.Acquirer)
 }
 
+func (k *fakeKeeper) Stops(*fsm.State, *semaphore.Permit, func(semaphore.StopCause, string, time.Duration)) {
+}
+
+func (k *fakeKeeper) EditDrain(*fsm.State, *semaphore.Permit) time.Duration { return 0 }
+
 func (k *fakeKeeper) DrainLeft(*fsm.State, *semaphore.Permit) (time.Duration, bool) { return 0, false }
 
 func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {

@@ -33,7 +33,7 @@ type Keeper interface {
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
-	plan.Patterns
+	plan.Leader
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	Read(ctx context.Context) (*fsm.State, error)

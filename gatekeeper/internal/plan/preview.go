@@ -20,6 +20,16 @@ type Patterns interface {
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
+// Leader is what a preview asks the leader.
+type Leader interface {
+	Patterns
+	// Stops tells of each thing that shuts out the holder of a live permit for how long it lets the holder go on still: its cause, the id
+	// of the cordon that it is, and the time, 0 without a drain.
+	Stops(state *fsm.State, p *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration))
+	// EditDrain is for how long a permit may be refreshed still whatever its definition says by now.
+	EditDrain(state *fsm.State, p *semaphore.Permit) time.Duration
+}
+
 // Change is what is to be judged; one of Edits, Pause, Cordon and Undo is set.
 type Change struct {
 	Edits  []fsm.Change
@@ -35,7 +45,8 @@ type Effect struct {
 	Semaphore string
 	// Before and After are its definition; nil when there is none. Equal for a pause and for a cordon.
 	Before, After *semaphore.Definition
-	// Stopped are live permits whose holders would be told to stop, by token. Those that are told so already do not count.
+	// Stopped are live permits whose holders would be told to stop, by token. Those that are told so already count only when the change
+	// leaves them less time.
 	Stopped []Stopped
 	// Unaffected counts the live permits that go on.
 	Unaffected int
@@ -55,6 +66,8 @@ type Stopped struct {
 	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader or on_expiry holds the permit: its
 	// drain, then what it may still count on, then what its slot cools.
 	FreeWithin time.Duration
+	// DrainLeft is above 0 when the holder is told to stop already: for how long it could go on still, without the change.
+	DrainLeft time.Duration
 }
 
 const (
@@ -90,8 +103,8 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 
 // Preview says what a change would do: to each semaphore for which anything would change, in the order of their names, and
 // for a person to the whole.
-func Preview(state *fsm.State, patterns Patterns, c Change) (effects []Effect, warnings []string) {
-	now := newWorld(state, patterns)
+func Preview(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
+	now := newWorld(state, leader)
 	switch {
 	case c.Pause != nil:
 		effects, warnings = now.previewPause(c.Pause)
@@ -139,7 +152,7 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 		then.pause = edit.Pause
 	}
 	then.definition = edit.Definition
-	w.stop(&e, w.rule(edit.Name), then, drain)
+	w.stop(&e, then, drains{cause: semaphore.StopNoLongerAdmitted, lasts: drain})
 	w.callers(&e)
 	return e
 }
@@ -169,7 +182,7 @@ func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause, dra
 	e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
 	then := w.rule(name)
 	then.pause = pause
-	w.stop(&e, w.rule(name), then, drain)
+	w.stop(&e, then, drains{cause: semaphore.StopPaused, lasts: drain})
 	return e
 }
 
@@ -203,8 +216,13 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	bySemaphore := make(map[string]*Effect)
+	catches := false
 	for p := range w.state.Permits(0) {
-		if p.State != semaphore.Live || bySemaphore[p.Semaphore] != nil || !caught(p.Identity) {
+		if !caught(p.Identity) {
+			continue
+		}
+		catches = true
+		if p.State != semaphore.Live || bySemaphore[p.Semaphore] != nil {
 			continue
 		}
 		e := &Effect{Semaphore: p.Semaphore}
@@ -213,7 +231,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 		}
 		then := w.rule(p.Semaphore)
 		then.cordoned = func(id semaphore.Identity) bool { return w.cordoned(id) || caught(id) }
-		w.stop(e, w.rule(p.Semaphore), then, c.Drain)
+		w.stop(e, then, drains{cause: semaphore.StopCordoned, cordon: c.ID, applies: caught, lasts: c.Drain})
 		bySemaphore[p.Semaphore] = e
 	}
 	for _, name := range slices.Sorted(maps.Keys(bySemaphore)) {
@@ -221,28 +239,36 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 			effects = append(effects, *e)
 		}
 	}
+	if catches { // whoever holds a permit was seen, also when the note of it is on its way
+		return effects, nil
+	}
 	return effects, w.cordonWarnings(c, caught)
 }
 
-// stop finds the holders of a semaphore that go on now and would be told to stop then.
-func (w *world) stop(e *Effect, now, then rule, drain time.Duration) {
+// stop finds the holders of a semaphore that go on now and would be told to stop then, and those that would have less time for it.
+func (w *world) stop(e *Effect, then rule, own drains) {
+	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
 		if p.State != semaphore.Live {
 			continue
 		}
-		if now.stops(w.patterns, p) {
-			continue
-		}
-		if !then.stops(w.patterns, p) {
+		before, after := w.drains(p, then, own)
+		told := now.stops(w.patterns, p)
+		switch {
+		case told && after >= before:
+			continue // told already, and nothing changes for it
+		case !told && !then.stops(w.patterns, p):
 			e.Unaffected++
 			continue
+		case !told:
+			before = 0
 		}
 		if w.stopped == maxStopped {
 			w.unnamed++
 			continue
 		}
 		w.stopped++
-		e.Stopped = append(e.Stopped, Stopped{Permit: p, FreeWithin: freeWithin(then.definition, p, drain)})
+		e.Stopped = append(e.Stopped, Stopped{Permit: p, FreeWithin: freeWithin(then.definition, p, after), DrainLeft: before})
 	}
 	if len(e.Stopped) > 0 && then.definition != nil && then.definition.OnExpiry == semaphore.OnExpiryHold {
 		e.Warnings = append(e.Warnings,

@@ -62,23 +62,69 @@ func TestPreview_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testin
 	}
 }
 
-func TestPreview_HolderThatIsToldToStopAlready_IsNotNamedAgain(t *testing.T) {
-	for name, shut := range map[string]func(c *cluster, token uint64){
-		"cordon": func(c *cluster, _ uint64) { c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour}) },
-		"pause":  func(c *cluster, _ uint64) { c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour}) },
-		"revoke": func(c *cluster, token uint64) { c.do(fsm.Revoke{Token: token, Drain: time.Hour}) },
-		"edit":   func(c *cluster, _ uint64) { c.define("job", group("east")) },
+func TestPreview_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime(t *testing.T) {
+	for name, shut := range map[string]func(c *cluster, token uint64, drain time.Duration){
+		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
+			c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
+		},
+		"pause": func(c *cluster, _ uint64, drain time.Duration) {
+			c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain})
+		},
+		"revoke": func(c *cluster, token uint64, drain time.Duration) { c.do(fsm.Revoke{Token: token, Drain: drain}) },
+		"edit": func(c *cluster, _ uint64, drain time.Duration) {
+			c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("east"))}, Drain: drain})
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			c.define("job", nil)
-			token := c.grant("job", "prod", "a")
-			shut(c, token)
-			e := c.edited(group("dr"))
-			if len(e.Stopped) != 0 || e.Unaffected != 0 {
-				t.Errorf("stopped %v, unaffected %d; it is told already", stopped(&e), e.Unaffected)
-			}
-		})
+		for next, change := range map[string]func(c *cluster, drain time.Duration) Change{
+			"cordon": func(_ *cluster, drain time.Duration) Change {
+				return Change{Cordon: &fsm.SetCordon{ID: "c2", GroupPattern: "prod", Drain: drain}}
+			},
+			"the same cordon": func(_ *cluster, drain time.Duration) Change {
+				return Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain}}
+			},
+			"pause": func(_ *cluster, drain time.Duration) Change {
+				return Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain}}
+			},
+			"edit": func(c *cluster, drain time.Duration) Change {
+				return Change{Edits: []fsm.Change{c.change("job", group("dr"))}, Drain: drain}
+			},
+		} {
+			t.Run(name+", then "+next, func(t *testing.T) {
+				for _, x := range []struct {
+					first, then time.Duration
+					cut         bool
+				}{
+					{time.Hour, 0, true},
+					{time.Hour, time.Minute, true},
+					{time.Hour, time.Hour, false},
+					{time.Minute, time.Hour, false},
+					{0, 0, false},
+					{0, time.Hour, false},
+				} {
+					c := newCluster(t)
+					c.define("job", nil)
+					token := c.grant("job", "prod", "a")
+					shut(c, token, x.first)
+					effects, _ := c.preview(change(c, x.then))
+					var cut []Stopped
+					for _, e := range effects {
+						cut = append(cut, e.Stopped...)
+						if e.Unaffected != 0 {
+							t.Errorf("%+v: %d unaffected; it is told already", x, e.Unaffected)
+						}
+					}
+					switch {
+					case !x.cut || name == "edit" && next == "edit": // a second edit leaves the drain of the first alone
+						if len(cut) != 0 {
+							t.Errorf("%+v: named %+v; nothing changes for it", x, cut)
+						}
+					case len(cut) != 1 || cut[0].Permit.Token != token || cut[0].DrainLeft != x.first ||
+						cut[0].FreeWithin != x.then+time.Minute+semaphore.Grace(time.Minute):
+						t.Errorf("%+v: named %+v, want the holder whose drain is cut", x, cut)
+					}
+				}
+			})
+		}
 	}
 }
 
@@ -213,6 +259,18 @@ func TestPreview_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "not known whom this cordon catches") {
 		t.Errorf("warned %q", warnings)
+	}
+}
+
+func TestPreview_Cordon_CatchesAHolderOfWhomNoNoteWasTakenYet(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.grant("job", "prod", "host1")
+	for range 2 {
+		if _, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}}); len(warnings) != 0 {
+			t.Errorf("warned %q", warnings)
+		}
+		c.saw([2]string{"prod", "host2"})
 	}
 }
 

@@ -98,7 +98,7 @@ func (c *cluster) saw(callers ...[2]string) {
 	c.apply(fsm.Sight{Term: 1, Sightings: list})
 }
 
-// patterns match as the keeper's do.
+// patterns match as the keeper's do, and are a leader.
 type patterns struct{}
 
 func (patterns) Match(pattern, name string) bool {
@@ -108,6 +108,34 @@ func (patterns) Match(pattern, name string) bool {
 
 func (p patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
+}
+
+// Stops is that of a leader under which every drain that was begun has its whole time left.
+func (l patterns) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration)) {
+	sd := state.Definition(p.Semaphore)
+	if sd == nil || !l.Match(sd.Definition.GroupPattern, p.Identity.Group) || !l.Match(sd.Definition.AcquirerPattern, p.Identity.Acquirer) {
+		tell(semaphore.StopNoLongerAdmitted, "", l.EditDrain(state, p))
+	}
+	for _, c := range state.Cordons() {
+		if l.Catches(c.GroupPattern, c.AcquirerPattern, p.Identity) {
+			tell(semaphore.StopCordoned, c.ID, c.Drain)
+		}
+	}
+	if sd != nil && sd.Pause != nil && sd.Pause.Stop {
+		tell(semaphore.StopPaused, "", sd.Pause.Drain)
+	}
+	if p.Stop != semaphore.NotStopping {
+		tell(p.Stop, "", p.StopDrain)
+	}
+}
+
+func (patterns) EditDrain(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
+	for _, d := range state.Drains(p.Semaphore) {
+		if p.GrantedRevision < d.Revision {
+			left = max(left, d.Duration)
+		}
+	}
+	return left
 }
 
 func group(pattern string) func(*semaphore.Definition) {

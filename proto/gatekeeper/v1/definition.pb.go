@@ -2011,7 +2011,10 @@ type ExplainResponse struct {
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	// For how long nothing is granted yet, because a recovery of the cluster is being waited out: what would be granted is answered
 	// UNAVAILABLE until then. Absent when nothing is waited for.
-	Recovering    *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
+	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
+	// Who takes the slots when there is no room: at most as many as a denial names, of holder_count.
+	Holders       []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
+	HolderCount   uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2079,6 +2082,20 @@ func (x *ExplainResponse) GetRecovering() *durationpb.Duration {
 		return x.Recovering
 	}
 	return nil
+}
+
+func (x *ExplainResponse) GetHolders() []*Permit {
+	if x != nil {
+		return x.Holders
+	}
+	return nil
+}
+
+func (x *ExplainResponse) GetHolderCount() uint32 {
+	if x != nil {
+		return x.HolderCount
+	}
+	return 0
 }
 
 // Step is one step of a decision.
@@ -2305,7 +2322,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\rR\x06weight\x12-\n" +
-	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xdc\x01\n" +
+	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\"\xb0\x02\n" +
 	"\x0fExplainResponse\x12)\n" +
 	"\x05steps\x18\x01 \x03(\v2\x13.gatekeeper.v1.StepR\x05steps\x12-\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
@@ -2313,7 +2330,9 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x129\n" +
 	"\n" +
 	"recovering\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"recovering\"^\n" +
+	"recovering\x12/\n" +
+	"\aholders\x18\x06 \x03(\v2\x15.gatekeeper.v1.PermitR\aholders\x12!\n" +
+	"\fholder_count\x18\a \x01(\rR\vholderCount\"^\n" +
 	"\x04Step\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
@@ -2465,27 +2484,28 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	26, // 38: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
 	31, // 39: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
 	28, // 40: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	8,  // 41: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	10, // 42: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	12, // 43: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	14, // 44: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	16, // 45: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	19, // 46: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	21, // 47: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	24, // 48: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	9,  // 49: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	11, // 50: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	13, // 51: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	15, // 52: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	17, // 53: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	20, // 54: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	22, // 55: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	25, // 56: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	49, // [49:57] is the sub-list for method output_type
-	41, // [41:49] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	32, // 41: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	8,  // 42: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	10, // 43: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	12, // 44: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	14, // 45: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	16, // 46: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	19, // 47: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	21, // 48: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	24, // 49: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	9,  // 50: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	11, // 51: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	13, // 52: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	15, // 53: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	17, // 54: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	20, // 55: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	22, // 56: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	25, // 57: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	50, // [50:58] is the sub-list for method output_type
+	42, // [42:50] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

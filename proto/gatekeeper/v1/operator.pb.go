@@ -230,7 +230,9 @@ type Effect struct {
 	// For a person: nobody known would be admitted, with the nearest known group.
 	Warnings []string `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Known callers that would be admitted after the change, and whether any are known at all.
-	Eligible      uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
+	Eligible uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
+	// Permits that expired and are held for an operator (on_expiry): their slots stay taken until each is cleared, whatever changes.
+	Held          []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -342,12 +344,21 @@ func (x *Effect) GetEligible() uint32 {
 	return 0
 }
 
+func (x *Effect) GetHeld() []*Permit {
+	if x != nil {
+		return x.Held
+	}
+	return nil
+}
+
 // Stopped is a holder that a change would tell to stop.
 type Stopped struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
 	// When its slot is free at the latest unless the cluster changes its leader: its drain, and then its own duration.
-	FreeWithin    *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
+	FreeWithin *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
+	// Set when it is told to stop already: for how long it could go on still, without the change, which leaves it less.
+	DrainLeft     *durationpb.Duration `protobuf:"bytes,3,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,6 +403,13 @@ func (x *Stopped) GetPermit() *Permit {
 func (x *Stopped) GetFreeWithin() *durationpb.Duration {
 	if x != nil {
 		return x.FreeWithin
+	}
+	return nil
+}
+
+func (x *Stopped) GetDrainLeft() *durationpb.Duration {
+	if x != nil {
+		return x.DrainLeft
 	}
 	return nil
 }
@@ -2048,7 +2066,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x0fPreviewResponse\x12/\n" +
 	"\aeffects\x18\x01 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xc6\x03\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\xf1\x03\n" +
 	"\x06Effect\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06before\x18\x02 \x01(\v2\x19.gatekeeper.v1.DefinitionR\x06before\x12/\n" +
@@ -2063,11 +2081,14 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x0eshut_out_count\x18\t \x01(\rR\fshutOutCount\x12\x1a\n" +
 	"\bwarnings\x18\n" +
 	" \x03(\tR\bwarnings\x12\x1a\n" +
-	"\beligible\x18\v \x01(\rR\beligible\"t\n" +
+	"\beligible\x18\v \x01(\rR\beligible\x12)\n" +
+	"\x04held\x18\f \x03(\v2\x15.gatekeeper.v1.PermitR\x04held\"\xae\x01\n" +
 	"\aStopped\x12-\n" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12:\n" +
 	"\vfree_within\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"freeWithin\"s\n" +
+	"freeWithin\x128\n" +
+	"\n" +
+	"drain_left\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\tdrainLeft\"s\n" +
 	"\x06Caller\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x127\n" +
@@ -2269,66 +2290,68 @@ var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	4,  // 6: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
 	5,  // 7: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
 	5,  // 8: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
-	28, // 9: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
-	29, // 10: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
-	30, // 11: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
-	0,  // 12: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
-	31, // 13: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
-	3,  // 14: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
-	8,  // 15: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
-	0,  // 16: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
-	30, // 17: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	29, // 18: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
-	29, // 19: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
-	0,  // 20: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
-	30, // 21: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	29, // 22: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
-	29, // 23: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
-	32, // 24: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	32, // 25: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	30, // 26: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	30, // 27: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
-	21, // 28: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
-	33, // 29: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	30, // 30: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	27, // 31: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	27, // 32: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	28, // 33: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
-	32, // 34: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
-	34, // 35: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	30, // 36: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	29, // 37: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	35, // 38: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
-	34, // 39: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
-	32, // 40: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
-	29, // 41: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	3,  // 42: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	5,  // 43: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	1,  // 44: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	6,  // 45: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	9,  // 46: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	11, // 47: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	13, // 48: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	15, // 49: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	17, // 50: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	19, // 51: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	22, // 52: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	24, // 53: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	2,  // 54: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	7,  // 55: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	10, // 56: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	12, // 57: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	14, // 58: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	16, // 59: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	18, // 60: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	20, // 61: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	23, // 62: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	25, // 63: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	54, // [54:64] is the sub-list for method output_type
-	44, // [44:54] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	28, // 9: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
+	28, // 10: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
+	29, // 11: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
+	29, // 12: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
+	30, // 13: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
+	0,  // 14: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
+	31, // 15: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
+	3,  // 16: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
+	8,  // 17: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
+	0,  // 18: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
+	30, // 19: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
+	29, // 20: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	29, // 21: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
+	0,  // 22: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
+	30, // 23: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
+	29, // 24: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	29, // 25: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
+	32, // 26: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
+	32, // 27: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
+	30, // 28: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	30, // 29: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	21, // 30: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
+	33, // 31: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
+	30, // 32: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	27, // 33: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	27, // 34: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	28, // 35: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	32, // 36: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
+	34, // 37: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
+	30, // 38: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	29, // 39: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	35, // 40: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
+	34, // 41: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	32, // 42: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	29, // 43: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	3,  // 44: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	5,  // 45: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	1,  // 46: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	6,  // 47: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
+	9,  // 48: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	11, // 49: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	13, // 50: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	15, // 51: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	17, // 52: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	19, // 53: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	22, // 54: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	24, // 55: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	2,  // 56: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	7,  // 57: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
+	10, // 58: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	12, // 59: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	14, // 60: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	16, // 61: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	18, // 62: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	20, // 63: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	23, // 64: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	25, // 65: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	56, // [56:66] is the sub-list for method output_type
+	46, // [46:56] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }

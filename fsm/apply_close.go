@@ -11,7 +11,9 @@ import (
 
 // pause pauses all the named semaphores or none. Pausing what is paused replaces the pause.
 func (d *draft) pause(c Pause) Result {
-	if done := d.EditRequest(c.RequestID); done != nil {
+	if done, used := d.repeated(EditPause, c.RequestID); used != nil {
+		return *used
+	} else if done != nil {
 		return RevisionResult{Revision: done.Revision, Repeated: true}
 	}
 	if why := d.invalidNames("pause", c.Names); why != nil {
@@ -28,13 +30,15 @@ func (d *draft) pause(c Pause) Result {
 		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author, Drain: c.Drain},
 			JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	d.rememberEdit(c.RequestID)
+	d.rememberEdit(EditPause, c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
 // resume ends pauses. With a revision it ends only that pause: one that was set since is left alone.
 func (d *draft) resume(c Resume) Result {
-	if done := d.EditRequest(c.RequestID); done != nil {
+	if done, used := d.repeated(EditResume, c.RequestID); used != nil {
+		return *used
+	} else if done != nil {
 		return RevisionResult{Revision: done.Revision, Repeated: true}
 	}
 	if c.Term == 0 {
@@ -60,7 +64,7 @@ func (d *draft) resume(c Resume) Result {
 			d.setPause(name, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 		}
 	}
-	d.rememberEdit(c.RequestID)
+	d.rememberEdit(EditResume, c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
@@ -114,7 +118,9 @@ func cordonID(c *Cordon) string { return c.ID }
 
 // setCordon adds or replaces a cordon.
 func (d *draft) setCordon(c SetCordon) Result {
-	if done := d.EditRequest(c.RequestID); done != nil {
+	if done, used := d.repeated(EditCordon, c.RequestID); used != nil {
+		return *used
+	} else if done != nil {
 		return RevisionResult{Revision: done.Revision, Repeated: true}
 	}
 	if c.ID == "" {
@@ -128,7 +134,7 @@ func (d *draft) setCordon(c SetCordon) Result {
 		ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until,
 		Author: c.Author, Reason: c.Reason, Revision: revision, Drain: c.Drain,
 	}, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(c.RequestID)
+	d.rememberEdit(EditCordon, c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
@@ -159,7 +165,9 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 
 // uncordon ends a cordon. With a revision it ends only a cordon of that revision: one that was set since is left alone.
 func (d *draft) uncordon(c Uncordon) Result {
-	if done := d.EditRequest(c.RequestID); done != nil {
+	if done, used := d.repeated(EditUncordon, c.RequestID); used != nil {
+		return *used
+	} else if done != nil {
 		return RevisionResult{Revision: done.Revision, Repeated: true}
 	}
 	i, found := search(d.cordons, c.ID, cordonID)
@@ -168,6 +176,6 @@ func (d *draft) uncordon(c Uncordon) Result {
 	}
 	revision := d.advance()
 	d.putCordon(c.ID, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(c.RequestID)
+	d.rememberEdit(EditUncordon, c.RequestID)
 	return RevisionResult{Applied: true, Revision: revision}
 }

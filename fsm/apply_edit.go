@@ -11,7 +11,9 @@ import (
 // editBatch applies all edits or none. Everything is checked before anything is written; because a name stands only once in
 // a batch, no edit sees another.
 func (d *draft) editBatch(c EditBatch) Result {
-	if done := d.EditRequest(c.RequestID); done != nil {
+	if done, used := d.repeated(EditDefinitions, c.RequestID); used != nil {
+		return *used
+	} else if done != nil {
 		return EditResult{Revision: done.Revision, Skipped: done.Skipped, Repeated: true}
 	}
 	if why := invalidDrain("edit", c.Drain); why != nil {
@@ -56,9 +58,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 			d.edit(c, UndoEdit{Change: change}, 0)
 		}
 	}
-	if c.RequestID != "" {
-		d.remember(Remembered{RequestID: c.RequestID, Skipped: skipped})
-	}
+	d.rememberEdit(EditDefinitions, c.RequestID, skipped...)
 	return EditResult{Revision: revision, Skipped: skipped}
 }
 

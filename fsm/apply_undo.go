@@ -9,7 +9,9 @@ import (
 // undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so that whoever hears of
 // changes needs not know that it was an undo; the journal says so beside.
 func (d *draft) undo(c Undo) Result {
-	if done := d.EditRequest(c.RequestID); done != nil {
+	if done, used := d.repeated(EditUndo, c.RequestID); used != nil {
+		return *used
+	} else if done != nil {
 		return UndoResult{Revision: done.Revision, Repeated: true}
 	}
 	if why := invalidDrain("undo", c.Drain); why != nil {
@@ -42,7 +44,7 @@ func (d *draft) undo(c Undo) Result {
 		}
 		d.putCordon(o.ID, again, entry)
 	}
-	d.rememberEdit(c.RequestID)
+	d.rememberEdit(EditUndo, c.RequestID)
 	return UndoResult{Revision: revision}
 }
 

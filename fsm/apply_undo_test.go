@@ -1,6 +1,7 @@
 package fsm_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -252,6 +253,42 @@ func TestPauseAndCordon_RepeatedRequest_DoesNothing(t *testing.T) {
 		}
 		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // somebody else, meanwhile
 		equal(t, "repeat", unchanged[fsm.RevisionResult](l, cmd), fsm.RevisionResult{Revision: r.Revision, Repeated: true})
+	}
+}
+
+// A script that draws one id and gives it to all its commands must not hear that they were done.
+func TestChangesOfOperators_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
+	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
+		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {
+			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Declare, Name: "new", Definition: definition("new")}}, RequestID: id}
+		},
+		fsm.EditPause:    func(_ *log, id string) fsm.Command { return fsm.Pause{Names: []string{"open"}, RequestID: id} },
+		fsm.EditResume:   func(_ *log, id string) fsm.Command { return fsm.Resume{Names: []string{"paused"}, RequestID: id} },
+		fsm.EditCordon:   func(_ *log, id string) fsm.Command { return fsm.SetCordon{ID: "new", GroupPattern: "g", RequestID: id} },
+		fsm.EditUncordon: func(_ *log, id string) fsm.Command { return fsm.Uncordon{ID: "set", RequestID: id} },
+		fsm.EditUndo: func(l *log, id string) fsm.Command {
+			expected := []fsm.ExpectedPause{{Name: "undone", Revision: l.state().Definition("undone").Pause.Revision}}
+			return fsm.Undo{Change: 1, RequestID: id, Pauses: []fsm.UndoPause{{Of: expected}}}
+		},
+	}
+	for first, made := range cmds {
+		for other, also := range cmds {
+			if other == first {
+				continue
+			}
+			l := newLog2(t)
+			l.define("open")
+			l.define("paused")
+			l.define("undone")
+			l.apply(fsm.Pause{Names: []string{"paused", "undone"}}, fsm.SetCordon{ID: "set", GroupPattern: "g"})
+			results := l.apply(made(l, "1"), also(l, "1")) // in one entry, as when two callers come at once
+			done := &fsm.Remembered{RequestID: "1", Edit: first, Revision: l.state().Revision()}
+			equal(t, "remembered", l.state().EditRequest("1"), done)
+			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" is that of %v, change %d: use a new one`, first, done.Revision), Used: done}
+			equal(t, "in the same entry", results[1], fsm.Result(want))
+			equal(t, "later", unchanged[fsm.InvalidResult](l, also(l, "1")), want)
+			restored(t, l.state())
+		}
 	}
 }
 

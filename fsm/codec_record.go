@@ -208,7 +208,7 @@ const outcomeEdited = 6
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 	out := &logv1.StoredRequest{
 		Semaphore: m.Semaphore, Identity: identityToProto(m.Identity), RequestId: m.RequestID, Outcome: uint32(m.Outcome),
-		Token: m.Token, Revision: m.Revision, Skipped: m.Skipped,
+		Token: m.Token, Revision: m.Revision, Skipped: m.Skipped, Edit: uint32(m.Edit),
 	}
 	if m.Semaphore == "" {
 		out.Outcome = outcomeEdited
@@ -220,13 +220,17 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	out := &Remembered{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
 		Token: in.GetToken(), Revision: in.GetRevision(), Skipped: in.GetSkipped(),
+		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditUndo), "kind of an edit")),
 	}
 	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndFreedUnsafely), "outcome of a request")
 	if outcome != outcomeEdited {
 		out.Outcome = semaphore.End(outcome)
 	}
-	if out.Outcome == semaphore.EndFreedUnsafely {
+	if out.Outcome == semaphore.EndFreedUnsafely || out.Edit != EditDefinitions {
 		r.needs(2)
+	}
+	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(out.Skipped) > 0) {
+		r.fail("it is no edit of definitions, and has their names")
 	}
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
 		r.fail("its outcome does not fit a request of semaphore %q", out.Semaphore)

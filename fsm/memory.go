@@ -119,10 +119,22 @@ func (d *draft) remember(r Remembered) {
 }
 
 // rememberEdit keeps that a change of an operator was made, if it was given a request id.
-func (d *draft) rememberEdit(requestID string) {
+func (d *draft) rememberEdit(kind EditKind, requestID string, skipped ...string) {
 	if requestID != "" {
-		d.remember(Remembered{RequestID: requestID})
+		d.remember(Remembered{RequestID: requestID, Edit: kind, Skipped: skipped})
 	}
+}
+
+// repeated tells what an edit of that request id did before, nil for one that is new. An id that another kind of edit had is not that
+// of a repeat: taken for one, its caller would hear that it is done, and nothing is.
+func (d *draft) repeated(kind EditKind, requestID string) (*Remembered, *InvalidResult) {
+	done := d.EditRequest(requestID)
+	if done == nil || done.Edit == kind {
+		return done, nil
+	}
+	why := invalid("request id %q %s", requestID, done.Used())
+	why.Used = done
+	return nil, &why
 }
 
 // addRequest lets the newest be found when there are two of one key: when a permit held for an operator was cancelled,

@@ -124,8 +124,8 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.Undo:
 		return m.undo(c)
 	case fsm.SetCordon:
-		if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
-			return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+		if r := m.repeated(fsm.EditCordon, c.RequestID, repeatedChange); r != nil {
+			return r
 		}
 		if c.ID == "" || badDrain(c.Drain) {
 			return fsm.InvalidResult{}
@@ -133,11 +133,11 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		m.revision++
 		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision, Drain: c.Drain}
 		m.putCordon(c.ID, &now, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		m.rememberEdit(c.RequestID)
+		m.rememberEdit(fsm.EditCordon, c.RequestID)
 		return m.changed()
 	case fsm.Uncordon:
-		if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
-			return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+		if r := m.repeated(fsm.EditUncordon, c.RequestID, repeatedChange); r != nil {
+			return r
 		}
 		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
 		if i < 0 || c.Term != 0 && c.Term != m.term || c.Revision != 0 && c.Revision != m.cordons[i].Revision {
@@ -145,7 +145,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		m.revision++
 		m.putCordon(c.ID, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		m.rememberEdit(c.RequestID)
+		m.rememberEdit(fsm.EditUncordon, c.RequestID)
 		return m.changed()
 	case fsm.Forget:
 		return m.forget(c)
@@ -522,8 +522,10 @@ func (m *model) cancel(c fsm.Cancel) fsm.Result {
 }
 
 func (m *model) edit(c fsm.EditBatch) fsm.Result {
-	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+	if r := m.repeated(fsm.EditDefinitions, c.RequestID, func(r fsm.Remembered) fsm.Result {
 		return fsm.EditResult{Revision: r.Revision, Skipped: r.Skipped, Repeated: true}
+	}); r != nil {
+		return r
 	}
 	if badDrain(c.Drain) {
 		return fsm.InvalidResult{}
@@ -574,9 +576,7 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	for _, change := range do {
 		m.change(c, fsm.UndoEdit{Change: change}, 0)
 	}
-	if c.RequestID != "" {
-		m.remember(fsm.Remembered{RequestID: c.RequestID, Skipped: skipped})
-	}
+	m.rememberEdit(fsm.EditDefinitions, c.RequestID, skipped...)
 	return fsm.EditResult{Revision: m.revision, Skipped: skipped}
 }
 
@@ -620,8 +620,8 @@ func (m *model) badNames(names []string) bool {
 }
 
 func (m *model) pause(c fsm.Pause) fsm.Result {
-	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
-		return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+	if r := m.repeated(fsm.EditPause, c.RequestID, repeatedChange); r != nil {
+		return r
 	}
 	if m.badNames(c.Names) || badDrain(c.Drain) || c.Drain > 0 && !c.Stop {
 		return fsm.InvalidResult{}
@@ -631,13 +631,13 @@ func (m *model) pause(c fsm.Pause) fsm.Result {
 		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author, Drain: c.Drain}
 		m.putPause(name, p, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	m.rememberEdit(c.RequestID)
+	m.rememberEdit(fsm.EditPause, c.RequestID)
 	return m.changed()
 }
 
 func (m *model) resume(c fsm.Resume) fsm.Result {
-	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
-		return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
+	if r := m.repeated(fsm.EditResume, c.RequestID, repeatedChange); r != nil {
+		return r
 	}
 	if c.Term == 0 && m.badNames(c.Names) {
 		return fsm.InvalidResult{}
@@ -663,7 +663,7 @@ func (m *model) resume(c fsm.Resume) fsm.Result {
 	if !any {
 		return fsm.RevisionResult{}
 	}
-	m.rememberEdit(c.RequestID)
+	m.rememberEdit(fsm.EditResume, c.RequestID)
 	return m.changed()
 }
 

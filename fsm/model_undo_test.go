@@ -12,10 +12,26 @@ import (
 
 // Pauses, cordons and their undo in the model, and how commands that undo are drawn.
 
-func (m *model) rememberEdit(requestID string) {
+func (m *model) rememberEdit(kind fsm.EditKind, requestID string, skipped ...string) {
 	if requestID != "" {
-		m.remember(fsm.Remembered{RequestID: requestID})
+		m.remember(fsm.Remembered{RequestID: requestID, Edit: kind, Skipped: skipped})
 	}
+}
+
+// repeated is what an edit of that request id did before, or how it is refused because it did something else.
+func (m *model) repeated(kind fsm.EditKind, requestID string, as func(fsm.Remembered) fsm.Result) fsm.Result {
+	switch r := m.request("", semaphore.Identity{}, requestID); {
+	case r == nil:
+		return nil
+	case r.Edit != kind:
+		return fsm.InvalidResult{Used: r}
+	default:
+		return as(*r)
+	}
+}
+
+func repeatedChange(r fsm.Remembered) fsm.Result {
+	return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
 }
 
 // again is a pause that comes back now.
@@ -57,8 +73,10 @@ func (m *model) putCordon(id string, now *fsm.Cordon, e fsm.JournalEntry) {
 
 // undo believes that a command is well formed, as those drawn are, but for its drain and for what there is.
 func (m *model) undo(c fsm.Undo) fsm.Result {
-	if r := m.request("", semaphore.Identity{}, c.RequestID); r != nil {
+	if r := m.repeated(fsm.EditUndo, c.RequestID, func(r fsm.Remembered) fsm.Result {
 		return fsm.UndoResult{Revision: r.Revision, Repeated: true}
+	}); r != nil {
+		return r
 	}
 	if badDrain(c.Drain) || c.Change == 0 || c.Change > m.revision {
 		return fsm.InvalidResult{}
@@ -143,7 +161,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		}
 		m.putCordon(o.ID, now, entry)
 	}
-	m.rememberEdit(c.RequestID)
+	m.rememberEdit(fsm.EditUndo, c.RequestID)
 	return fsm.UndoResult{Revision: m.revision}
 }
 

@@ -114,7 +114,11 @@ type RevisionResult struct {
 
 // InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no such
 // semaphore, or a definition that breaks a rule. Nothing happened. Any command can have it.
-type InvalidResult struct{ Why string }
+type InvalidResult struct {
+	Why string
+	// Used is set when the request id is that of an edit of another kind, and is then that edit.
+	Used *Remembered
+}
 
 func (GrantResult) result()    {}
 func (PermitResult) result()   {}

@@ -189,7 +189,7 @@ func everything(s *fsm.State) []any {
 			all = append(all, r)
 		}
 	}
-	all = append(all, s.EditRequest("e1"), s.EditRequest("e2"), s.EditRequest("e3"))
+	all = append(all, s.EditRequest("e1"), s.EditRequest("e2"), s.EditRequest("e3"), s.EditRequest("u3"))
 	for e := range s.Journal("", 0) {
 		all = append(all, e)
 	}

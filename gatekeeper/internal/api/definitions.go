@@ -152,6 +152,9 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return fsm.EditResult{}, &conflictError{conflict, edits[conflict.Index].ExpectedVersion}
 	}
+	if err == nil && result.Repeated {
+		err = sameEdits(s.cfg.Machine.State(), &batch, result)
+	}
 	return result, err
 }
 

@@ -178,9 +178,16 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending)
 	return r, nil
 }
 
+func instant(end keeper.Ending) time.Time {
+	if end.Lasts > 0 {
+		return time.Now().Round(0).Add(end.Lasts)
+	}
+	return end.At
+}
+
 // What operators do is applied to the machine as it is.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
-	cmd.Until = end.At
+	cmd.Until = instant(end)
 	return k.do(cmd).(fsm.RevisionResult), k.notLeader
 }
 
@@ -189,7 +196,7 @@ func (k *fakeKeeper) Resume(_ context.Context, cmd fsm.Resume) (fsm.RevisionResu
 }
 
 func (k *fakeKeeper) Cordon(_ context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {
-	cmd.Until = end.At
+	cmd.Until = instant(end)
 	return k.do(cmd).(fsm.RevisionResult), k.notLeader
 }
 

@@ -23,13 +23,16 @@ type operatorService struct {
 }
 
 func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
-	if done, err := s.repeated(ctx, m); err != nil {
+	cmd, end, c, err := pauseFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditPause, samePause(cmd, end, c)); err != nil {
 		return nil, err
 	} else if done != nil {
-		return &gatekeeperv1.PauseResponse{Revision: done.revision, Names: done.names}, nil
+		return &gatekeeperv1.PauseResponse{Revision: done.revision, Names: done.names()}, nil
 	}
-	cmd, end, err := s.pauseFrom(ctx, m)
-	if err != nil {
+	if cmd.Names, err = s.choose(ctx, c); err != nil {
 		return nil, err
 	}
 	if len(cmd.Names) == 0 {
@@ -40,77 +43,42 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if err != nil {
 		return nil, err
 	}
+	if result.Repeated { // since it was looked for
+		return s.Pause(ctx, m)
+	}
 	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: cmd.Names}, nil
 }
 
-// done is what a change did of which a call is the repeat.
-type done struct {
-	revision uint64
-	names    []string // as far as the journal remembers
-}
-
-// repeated tells what became of the change of that request id; nil when it is none that was made. It reads first: what a repeat chooses
-// and says is not looked at again, for the state may have changed since, not least by the change itself.
-func (s *operatorService) repeated(ctx context.Context, m interface{ GetRequestId() string }) (*done, error) {
-	if m.GetRequestId() == "" {
-		return nil, nil //nolint:nilnil // no repeat
-	}
-	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
-		return nil, err
-	}
-	state, err := s.cfg.Keeper.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	made := state.EditRequest(m.GetRequestId())
-	if made == nil {
-		return nil, nil //nolint:nilnil // no repeat
-	}
-	d := &done{revision: made.Revision}
-	for entry := range state.Journal("", made.Revision) {
-		if entry.Revision != made.Revision {
-			break
-		}
-		d.names = append(d.names, entry.Semaphore)
-	}
-	return d, nil
-}
-
-// pauseFrom reads a pause and finds out whom it names.
-func (s *operatorService) pauseFrom(ctx context.Context, m *gatekeeperv1.PauseRequest) (*fsm.Pause, keeper.Ending, error) {
-	cmd := &fsm.Pause{Stop: m.GetStop()}
-	c, err := choiceFrom("selector", m.GetSelector())
-	if err != nil {
-		return nil, keeper.Ending{}, err
+// pauseFrom reads a pause, but for the names, which are those of the choice.
+func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending, c *choice, err error) {
+	cmd = &fsm.Pause{Stop: m.GetStop()}
+	if c, err = choiceFrom("selector", m.GetSelector()); err != nil {
+		return nil, end, nil, err
 	}
 	if cmd.Author, cmd.Reason, err = wordFrom(m); err != nil {
-		return nil, keeper.Ending{}, err
+		return nil, end, nil, err
 	}
 	if cmd.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
-		return nil, keeper.Ending{}, err
+		return nil, end, nil, err
 	}
 	if cmd.Drain != 0 && !cmd.Stop {
-		return nil, keeper.Ending{}, invalid("drain", cmd.Drain.String(), "must be absent without stop: a plain pause lets holders go on to their end")
+		return nil, end, nil, invalid("drain", cmd.Drain.String(), "must be absent without stop: a plain pause lets holders go on to their end")
 	}
-	end, err := endingFrom(m)
-	if err != nil {
-		return nil, keeper.Ending{}, err
-	}
+	end, err = endingFrom(m)
+	return cmd, end, c, err
+}
+
+// choose returns the names of the chosen as of now.
+func (s *operatorService) choose(ctx context.Context, c *choice) ([]string, error) {
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
-		return nil, keeper.Ending{}, err
+		return nil, err
 	}
-	cmd.Names, err = c.resolve(state)
-	return cmd, end, err
+	return c.resolve(state)
 }
 
 // Resume resumes those of the chosen that are paused, by a certain change if the caller names one.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
-	if done, err := s.repeated(ctx, m); err != nil {
-		return nil, err
-	} else if done != nil {
-		return &gatekeeperv1.ResumeResponse{Revision: done.revision, Names: done.names}, nil
-	}
 	c, err := choiceFrom("selector", m.GetSelector())
 	if err != nil {
 		return nil, err
@@ -118,6 +86,11 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	author, reason, err := wordFrom(m)
 	if err != nil {
 		return nil, err
+	}
+	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditResume, sameResume(c, m.GetChange())); err != nil {
+		return nil, err
+	} else if done != nil {
+		return &gatekeeperv1.ResumeResponse{Revision: done.revision, Names: done.names()}, nil
 	}
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
@@ -142,6 +115,9 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	if err != nil {
 		return nil, err
 	}
+	if result.Repeated { // since it was looked for
+		return s.Resume(ctx, m)
+	}
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: paused}, nil
 }
 
@@ -150,13 +126,19 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	if err != nil {
 		return nil, err
 	}
-	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+	// First: the end of one that is repeated may have passed.
+	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditCordon, sameSetCordon(cmd, end)); err != nil {
 		return nil, err
+	} else if done != nil {
+		return repeatedCordon(cmd.ID, done), nil
 	}
 	cmd.RequestID = m.GetRequestId()
 	result, err := s.cfg.Keeper.Cordon(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
+	}
+	if result.Repeated { // since it was looked for
+		return s.Cordon(ctx, m)
 	}
 	state := s.cfg.Machine.State()
 	for _, c := range state.Cordons() {
@@ -215,12 +197,17 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err != nil {
 		return nil, err
 	}
-	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
+	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditUncordon, sameUncordon(m.GetId())); err != nil {
 		return nil, err
+	} else if done != nil {
+		return &gatekeeperv1.UncordonResponse{Revision: done.revision}, nil
 	}
 	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId()})
 	if err != nil {
 		return nil, err
+	}
+	if result.Repeated { // since it was looked for
+		return s.Uncordon(ctx, m)
 	}
 	return &gatekeeperv1.UncordonResponse{Revision: result.Revision}, nil
 }
@@ -242,7 +229,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return nil, err
 	}
 	// A repeat of a call whose answer was lost must not undo the undoing.
-	if done, err := s.repeated(ctx, m); err != nil {
+	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditUndo, sameUndo(m.GetChange())); err != nil {
 		return nil, err
 	} else if done != nil {
 		return &gatekeeperv1.UndoResponse{Revision: done.revision}, nil
@@ -278,6 +265,9 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	result, err := s.cfg.Keeper.Undo(ctx, cmd)
 	if err != nil {
 		return nil, err
+	}
+	if result.Repeated { // since it was looked for
+		return s.Undo(ctx, m)
 	}
 	if c := result.Conflict; c != nil {
 		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{conflictText(c)}}

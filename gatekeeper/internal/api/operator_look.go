@@ -40,7 +40,10 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	case given != 1:
 		return nil, invalid("edits", "", "must be given, or pause, or cordon: one of them, and "+strconv.Itoa(given)+" are")
 	case m.GetPause() != nil:
-		cmd, end, err := s.pauseFrom(ctx, m.GetPause())
+		cmd, end, c, err := pauseFrom(m.GetPause())
+		if err == nil {
+			cmd.Names, err = s.choose(ctx, c)
+		}
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}

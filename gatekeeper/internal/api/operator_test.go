@@ -35,6 +35,7 @@ func TestChangesOfOperators_RepeatedRequest_AreAnsweredAsTheFirstAndDoNothing(t 
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
 	revision := func() uint64 { return g.keeper.machine.State().Revision() }
+	last := uint64(0) // what the undo undoes
 	for _, x := range []struct {
 		what string
 		call func(id string) (uint64, []string, error)
@@ -56,7 +57,10 @@ func TestChangesOfOperators_RepeatedRequest_AreAnsweredAsTheFirstAndDoNothing(t 
 			return r.GetRevision(), []string{"", ""}, err
 		}},
 		{"undo", func(id string) (uint64, []string, error) {
-			r, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: revision(), RequestId: id})
+			if last == 0 {
+				last = revision()
+			}
+			r, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: last, RequestId: id})
 			return r.GetRevision(), []string{"", ""}, err
 		}},
 	} {

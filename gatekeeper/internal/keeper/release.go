@@ -109,7 +109,8 @@ func cancelled(call *AcquireCall) fsm.Remembered {
 	}
 }
 
-// do proposes a command on a caller's behalf and returns its result.
+// do proposes a command on a caller's behalf and returns its result. Its error is a *semaphore.FieldError when the request id of an
+// operator's change is that of another kind of change.
 func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
 	var none R
 	e, err := k.leading()

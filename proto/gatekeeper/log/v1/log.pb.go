@@ -4270,7 +4270,9 @@ type StoredRequest struct {
 	// When it was remembered; the oldest are forgotten first.
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
 	// For edits: names that were skipped.
-	Skipped       []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
+	Skipped []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
+	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of one, 5 an undo.
+	Edit          uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4352,6 +4354,13 @@ func (x *StoredRequest) GetSkipped() []string {
 		return x.Skipped
 	}
 	return nil
+}
+
+func (x *StoredRequest) GetEdit() uint32 {
+	if x != nil {
+		return x.Edit
+	}
+	return 0
 }
 
 type StoredDeletion struct {
@@ -5070,7 +5079,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12\x14\n" +
 	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\xeb\x01\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xff\x01\n" +
 	"\rStoredRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -5079,7 +5088,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\aoutcome\x18\x04 \x01(\rR\aoutcome\x12\x14\n" +
 	"\x05token\x18\x05 \x01(\x04R\x05token\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x18\n" +
-	"\askipped\x18\a \x03(\tR\askipped\"@\n" +
+	"\askipped\x18\a \x03(\tR\askipped\x12\x12\n" +
+	"\x04edit\x18\b \x01(\rR\x04edit\"@\n" +
 	"\x0eStoredDeletion\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +

@@ -1,0 +1,221 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
+
+// changer makes changes of all kinds over the wire.
+type changer struct {
+	t    *testing.T
+	gate *gate
+	op   gatekeeperv1.OperatorServiceClient
+}
+
+func (c changer) pause(m *gatekeeperv1.PauseRequest) (uint64, error) {
+	r, err := c.op.Pause(ctx(c.t), m)
+	return r.GetRevision(), err
+}
+
+func (c changer) resume(m *gatekeeperv1.ResumeRequest) (uint64, error) {
+	r, err := c.op.Resume(ctx(c.t), m)
+	return r.GetRevision(), err
+}
+
+func (c changer) cordon(m *gatekeeperv1.CordonRequest) (uint64, error) {
+	r, err := c.op.Cordon(ctx(c.t), m)
+	return r.GetCordon().GetRevision(), err
+}
+
+func (c changer) uncordon(m *gatekeeperv1.UncordonRequest) (uint64, error) {
+	r, err := c.op.Uncordon(ctx(c.t), m)
+	return r.GetRevision(), err
+}
+
+func (c changer) undo(m *gatekeeperv1.UndoRequest) (uint64, error) {
+	r, err := c.op.Undo(ctx(c.t), m)
+	return r.GetRevision(), err
+}
+
+func (c changer) edit(id string, edits ...*gatekeeperv1.Edit) (uint64, error) {
+	r, err := c.gate.definitions.BatchEdit(ctx(c.t), &gatekeeperv1.BatchEditRequest{Edits: edits, RequestId: id})
+	return r.GetRevision(), err
+}
+
+func (c changer) delete(id, name string, version uint64) (uint64, error) {
+	r, err := c.gate.definitions.DeleteDefinition(ctx(c.t), &gatekeeperv1.DeleteDefinitionRequest{Name: name, ExpectedVersion: version, RequestId: id})
+	return r.GetRevision(), err
+}
+
+func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.T) {
+	const id = "deploy-42"
+	all := &gatekeeperv1.Selector{All: true}
+	long := func(hours int) *gatekeeperv1.PauseRequest_Until {
+		return &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Unix(4_000_000_000, 0).Add(time.Duration(hours) * time.Hour))}
+	}
+	pauseA := func(c changer) (uint64, error) {
+		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id})
+	}
+	pauseUntil := func(c changer) (uint64, error) {
+		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), End: long(0), RequestId: id})
+	}
+	resumeDark := func(c changer) (uint64, error) {
+		return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("dark"), RequestId: id})
+	}
+	cordon := func(c changer) (uint64, error) {
+		return c.cordon(&gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: id})
+	}
+	uncordon := func(c changer) (uint64, error) {
+		return c.uncordon(&gatekeeperv1.UncordonRequest{Id: "rack", RequestId: id})
+	}
+	createNew := func(c changer) (uint64, error) {
+		return c.edit(id, creation(&gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}))
+	}
+	undoPause := func(c changer) (uint64, error) { return c.undo(&gatekeeperv1.UndoRequest{Change: 5, RequestId: id}) }
+	type does = func(changer) (uint64, error)
+	for i, x := range []struct {
+		first, other does
+		was          string
+	}{
+		{pauseA, func(c changer) (uint64, error) {
+			return c.resume(&gatekeeperv1.ResumeRequest{Selector: all, RequestId: id})
+		}, "a pause,"},
+		{pauseA, cordon, "a pause,"},
+		{pauseA, uncordon, "a pause,"},
+		{pauseA, undoPause, "a pause,"},
+		{cordon, uncordon, "a cordon,"},
+		{uncordon, cordon, "the end of a cordon,"},
+		{resumeDark, pauseA, "a resume,"},
+		{undoPause, pauseA, "an undo,"},
+		{createNew, pauseA, "an edit of definitions,"},
+		{pauseA, func(c changer) (uint64, error) {
+			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id})
+		}, "a pause that said something else,"},
+		{pauseA, func(c changer) (uint64, error) {
+			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id})
+		}, "a pause that said something else,"},
+		{pauseA, func(c changer) (uint64, error) {
+			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id})
+		}, "a pause that said something else,"},
+		{pauseUntil, pauseA, "a pause that said something else,"},
+		{pauseUntil, func(c changer) (uint64, error) {
+			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), End: long(1), RequestId: id})
+		}, "a pause that said something else,"},
+		{resumeDark, func(c changer) (uint64, error) {
+			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id})
+		}, "a resume that said something else,"},
+		{resumeDark, func(c changer) (uint64, error) {
+			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id})
+		}, "a resume that said something else,"},
+		{cordon, func(c changer) (uint64, error) {
+			return c.cordon(&gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id})
+		}, "a cordon that said something else,"},
+		{uncordon, func(c changer) (uint64, error) {
+			return c.uncordon(&gatekeeperv1.UncordonRequest{Id: "other", RequestId: id})
+		}, "the end of a cordon that said something else,"},
+		{undoPause, func(c changer) (uint64, error) {
+			return c.undo(&gatekeeperv1.UndoRequest{Change: 6, RequestId: id})
+		}, "an undo that said something else,"},
+		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions that said something else,"},
+		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions that said something else,"},
+		{createNew, func(c changer) (uint64, error) {
+			return c.edit(id, creation(&gatekeeperv1.Definition{Name: "new", Permits: new(uint32(2))}))
+		}, "an edit of definitions that said something else,"},
+		{
+			func(c changer) (uint64, error) { return c.delete(id, "a", 2) },
+			func(c changer) (uint64, error) { return c.delete(id, "b", 3) }, "an edit of definitions that said something else,",
+		},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			g, op := openOperator(t, "a", "b", "dark")
+			c := changer{t, g, op}
+			if change, err := c.pause(&gatekeeperv1.PauseRequest{Selector: named("dark")}); err != nil || change != 5 {
+				t.Fatal(change, err)
+			}
+			if _, err := c.cordon(&gatekeeperv1.CordonRequest{Id: "rack", GroupPattern: "r7"}); err != nil {
+				t.Fatal(err)
+			}
+			made, err := x.first(c)
+			if err != nil || made == 0 {
+				t.Fatal(made, err)
+			}
+			if again, err := x.first(c); err != nil || again != made {
+				t.Fatalf("a repeat is told of change %d and %v, was told of %d", again, err, made)
+			}
+			before := g.keeper.machine.State().Revision()
+			_, err = x.other(c)
+			want := fmt.Sprintf(`request_id "deploy-42": is that of %s change %d: use a new one`, x.was, made)
+			if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			if now := g.keeper.machine.State().Revision(); now != before {
+				t.Errorf("it did something: change %d", now)
+			}
+		})
+	}
+}
+
+// What the journal has forgotten refuses nobody who repeats.
+func TestChangesOfOperators_RepeatedRequestThatTheJournalForgot_AreAnsweredAllTheSame(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	c := changer{t, g, op}
+	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
+	cordon := &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: "c"}
+	paused, err := c.pause(pause)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cordoned, err := c.cordon(cordon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := g.keeper.machine.State().Settings()
+	settings.JournalPerSemaphore = 0
+	g.keeper.do(fsm.Configure{Settings: settings})
+	if again, err := c.pause(pause); err != nil || again != paused {
+		t.Errorf("pause: %d, %v", again, err)
+	}
+	if again, err := c.cordon(cordon); err != nil || again != cordoned {
+		t.Errorf("cordon: %d, %v", again, err)
+	}
+}
+
+func TestCordon_RepeatedAfterItsEnd_IsAnsweredAsTheFirst(t *testing.T) {
+	g, op := openOperator(t)
+	until := time.Now().Add(time.Hour)
+	// It was set when its end lay ahead.
+	g.keeper.do(fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: until.Add(-2 * time.Hour), RequestID: "r"})
+	set := g.keeper.machine.State().Revision()
+	g.keeper.do(fsm.Uncordon{ID: "z"})
+	r, err := op.Cordon(ctx(t), &gatekeeperv1.CordonRequest{
+		Id: "z", GroupPattern: "dr", End: &gatekeeperv1.CordonRequest_Until{Until: timestamppb.New(until.Add(-2 * time.Hour))}, RequestId: "r",
+	})
+	if err != nil || r.GetCordon().GetRevision() != set || r.GetCordon().GetGroupPattern() != "dr" || len(g.keeper.machine.State().Cordons()) > 0 {
+		t.Errorf("got %v, %v", r, err)
+	}
+}
+
+func TestPause_RepeatAfterATime_IsNoOtherPause(t *testing.T) {
+	g, op := openOperator(t, "a")
+	c := changer{t, g, op}
+	for range 2 { // the second was to end later by the clock, and says the same
+		change, err := c.pause(&gatekeeperv1.PauseRequest{
+			Selector: named("a"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(time.Hour)}, RequestId: "r",
+		})
+		if err != nil || change != 3 {
+			t.Fatalf("change %d, %v", change, err)
+		}
+	}
+}

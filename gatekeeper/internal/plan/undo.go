@@ -136,11 +136,61 @@ func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
 		p.noteOf(name, "it was deleted since.")
 		return
 	}
+	if p.anew(name) {
+		p.noteOf(name, "it was deleted since; what is there was created by change %d, and stays.", current.CreatedRevision)
+		return
+	}
 	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
 		p.conflict("%s: %s since it was created, at version %d by %s", name, setSince(changed), current.Version, current.UpdatedBy)
 		return
 	}
 	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
+}
+
+// anew reports whether what is there of a name is no longer what the change was made to: that was deleted since, and somebody created
+// another one, which may be the same by chance. A definition that an undo brought back is the one that was deleted.
+func (p *undoPlan) anew(name string) bool {
+	created := p.state.Definition(name).CreatedRevision
+	for created > p.change {
+		deleted := p.deletionUndone(name, created)
+		if deleted <= p.change {
+			return true
+		}
+		created = p.createdBefore(name, deleted)
+	}
+	return false
+}
+
+// deletionUndone is the change whose deletion of a name was undone when it was created; 0 when it was created by hand.
+func (p *undoPlan) deletionUndone(name string, created uint64) uint64 {
+	for entry := range p.state.Journal(name, created) {
+		if entry.Revision == created && entry.Kind == fsm.Created {
+			return entry.Details().Undoes
+		}
+		if entry.Revision > created {
+			break
+		}
+	}
+	return 0
+}
+
+// createdBefore is the change that created what was there of a name until that change; 0 when the journal does not go back so far.
+func (p *undoPlan) createdBefore(name string, change uint64) uint64 {
+	for entry := range p.state.JournalBackward(name, change) {
+		if entry.Kind == fsm.Created {
+			return entry.Revision
+		}
+	}
+	return 0
+}
+
+// deletedSince says that what the change was made to is not there any more, and whose is there instead.
+func (p *undoPlan) deletedSince(name string) {
+	if current := p.state.Definition(name); current != nil {
+		p.conflict("%s: it was deleted since; what is there was created by change %d", name, current.CreatedRevision)
+	} else {
+		p.conflict("%s: it was deleted since", name)
+	}
 }
 
 // takeDeletion brings a definition back with what went with it, as it would be by now.
@@ -161,8 +211,8 @@ func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
 func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.state.Definition(name)
-	if current == nil {
-		p.conflict("%s: it was deleted since", name)
+	if current == nil || p.anew(name) {
+		p.deletedSince(name)
 		return
 	}
 	more := entry.Details()
@@ -284,8 +334,8 @@ func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
 	name, was := entry.Semaphore, entry.Pause
 	current := p.state.Definition(name)
 	switch {
-	case current == nil:
-		p.conflict("%s: it was deleted since", name)
+	case current == nil || p.anew(name):
+		p.deletedSince(name)
 	case current.Pause != nil && samePause(current.Pause, was):
 		p.noteOf(name, "its pause is back already.")
 	case current.Pause != nil:

@@ -168,6 +168,70 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 	}
 }
 
+// What somebody else created since under the same name is not what the change was made to, even if it is the same by chance.
+func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
+	remove := func(c *cluster) uint64 { return c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }
+	create := func(c *cluster) uint64 { return c.define("job", group("dr")) }
+	for name, x := range map[string]struct {
+		change   func(c *cluster) uint64
+		since    func(c *cluster)
+		conflict bool // else it needs nothing
+		goesOn   bool // it is the one that the change was made to
+	}{
+		"creation": {create, func(c *cluster) { remove(c); create(c) }, false, false},
+		"edit":     {func(c *cluster) uint64 { c.define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
+		"resume": {func(c *cluster) uint64 {
+			create(c)
+			c.do(fsm.Pause{Names: []string{"job"}})
+			return c.do(fsm.Resume{Names: []string{"job"}})
+		}, func(c *cluster) { remove(c); create(c) }, true, false},
+		"deletion undone": {create, func(c *cluster) { c.carryOut(c.undo(remove(c))) }, false, true},
+		"undone, and the undo undone": {create, func(c *cluster) {
+			u := c.carryOut(c.undo(c.state().Revision()))
+			c.carryOut(c.undo(u[0]))
+		}, false, true},
+		"deleted and undone twice": {create, func(c *cluster) {
+			c.carryOut(c.undo(remove(c)))
+			c.carryOut(c.undo(remove(c)))
+		}, false, true},
+		"deletion undone, and deleted again": {create, func(c *cluster) {
+			c.carryOut(c.undo(remove(c)))
+			remove(c)
+			create(c)
+		}, false, false},
+		"one created in between, and the first brought back": {create, func(c *cluster) {
+			deleted := remove(c)
+			create(c)
+			remove(c)
+			c.carryOut(c.undo(deleted))
+		}, false, true},
+		"of one created in between": {func(c *cluster) uint64 {
+			create(c)
+			remove(c)
+			return create(c)
+		}, func(c *cluster) {
+			remove(c)
+			c.carryOut(c.undo(c.state().Revision() - 2)) // the first deletion
+		}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			change := x.change(c)
+			x.since(c)
+			switch u := c.undo(change); {
+			case x.goesOn && (u.Command == nil || len(u.Conflicts) > 0):
+				t.Errorf("it is the same one, and planned is %+v", u)
+			case !x.goesOn && u.Command != nil:
+				t.Errorf("planned is %+v, and there is what change %d created", u.Command, c.state().Definition("job").CreatedRevision)
+			case x.conflict != (len(u.Conflicts) == 1):
+				t.Errorf("conflicts %q", u.Conflicts)
+			case !x.goesOn && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; what is there was created by change"):
+				t.Errorf("it says %q, %q", u.Conflicts, u.Notes)
+			}
+		})
+	}
+}
+
 func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)

@@ -77,7 +77,7 @@ type Batcher struct {
 	waiters sync.Pool // of *waiter
 
 	// Only run touches these; they are kept from one entry to the next.
-	batch []Call
+	batch []queued
 	cmds  []fsm.Command
 }
 
@@ -92,7 +92,7 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 		wake:       make(chan struct{}, 1),
 		closing:    make(chan struct{}),
 		ended:      make(chan struct{}),
-		batch:      make([]Call, 0, MaxCommands),
+		batch:      make([]queued, 0, MaxCommands),
 		cmds:       make([]fsm.Command, 0, MaxCommands),
 	}
 	b.waiters.New = func() any { return newWaiter() }
@@ -110,8 +110,8 @@ func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	b.GoTogether(Call{cmd, done})
 }
 
-// GoTogether is Go for several commands. Nothing comes between them, and they share one entry unless they are too much for it.
-// They are refused together.
+// GoTogether is Go for several commands. Nothing comes between them, and they share one entry unless they are too much for one by
+// themselves: more than MaxCommands, or than MaxBytes. They are refused together.
 func (b *Batcher) GoTogether(calls ...Call) {
 	if err := b.enqueue(calls...); err != nil {
 		for _, c := range calls {

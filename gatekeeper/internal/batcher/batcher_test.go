@@ -120,6 +120,57 @@ func TestGoTogether_ShareOneEntry_AlsoWhenNothingIsInFlight(t *testing.T) {
 	})
 }
 
+func TestGoTogether_BehindOthers_AreParted_OnlyWhenTooMuchByThemselves(t *testing.T) {
+	const large = 100 << 10
+	for name, c := range map[string]struct {
+		before, together, size int // size is that of each command
+		want                   []int
+	}{
+		"behind almost an entry":         {MaxCommands - 1, 2, 0, []int{MaxCommands - 1, 2}},
+		"fill the entry":                 {MaxCommands - 2, 2, 0, []int{MaxCommands}},
+		"an entry full behind one":       {1, MaxCommands, 0, []int{1, MaxCommands}},
+		"too many":                       {1, MaxCommands + 1, 0, []int{1, MaxCommands, 1}},
+		"behind almost all of its bytes": {2, 4, large, []int{2, 4}},
+		"too many bytes":                 {1, 8, large, []int{1, 4, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := newFakeLog()
+				b := New(log, fixed)
+				defer b.Close()
+				cmd := fsm.Revoke{Token: 1, Reason: strings.Repeat("x", c.size)}
+				collect(b, 0, 1)
+				in := <-log
+				for range c.before {
+					b.Go(cmd, func(Outcome) {})
+				}
+				var calls []Call
+				for range c.together {
+					calls = append(calls, Call{cmd, func(Outcome) {}})
+				}
+				b.GoTogether(calls...)
+				var sizes []int
+				for {
+					in.end(consensus.Appended{}) // no results: nobody asks here
+					synctest.Wait()
+					if len(log) == 0 {
+						break
+					}
+					in = <-log
+					cmds, err := fsm.Decode(in.bytes)
+					if err != nil {
+						t.Fatal(err)
+					}
+					sizes = append(sizes, len(cmds))
+				}
+				if !slices.Equal(sizes, c.want) {
+					t.Errorf("entries of %v commands, want %v", sizes, c.want)
+				}
+			})
+		})
+	}
+}
+
 func TestGoTogether_TooManyWait_AllAreRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()

@@ -8,9 +8,15 @@ type Call struct {
 	Done    func(Outcome)
 }
 
+// queued is a call in line, and how many of those behind it came together with it.
+type queued struct {
+	Call
+	more int
+}
+
 // line is a first-in first-out queue in one slice. The zero line is empty.
 type line struct {
-	calls []Call
+	calls []queued
 	head  int // calls before it have been popped
 }
 
@@ -19,11 +25,31 @@ const keepCap = 4096
 
 func (l *line) len() int { return len(l.calls) - l.head }
 
-func (l *line) push(calls ...Call) { l.calls = append(l.calls, calls...) }
+// push adds calls that came together.
+func (l *line) push(calls ...Call) {
+	for i, c := range calls {
+		l.calls = append(l.calls, queued{c, len(calls) - 1 - i})
+	}
+}
 
-// front appends the first calls, at most limit, to buf. They stay in the line.
-func (l *line) front(buf []Call, limit int) []Call {
-	return append(buf, l.calls[l.head:l.head+min(limit, l.len())]...)
+// front appends the first calls, at most limit, to buf. They stay in the line. What came together is not parted, unless it is more
+// than limit by itself.
+func (l *line) front(buf []queued, limit int) []queued {
+	first := l.calls[l.head:]
+	return append(buf, first[:whole(first, limit)]...)
+}
+
+// whole is how many of the first calls make at most limit without parting those that came together; limit, if the first of them are
+// more by themselves.
+func whole(calls []queued, limit int) int {
+	n := min(limit, len(calls))
+	for n > 0 && calls[n-1].more > 0 {
+		n--
+	}
+	if n == 0 {
+		return min(limit, len(calls))
+	}
+	return n
 }
 
 // pop drops the first n calls.

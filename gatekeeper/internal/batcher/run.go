@@ -68,15 +68,15 @@ func (b *Batcher) next() bool {
 }
 
 // cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot be
-// encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. An error is that of the
-// first command by itself.
+// encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. What came together is parted
+// only when it does not fit by itself. An error is that of the first command by itself.
 func (b *Batcher) cut() (entry []byte, n int, err error) {
 	b.cmds = b.cmds[:0]
 	for _, c := range b.batch {
 		b.cmds = append(b.cmds, c.Command)
 	}
 	level := b.level()
-	for n = len(b.cmds); ; n /= 2 {
+	for n = len(b.cmds); ; n = half(b.batch, n) {
 		entry, err = b.encode(level, b.cmds[:n])
 		if n == 1 || err == nil && len(entry) <= MaxBytes {
 			return entry, n, err
@@ -84,8 +84,16 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 	}
 }
 
+// half is about half of the first n, and at least one. The first that came together are by themselves before they are parted.
+func half(calls []queued, n int) int {
+	if first := calls[0].more + 1; first < n {
+		return max(first, whole(calls, n/2))
+	}
+	return n / 2
+}
+
 // tell answers the commands of an entry that came to its end, and returns the error that all of them had.
-func tell(calls []Call, a consensus.Appended, handed time.Time) error {
+func tell(calls []queued, a consensus.Appended, handed time.Time) error {
 	err := a.Err
 	switch {
 	case err == nil && len(a.Results) != len(calls):
@@ -113,7 +121,7 @@ func (b *Batcher) refuseWaiting() {
 	answer(calls, Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, consensus.ErrClosed)})
 }
 
-func answer(calls []Call, o Outcome) {
+func answer(calls []queued, o Outcome) {
 	for _, c := range calls {
 		c.Done(o)
 	}

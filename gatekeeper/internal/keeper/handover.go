@@ -6,8 +6,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// handOver makes the grants of those who are next in the queue when the live permit p is released without cooling. The caller must
-// propose them, right behind that release and in its log entry: so a hand-over is one commit, not two.
+// maxHandOver is how many grants go with a release: all of them fit into one entry, and one that frees much is not refused because
+// many wait for it.
+const maxHandOver = batcher.MaxCommands - 1
+
+// handOver makes the grants of those who are next in the queue when the live permit p is released without cooling, at most
+// maxHandOver. The caller must propose them together with that release, right behind it: so a hand-over is one commit, not two.
 //
 // The rule is asked about the state as it is, less p. That is a guess and may be one: every grant is decided again when it is
 // applied, like any other. One that is refused there sends its waiter back to its place. Whatever is not granted by the rule
@@ -24,7 +28,10 @@ func (k *Keeper) handOver(e *epoch, state *fsm.State, p *semaphore.Permit) []bat
 	var grants []batcher.Call
 	next := k.queue.Offer(p.Semaphore, permits-used)
 	for i, w := range next {
-		grant, ok := k.grantNext(e, state, k.queue.Call(w), used)
+		grant, ok := batcher.Call{}, i < maxHandOver
+		if ok {
+			grant, ok = k.grantNext(e, state, k.queue.Call(w), used)
+		}
 		if !ok { // nor those behind it: they would overtake it
 			for _, w := range next[i:] {
 				k.queue.Return(w)

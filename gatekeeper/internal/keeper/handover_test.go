@@ -3,11 +3,14 @@ package keeper
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -90,6 +93,44 @@ func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A release of much is one entry, however many wait for it; whom the entry has no room for is served behind it, in order.
+func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const waiters = batcher.MaxCommands + 44
+		w.define("job", func(d *semaphore.Definition) { d.Permits = waiters })
+		heavy := ask("a", "1")
+		heavy.Weight = waiters
+		p := w.granted(heavy)
+		var all []*testWaiter
+		for i := range waiters {
+			all = append(all, w.wait1(ask(fmt.Sprintf("h%03d", i), strconv.Itoa(i))))
+		}
+		w.tape.hold()
+		ended := w.releasing(p.Token)
+		cmds, err := fsm.Decode(w.tape.held[0].entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != batcher.MaxCommands || w.batcher.Waiting() > 0 {
+			t.Fatalf("%d commands are in the entry, and %d wait for the next one", len(cmds), w.batcher.Waiting())
+		}
+		w.tape.letGo()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		last := uint64(0)
+		for i, waiter := range all {
+			token := waiter.wantGranted(t).Token
+			if token <= last {
+				t.Fatalf("waiter %d has token %d, and one before it has %d", i, token, last)
+			}
+			if i < maxHandOver { // the others come all at once
+				last = token
+			}
+		}
+	})
 }
 
 func wantOnlyARelease(t *testing.T, w *world) {

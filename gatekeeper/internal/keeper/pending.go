@@ -93,6 +93,10 @@ func (k *Keeper) withdraw(me *waiting) bool {
 }
 
 // giveUp is withdraw for a call that cannot go on. It returns whether a grant was given up with it.
+//
+// Somebody may have been told of that grant all the same: another call of the identity that found the permit in the state, and is no
+// call of the record. Nothing here knows of it; that the lessor abandons nothing that was renewed is all that keeps such a permit,
+// for a replay renews it before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -114,4 +115,36 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 			t.Fatalf("%d permits are left of which nobody was told", n)
 		}
 	})
+}
+
+// A process that shares its identity with a waiting call finds the permit that the call was granted, and is told of it: that call's
+// end must not end the permit.
+func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
+	for name, told := range map[string]bool{"told": true, "told nobody": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.define("job", nil)
+				p := w.granted(ask("a", "1"))
+				me := &waiting{call: ask("b", "2"), wake: make(chan struct{}, 1)}
+				w.queue.Join(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, me.call.Request, nil, me, time.Now(), 0)
+				w.release(p.Token) // b is granted with it, and has not come to hear of it
+				granted := w.machine.State().Own("job", me.call.Identity)
+				if granted == nil {
+					t.Fatal("b is not granted")
+				}
+				if told {
+					if a := w.try(ask("b", "")); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
+						t.Fatalf("the other call is answered %+v", a)
+					}
+				}
+				if !w.giveUp(me) {
+					t.Fatal("b had no grant to give up")
+				}
+				synctest.Wait()
+				if w.live(granted.Token) != told {
+					t.Errorf("the permit is live: %v, and somebody was told of it: %v", !told, told)
+				}
+			})
+		})
+	}
 }

@@ -27,7 +27,8 @@ type RecoverConfig struct {
 	// of them there are.
 	Backup bool
 	// MaxDuration is the largest max_duration that the old cluster ever had, when it is longer than the folders say: one that was set after
-	// they were made, or by a majority that is lost, is not in them. Nothing is granted for that long. 0: as the folders say.
+	// they were made, or by a majority that is lost, is not in them. Nothing is granted for that long; but when the permits are
+	// carried over there is nothing to wait for, and it is only kept for a later recovery. 0: as the folders say.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, when not nil, has permits granted so long after the new server's first start, although holders that the
 	// old cluster granted permits to may believe in them for longer. It is an operator's word that they have all stopped by then.

@@ -221,6 +221,10 @@ func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 		p.conflict("%s: %s since, at version %d by %s", name, setSince(kept), current.Version, current.UpdatedBy)
 		return
 	}
+	if fields, by := p.setAgain(entry, semaphore.Changed(current.Definition, restored)); by != nil {
+		p.conflict("%s: %s since, by change %d of %s", name, setSince(fields), by.Revision, cmp.Or(by.Author, "somebody"))
+		return
+	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Replace, Name: name, ExpectedVersion: current.Version}}
 	for _, end := range p.state.Ends(name) {
 		own := end.Revision == entry.Revision
@@ -237,6 +241,24 @@ func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 		p.noteOf(name, "what had been set for a time is back, and now stays.")
 	}
 	p.edit(e)
+}
+
+// setAgain names those of the fields that somebody has set after the change, and the first who did: also to a value that they had
+// before, for that is somebody else's will. What was undone counts for nothing, nor does its undo, nor what was set for a time that is over.
+func (p *undoPlan) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
+	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
+		more := later.Details()
+		over := !more.Until.IsZero() && !slices.ContainsFunc(p.state.Ends(entry.Semaphore), func(e *fsm.EditEnd) bool { return e.Revision == later.Revision })
+		if later.Kind != fsm.Replaced || p.undone[later.Revision] != nil || more.Undoes > p.change || over {
+			continue
+		}
+		changed := semaphore.Changed(later.Before, later.After)
+		again = slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return !slices.Contains(changed, field) })
+		if len(again) > 0 {
+			return again, later
+		}
+	}
+	return nil, nil
 }
 
 // byNow is a definition with edits that end, as both would be by now: of those whose time is over the values are back.

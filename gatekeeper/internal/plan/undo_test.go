@@ -232,6 +232,36 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 	}
 }
 
+// What a change set was taken back by hand, and somebody else has set it again: that is his.
+func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", group("prod"))
+	there := c.define("job", group("dr"))
+	c.define("job", group("prod"))
+	c.define("job", group("dr"))
+	u := c.undo(there)
+	if u.Command != nil || len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "group_pattern was set again since, by change") {
+		t.Errorf("%+v", u)
+	}
+}
+
+// Neither what was undone since nor what was set for a time stands in the way.
+func TestUndo_SetSinceAndTakenBack_IsNone(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", group("prod"))
+	there := c.define("job", group("dr"))
+	other := c.define("job", group("lab"))
+	c.carryOut(c.undo(other))
+	timed := c.do(fsm.EditBatch{Changes: []fsm.Change{c.change("job", group("lab"))}, Until: c.now.Add(time.Hour)})
+	c.now = c.now.Add(time.Hour)
+	c.do(fsm.Revert{Change: timed, Term: 1, Names: []string{"job"}})
+	u := c.undo(there)
+	c.carryOut(u)
+	if got := c.state().Definition("job").Definition.GroupPattern; got != "prod" {
+		t.Errorf("%q after %+v", got, u)
+	}
+}
+
 func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)

@@ -135,13 +135,8 @@ func sameUndo(change uint64) func(*fsm.State, *done) bool {
 	}
 }
 
-// sameEnd compares an end that is asked for with one that was set; of one after a time only that there was one is known.
-func sameEnd(end keeper.Ending, was time.Time) bool {
-	if end.Lasts > 0 {
-		return !was.IsZero()
-	}
-	return end.At.Equal(was)
-}
+// sameEnd tells whether there is one in both. Not when: what lasts an hour, or until two o'clock, says another instant when it is repeated.
+func sameEnd(end keeper.Ending, was time.Time) bool { return (end == keeper.Ending{}) == was.IsZero() }
 
 // repeatedCordon answers the repeat of a cordon.
 func repeatedCordon(id string, d *done) *gatekeeperv1.CordonResponse {
@@ -175,16 +170,10 @@ func sameEdits(state *fsm.State, batch *fsm.EditBatch, result fsm.EditResult) er
 	return usedForAnother(&fsm.Remembered{RequestID: batch.RequestID, Edit: fsm.EditDefinitions, Revision: result.Revision})
 }
 
+// sameEdit compares what is there after it: what was created is replaced by whoever looks before he repeats.
 func sameEdit(c *fsm.Change, e *fsm.JournalEntry) bool {
-	if c == nil {
+	if c == nil || (c.Kind == fsm.Delete) != (e.Kind == fsm.Deleted) {
 		return false
 	}
-	switch e.Kind {
-	case fsm.Created:
-		return (c.Kind == fsm.Create || c.Kind == fsm.Declare) && len(semaphore.Changed(e.After, c.Definition)) == 0
-	case fsm.Replaced:
-		return c.Kind == fsm.Replace && len(semaphore.Changed(e.After, c.Definition)) == 0
-	default:
-		return c.Kind == fsm.Delete
-	}
+	return e.Kind == fsm.Deleted || len(semaphore.Changed(e.After, c.Definition)) == 0
 }

@@ -62,14 +62,12 @@ func (c changer) delete(id, name string, version uint64) (uint64, error) {
 func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.T) {
 	const id = "deploy-42"
 	all := &gatekeeperv1.Selector{All: true}
-	long := func(hours int) *gatekeeperv1.PauseRequest_Until {
-		return &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Unix(4_000_000_000, 0).Add(time.Duration(hours) * time.Hour))}
-	}
+	someday := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Unix(4_000_000_000, 0))}
 	pauseA := func(c changer) (uint64, error) {
 		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id})
 	}
 	pauseUntil := func(c changer) (uint64, error) {
-		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), End: long(0), RequestId: id})
+		return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), End: someday, RequestId: id})
 	}
 	resumeDark := func(c changer) (uint64, error) {
 		return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("dark"), RequestId: id})
@@ -110,9 +108,7 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id})
 		}, "a pause that said something else,"},
 		{pauseUntil, pauseA, "a pause that said something else,"},
-		{pauseUntil, func(c changer) (uint64, error) {
-			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), End: long(1), RequestId: id})
-		}, "a pause that said something else,"},
+		{pauseA, pauseUntil, "a pause that said something else,"},
 		{resumeDark, func(c changer) (uint64, error) {
 			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id})
 		}, "a resume that said something else,"},
@@ -210,12 +206,29 @@ func TestCordon_RepeatedAfterItsEnd_IsAnsweredAsTheFirst(t *testing.T) {
 func TestPause_RepeatAfterATime_IsNoOtherPause(t *testing.T) {
 	g, op := openOperator(t, "a")
 	c := changer{t, g, op}
-	for range 2 { // the second was to end later by the clock, and says the same
-		change, err := c.pause(&gatekeeperv1.PauseRequest{
-			Selector: named("a"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(time.Hour)}, RequestId: "r",
-		})
-		if err != nil || change != 3 {
+	lasts := &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(time.Hour)}
+	tomorrow := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Now().Add(25 * time.Hour))} // at a time of day, said after it
+	for _, m := range []*gatekeeperv1.PauseRequest{
+		{Selector: named("a"), RequestId: "r", End: lasts}, {Selector: named("a"), RequestId: "r", End: lasts},
+		{Selector: named("a"), RequestId: "r", End: tomorrow},
+	} {
+		if change, err := c.pause(m); err != nil || change != 3 {
 			t.Fatalf("change %d, %v", change, err)
 		}
+	}
+}
+
+// Whoever looks what is there before he repeats replaces what his first attempt created.
+func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
+	g, op := openOperator(t)
+	c := changer{t, g, op}
+	d := &gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}
+	made, err := c.edit("r", creation(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: made})
+	if err != nil || again != made || g.keeper.machine.State().Revision() != made {
+		t.Errorf("change %d, %v", again, err)
 	}
 }

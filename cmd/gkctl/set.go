@@ -146,11 +146,37 @@ func (o *setOptions) run(ctx context.Context) error {
 			return nothingChosen(reading, c, o.names, "")
 		}
 		plan, err := assigned(records, o.fields)
+		if err == nil {
+			err = ofAShortTime(plan, o.fields)
+		}
 		if err != nil {
 			return err
 		}
 		return o.carryOut(ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
 	})
+}
+
+// ofAShortTime refuses to set a field to the value that it has, for a time, by an edit that ends. It would change nothing, and the old
+// value would come back all the same.
+func ofAShortTime(plan []change, fields []assignment) error {
+	for _, c := range plan {
+		if c.action() != actionUnchanged {
+			continue
+		}
+		for _, end := range c.before.GetEnds() {
+			for _, f := range fields {
+				if field := strings.Replace(f.key, labelPrefix, "labels.", 1); slices.Contains(end.GetFields(), field) {
+					return &codeError{
+						code: exitFailure,
+						err: fmt.Errorf("%s: %s has that value by change %d, until %s, and gets its old one back then: nothing was changed",
+							c.name, f.key, end.GetRevision(), when(end.GetUntil())),
+						hint: fmt.Sprintf("Undo that change first: gkctl undo %d; then set it for good, or for another time.", end.GetRevision()),
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // assigned is what assignments make of definitions.

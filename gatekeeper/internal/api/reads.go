@@ -33,9 +33,11 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 		record.Silence = toSilence(&report)
 	}
 	for _, end := range state.Ends(name) {
-		record.Ends = append(record.Ends, &gatekeeperv1.EditEnd{
-			Revision: end.Revision, Until: toTimestamp(end.Until), Fields: semaphore.Changed(end.Before, end.After),
-		})
+		// What was set since stays when the edit ends.
+		after, _ := semaphore.Revert(stored.Definition, end.Before, end.After)
+		if fields := semaphore.Changed(stored.Definition, after); len(fields) > 0 {
+			record.Ends = append(record.Ends, &gatekeeperv1.EditEnd{Revision: end.Revision, Until: toTimestamp(end.Until), Fields: fields})
+		}
 	}
 	slices.SortFunc(record.Ends, func(a, b *gatekeeperv1.EditEnd) int { return a.GetUntil().AsTime().Compare(b.GetUntil().AsTime()) })
 	return record

@@ -717,7 +717,7 @@ func (x *Silence) GetReason() Reason {
 	return Reason_REASON_UNSPECIFIED
 }
 
-// EditEnd says when fields get their old values back.
+// EditEnd says when fields get their old values back. A field that was set since is none of them.
 type EditEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change that set them.

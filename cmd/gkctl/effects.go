@@ -27,6 +27,7 @@ func (a *app) tellEffects(effects []*gatekeeperv1.Effect, warnings []string, mos
 	if err := tellStopped(a.out, effects, most); err != nil {
 		return err
 	}
+	tellHeld(a.out, effects, most)
 	for _, w := range effectWarnings(effects, warnings, most) {
 		fmt.Fprintln(a.out, "warning: "+cell(w))
 	}
@@ -66,6 +67,26 @@ func tellStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error 
 		}
 	}
 	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
+}
+
+// tellHeld is a line for each slot that stays taken until an operator clears it.
+func tellHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
+	var held []*gatekeeperv1.Permit
+	for _, e := range effects {
+		held = append(held, e.GetHeld()...)
+	}
+	for _, p := range held[:min(most, len(held))] {
+		fmt.Fprintln(out, cell(heldText(p)))
+	}
+	if len(held) > most {
+		fmt.Fprintf(out, "... and %d more\n", len(held)-most)
+	}
+}
+
+// heldText says of a permit that is held for an operator what it does and how it is ended.
+func heldText(p *gatekeeperv1.Permit) string {
+	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator: nobody is granted it before gkctl clear %d",
+		p.GetSemaphore(), holderText(p), p.GetToken())
 }
 
 // someLines prints a table of at most so many lines, and how many there are beside.

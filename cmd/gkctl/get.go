@@ -29,7 +29,7 @@ func newGet(a *app) *cobra.Command {
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
 
 STATE says what stands in the way of grants beside permits, which fields get their old values back and when, and, of what is named and with
--o wide, for how long holders that were told to stop may go on (--drain).
+-o wide, for how long holders that were told to stop may go on (--drain), and which slots are held for an operator (on_expiry: hold).
 
 -o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it when somebody has changed
 one of them since. -o json writes the API's records, with version and state.`,
@@ -79,10 +79,18 @@ func (o *getOptions) run(ctx context.Context) error {
 	})
 }
 
-// drains are the holders of a semaphore that were told to stop and may still go on.
+// drains are the holders of a semaphore that were told to stop and may still go on, and the slots that are held for an operator.
 type drains struct {
 	holders int
 	longest time.Duration
+	held    []uint64 // tokens
+}
+
+func (d drains) heldText() string {
+	if len(d.held) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s for an operator: gkctl clear %s", plural(len(d.held), "slot is held", "slots are held"), strings.Join(mapped(d.held, number), " "))
 }
 
 func (d drains) text() string {
@@ -107,10 +115,14 @@ func (o *getOptions) draining(ctx context.Context, c *client.Client) (map[string
 		if err != nil {
 			return nil, err
 		}
+		d := out[p.GetSemaphore()]
 		if left := p.GetDrainLeft(); left != nil {
-			d := out[p.GetSemaphore()]
-			out[p.GetSemaphore()] = drains{d.holders + 1, max(d.longest, left.AsDuration())}
+			d.holders, d.longest = d.holders+1, max(d.longest, left.AsDuration())
 		}
+		if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+			d.held = append(d.held, p.GetToken())
+		}
+		out[p.GetSemaphore()] = d
 	}
 	return out, nil
 }
@@ -136,8 +148,10 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	if r.GetDisabled() != "" {
 		states = append(states, "disabled: "+r.GetDisabled())
 	}
-	if text := draining.text(); text != "" {
-		states = append(states, text)
+	for _, text := range []string{draining.heldText(), draining.text()} {
+		if text != "" {
+			states = append(states, text)
+		}
 	}
 	if p := r.GetPause(); p != nil {
 		s := "paused"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ type handover struct {
 	pattern string // its group pattern after the move
 	old     []*oldHolder
 	started []newHolder
-	drained bool // whoever does not stop is refused by now
+	held    []*gatekeeperv1.Permit // their slots stay taken until an operator clears them
+	drained bool                   // whoever does not stop is refused by now
 }
 
 // oldHolder is a holder that the move told to stop.
@@ -61,8 +63,12 @@ func newHandovers(moves *gatekeeperv1.PlanMoveResponse, from string, drain time.
 		h.tasks[editName(e)] = &handover{pattern: e.GetReplace().GetGroupPattern()}
 	}
 	for _, e := range moves.GetEffects() {
+		t := h.tasks[e.GetSemaphore()]
 		for _, s := range e.GetStopped() {
-			h.add(h.tasks[e.GetSemaphore()], s.GetPermit())
+			h.add(t, s.GetPermit())
+		}
+		if t != nil {
+			t.held = slices.Clone(e.GetHeld())
 		}
 	}
 	return h
@@ -98,6 +104,8 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 			t.pattern = p
 			return h.overtaken(t, e, at)
 		}
+	case gatekeeperv1.EventKind_EVENT_KIND_CLEARED:
+		t.held = slices.DeleteFunc(t.held, func(p *gatekeeperv1.Permit) bool { return p.GetToken() == e.GetPermit().GetToken() })
 	default:
 		if how := endOf(e); how != "" {
 			return h.ended(t, e, how, at)
@@ -146,6 +154,9 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 		t.forget(o)
 		return ""
 	}
+	if how == howHeld {
+		t.held = append(t.held, o.permit)
+	}
 	o.overran = t.drained || h.drain == 0 && (how == howExpired || how == howHeld)
 	text := fmt.Sprintf("%s %s by %s after %s", e.GetSemaphore(), how, holderText(o.permit), elapsed(o.after))
 	if how != howReleased {
@@ -187,6 +198,26 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 
 // done says whether every old holder is gone, and none can come to light any more.
 func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
+
+// held are the permits whose slots stay taken until an operator clears them, as far as is known.
+func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
+	for _, name := range h.names {
+		permits = append(permits, h.tasks[name].held...)
+	}
+	return permits
+}
+
+// heldError is the error of a move whose tasks nobody can be granted before an operator has cleared them; nil without such.
+func (h *handovers) heldError() error {
+	held := h.held()
+	if len(held) == 0 {
+		return nil
+	}
+	tokens := mapped(held, func(p *gatekeeperv1.Permit) string { return number(p.GetToken()) })
+	return withHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", plural(len(held), "slot is held", "slots are held"),
+		someNames(mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
+		"When the jobs are known to have stopped: gkctl clear %s", strings.Join(tokens, " "))
+}
 
 func (t *handover) find(token uint64) *oldHolder {
 	for _, o := range t.old {

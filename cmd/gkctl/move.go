@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,8 @@ one of them meanwhile nothing is done. Then it follows how the old holders stop 
 is gone, and names those that did not stop in time. A slot is granted anew only when its holder has released it, or at its deadline.
 
 --drain is how long holders that were told to stop may go on; without it their next refresh is refused. A task whose pattern is
-no plain list of groups is not moved and is named, and gkctl ends with 1. A move after which no caller that was ever seen would be let in
-needs --force. --timeout, when it is given, also bounds how long the progress is followed; the move stays.`,
+no plain list of groups is not moved and is named, and gkctl ends with 1; so is a slot that is held for an operator (on_expiry: hold), which
+no move frees. A move to a group that nothing names, or after which no caller that was ever seen would be let in, needs --force. --timeout, when it is given, also bounds how long the progress is followed; the move stays.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
@@ -56,7 +57,7 @@ needs --force. --timeout, when it is given, also bounds how long the progress is
 	o.drain.register(cmd)
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&o.force, "force", false, "move also what no known caller would then be let in to")
+	f.BoolVar(&o.force, "force", false, "move also to a group that nothing knows, and what no known caller would then be let in to")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
 	a.completeGroups(cmd, "from")
 	a.completeGroups(cmd, "to")
@@ -102,16 +103,21 @@ func (o *moveOptions) run(ctx context.Context) error {
 				s.FreeWithin = durationpb.New(s.GetFreeWithin().AsDuration() + o.drain.drain)
 			}
 		}
-		if len(moves.GetEdits()) == 0 && notAllMoved(moves) == nil {
+		if len(moves.GetEdits()) == 0 && o.notAllMoved(moves) == nil {
 			if err := o.whyNothing(planning, c); err != nil {
 				return err
 			}
 		}
+		refused, err := o.refusal(planning, c, moves)
 		switch {
-		case o.dryRun:
-			return o.tellPlan(moves)
+		case err != nil:
+			return err
+		case o.dryRun: // ends as the move would
+			return errors.Join(o.tellPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetEdits()) == 0:
 			return o.tellNothing(moves)
+		case refused != nil:
+			return refused
 		}
 		if err := o.ask(ctx, moves); err != nil {
 			return err
@@ -121,7 +127,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 }
 
 // tellPlan is what a dry run prints.
-func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse) error {
+func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse, refused error) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.printObject(o.output, moves)
@@ -130,8 +136,11 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse) error {
 	}
 	if len(moves.GetEdits()) == 0 {
 		o.sayNotMoved(moves)
-		o.sayNothing()
+		o.sayNothing(moves)
 		return nil
+	}
+	if refused != nil {
+		fmt.Fprint(o.out, "only with --force: ")
 	}
 	fmt.Fprintf(o.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetEdits()), o.from, o.to, stopText(moves.GetEffects()))
 	if err := o.tellEffects(moves.GetEffects(), moves.GetWarnings(), everyLine); err != nil {
@@ -146,15 +155,18 @@ func (o *moveOptions) tellNothing(moves *gatekeeperv1.PlanMoveResponse) error {
 	o.sayNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
 	if o.output.is(formatTable) {
-		o.sayNothing()
+		o.sayNothing(moves)
 	} else if err := o.tellReport(report, nil); err != nil {
 		return err
 	}
-	return notAllMoved(moves)
+	return o.notAllMoved(moves)
 }
 
-func (o *moveOptions) sayNothing() {
-	o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+// sayNothing says that the chosen tasks are where they are to be; those that are not have been named.
+func (o *moveOptions) sayNothing(moves *gatekeeperv1.PlanMoveResponse) {
+	if o.notAllMoved(moves) == nil {
+		o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+	}
 }
 
 // tasksText counts what moves. Who shares a pool in the old group leaves it with its tasks, so that it moves too, and is named
@@ -182,8 +194,8 @@ func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.PlanMoveResponse) {
 	}
 }
 
-// notAllMoved is the error of a move that left tasks which should have moved.
-func notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
+// notAllMoved is the error of a move that left tasks which should have moved. Which they are a table has said already.
+func (o *moveOptions) notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
 	var names []string
 	for _, n := range moves.GetNotMoved() {
 		if n.GetProblem() {
@@ -193,29 +205,48 @@ func notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return withHint(fmt.Errorf("not moved: %s", someNames(names)), "`gkctl set NAME group_pattern=...` sets their patterns by hand.")
+	err := fmt.Errorf("not moved: %s", someNames(names))
+	if o.output.is(formatTable) {
+		err = errors.New(plural(len(names), "task is not moved, and has to be set by hand", "tasks are not moved, and have to be set by hand"))
+	}
+	return withHint(err, "`gkctl set NAME group_pattern=...` sets a pattern by hand.")
 }
 
-// ask shows what the move would do, and asks. A move to where nobody known is let in is refused unless it is forced.
-func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveResponse) error {
+// asks says whether a person is asked before the move is made.
+func (o *moveOptions) asks() bool { return !o.yes && o.inTTY && o.errTTY }
+
+// refusal says why the move needs --force; nil when it does not. A group that nothing knows is a slip in the word. Where nobody known would
+// be let in a person is asked, who is shown so.
+func (o *moveOptions) refusal(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse) (refused, err error) {
+	if o.force || len(moves.GetEdits()) == 0 {
+		return nil, nil
+	}
+	const hint = "With --force it is moved all the same. --dry-run shows more."
+	if refused, err = o.unknownGroup(ctx, c, moves, hint); refused != nil || err != nil || o.asks() {
+		return refused, err
+	}
 	var deserted []string
 	for _, e := range moves.GetEffects() {
 		if e.GetEligible() == 0 && len(e.GetWarnings()) > 0 {
 			deserted = append(deserted, e.GetSemaphore())
 		}
 	}
-	asks := !o.yes && o.inTTY && o.errTTY
-	if len(deserted) > 0 && !o.force && !asks {
-		return &codeError{
-			code: exitFailure,
-			err:  fmt.Errorf("nothing was moved: nobody who was ever seen asking would be let in to %s: is %q the right group?", someNames(deserted), o.to),
-			hint: "With --force it is moved all the same. --dry-run shows more.",
-		}
+	if len(deserted) == 0 {
+		return nil, nil
 	}
+	return &codeError{
+		code: exitFailure,
+		err:  fmt.Errorf("nothing was moved: nobody who was ever seen asking would be let in to %s: is %q the right group?", someNames(deserted), o.to),
+		hint: hint,
+	}, nil
+}
+
+// ask shows what the move would do, and asks.
+func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveResponse) error {
 	if o.yes {
 		return nil
 	}
-	if asks {
+	if o.asks() {
 		toStderr := *o.app
 		toStderr.out = o.err
 		if err := toStderr.tellEffects(moves.GetEffects(), moves.GetWarnings(), someOf); err != nil {
@@ -253,7 +284,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	report := newMoveReport(o.from, o.to, moves)
 	report.Drain = duration(drain)
 	report.add(h, !o.noWait)
-	return errors.Join(o.tellReport(report, h), err, notAllMoved(moves))
+	return errors.Join(o.tellReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
 // sendMove makes the edits of a plan, in one step. When it is not known whether they were made, it says how to find out.

@@ -35,15 +35,8 @@ func (o *moveOptions) whyNothing(ctx context.Context, c *client.Client) error {
 	if len(chosen) == 0 {
 		return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 	}
-	groups := make(map[string]bool)
-	for _, r := range all {
-		pattern := r.GetDefinition().GetGroupPattern()
-		addGroups(groups, pattern)
-		if admits(pattern, o.from) && !admits(pattern, nobody) {
-			groups[o.from] = true
-		}
-	}
-	if err := addKnownGroups(ctx, c, groups); err != nil {
+	groups, err := knownGroups(ctx, c, all, o.from)
+	if err != nil {
 		return err
 	}
 	const hint = "Nothing was moved. `gkctl get` shows which groups are let in."
@@ -71,6 +64,43 @@ func (o *moveOptions) whyNothing(ctx context.Context, c *client.Client) error {
 		code: exitNoSuch, hint: hint,
 		err: fmt.Errorf("%s, and none of them names the group %q or %q: is that the right choice?", plural(len(chosen), "definition was chosen", "definitions were chosen"), o.from, o.to),
 	}
+}
+
+// unknownGroup refuses a move to a group that no definition names, nobody was seen in and the journal does not know. That others stay
+// admitted is no sign that the word is right.
+func (o *moveOptions) unknownGroup(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, hint string) (refused, err error) {
+	for _, e := range moves.GetEffects() {
+		if slices.ContainsFunc(e.GetAdmitted(), func(caller *gatekeeperv1.Caller) bool { return caller.GetGroup() == o.to }) {
+			return nil, nil
+		}
+	}
+	all, err := definitions(ctx, c, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	groups, err := knownGroups(ctx, c, all, o.to)
+	if err != nil || groups[o.to] {
+		return nil, err
+	}
+	text := fmt.Sprintf("nothing was moved: no definition names the group %q, and nobody was seen in it", o.to)
+	if meant := nearest.Word(o.to, slices.Sorted(maps.Keys(groups))); meant != "" && meant != o.from {
+		text += fmt.Sprintf("; did you mean --to %s?", shellWord(meant))
+	}
+	return &codeError{code: exitFailure, err: errors.New(text), hint: hint}, nil
+}
+
+// knownGroups are the groups that definitions name or named, and those of callers who were seen; and that group, when a pattern that
+// does not let in everybody admits it.
+func knownGroups(ctx context.Context, c *client.Client, all []*gatekeeperv1.DefinitionRecord, group string) (map[string]bool, error) {
+	groups := make(map[string]bool)
+	for _, r := range all {
+		pattern := r.GetDefinition().GetGroupPattern()
+		addGroups(groups, pattern)
+		if admits(pattern, group) && !admits(pattern, nobody) {
+			groups[group] = true
+		}
+	}
+	return groups, addKnownGroups(ctx, c, groups)
 }
 
 // admits says whether a group pattern matches the whole of a group, as the servers do; one that cannot be compiled matches nothing.

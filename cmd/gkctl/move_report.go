@@ -17,7 +17,8 @@ type moveReport struct {
 	Tasks    []moveTask `json:"tasks"`
 	// NotMoved were chosen, and stayed as they are.
 	NotMoved []notMoved `json:"not_moved,omitempty"`
-	// Followed: how holders stopped was followed. Left old holders were still there when that ended.
+	// Followed: how holders stopped was followed. Left old holders were still there when that ended, or have left a slot that is held for an
+	// operator.
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
 
@@ -28,6 +29,8 @@ type moveTask struct {
 	Name    string        `json:"name"`
 	Stopped []stoppedTask `json:"stopped"`
 	Started []startedTask `json:"started"`
+	// Held are permits that expired, and keep their slots until an operator clears them.
+	Held []moveHolder `json:"held,omitempty"`
 }
 
 type stoppedTask struct {
@@ -67,7 +70,7 @@ func newMoveReport(from, to string, moves *gatekeeperv1.PlanMoveResponse) *moveR
 }
 
 func (r *moveReport) add(h *handovers, followed bool) {
-	r.Revision, r.Followed, r.Left = h.change, followed, h.left
+	r.Revision, r.Followed, r.Left = h.change, followed, h.left+len(h.held())
 	for _, name := range h.names {
 		task := moveTask{Name: name, Stopped: []stoppedTask{}, Started: []startedTask{}}
 		for _, o := range h.tasks[name].old {
@@ -79,6 +82,9 @@ func (r *moveReport) add(h *handovers, followed bool) {
 		}
 		for _, n := range h.tasks[name].started {
 			task.Started = append(task.Started, startedTask{holderOf(n.permit), protoSeconds(n.after)})
+		}
+		for _, p := range h.tasks[name].held {
+			task.Held = append(task.Held, holderOf(p))
 		}
 		r.Tasks = append(r.Tasks, task)
 	}
@@ -108,6 +114,9 @@ func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {
 		o.tellHandovers(h)
 	} else if h.left > 0 {
 		fmt.Fprintf(o.out, "%s to stop\n", plural(h.left, "holder is told", "holders are told"))
+	}
+	for _, p := range h.held() {
+		fmt.Fprintln(o.out, heldText(p))
 	}
 	o.undoWith(r.Revision)
 	return nil
@@ -144,7 +153,7 @@ func (o *moveOptions) tellHandovers(h *handovers) {
 		}
 	}
 	switch {
-	case stopped == 0 && h.left == 0:
+	case stopped == 0 && h.left == 0 && len(h.held()) == 0:
 		fmt.Fprintln(o.out, "nobody held them")
 	case stopped > 0:
 		fmt.Fprintf(o.out, "%s stopped, %d of them by release, the last after %s\n", plural(stopped, "old holder", "old holders"), released, elapsed(last))

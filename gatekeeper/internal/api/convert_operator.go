@@ -63,6 +63,9 @@ func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {
 				Permit: toPermit(s.Permit), FreeWithin: durationpb.New(s.FreeWithin), DrainLeft: toOptionalDuration(s.DrainLeft),
 			})
 		}
+		for _, p := range e.Held {
+			m.Held = append(m.Held, toPermit(p))
+		}
 		out[i] = m
 	}
 	return out

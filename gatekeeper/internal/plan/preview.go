@@ -48,6 +48,8 @@ type Effect struct {
 	// Stopped are live permits whose holders would be told to stop, by token. Those that are told so already count only when the change
 	// leaves them less time.
 	Stopped []Stopped
+	// Held are permits that expired and are held for an operator, by token: their slots stay taken, whatever changes.
+	Held []*semaphore.Permit
 	// Unaffected counts the live permits that go on.
 	Unaffected int
 	// Admitted are known callers that the patterns let in after the edit and not before it; ShutOut the reverse. At most
@@ -76,6 +78,8 @@ const (
 	// maxNamed is how many callers all effects of a preview name, and maxStopped how many holders: a person reads no more.
 	maxNamed   = 20_000
 	maxStopped = 100_000
+	// maxHeld is how many held permits an effect names.
+	maxHeld = 100
 )
 
 // Conflict says which of a batch of edits is not made from what is there, and why the batch would be refused; nil when it would
@@ -249,6 +253,9 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 func (w *world) stop(e *Effect, then rule, own drains) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
+		if p.State == semaphore.Held && len(e.Held) < maxHeld {
+			e.Held = append(e.Held, p)
+		}
 		if p.State != semaphore.Live {
 			continue
 		}

@@ -159,6 +159,16 @@ func TestPreview_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	}
 }
 
+func TestPreview_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+	token := c.grant("job", "prod", "a")
+	c.do(fsm.Expire{Token: token, Term: 1})
+	if e := c.edited(group("dr")); len(e.Held) != 1 || e.Held[0].Token != token || len(e.Stopped) != 0 {
+		t.Errorf("held %+v, stopped %+v", e.Held, e.Stopped)
+	}
+}
+
 func TestPreview_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", group("prod|east"))

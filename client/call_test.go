@@ -127,6 +127,24 @@ func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
 	})
 }
 
+func TestCall_ClusterThatWasRecovered_IsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].list = failing(refused(codes.Unavailable, reasonRecovering))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+		u, ok := errors.AsType[*UnavailableError](err)
+		if !ok || !u.Recovering() || u.NoLeader() || !errors.Is(err, ErrUnavailable) {
+			t.Fatalf("%#v", err)
+		}
+		if !strings.HasPrefix(err.Error(), "the servers answer, but grant nothing yet: "+endpoint("a")) {
+			t.Errorf("got %q", err)
+		}
+	})
+}
+
 func TestCall_NobodyAnswers_NamesEveryEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")

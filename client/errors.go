@@ -44,6 +44,8 @@ func (e *UnavailableError) Error() string {
 	switch {
 	case e.Unknown:
 		b.WriteString(ErrOutcomeUnknown.Error())
+	case e.Recovering():
+		b.WriteString("the servers answer, but grant nothing yet")
 	case e.NoLeader():
 		b.WriteString("the servers answer, but none of them leads")
 	default:
@@ -63,6 +65,15 @@ func (e *UnavailableError) Error() string {
 // Nothing was done then. That others did not answer does not matter.
 func (e *UnavailableError) NoLeader() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool { return leaderless(a.Err) })
+}
+
+// Recovering reports whether a server was reached and told that it grants nothing yet, because the cluster was recovered without its
+// majority and permits of before may still be believed in. Nothing was done then. The text of the error says for how long.
+func (e *UnavailableError) Recovering() bool {
+	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
+		s, ok := grpcStatus(a.Err)
+		return ok && info(s).GetReason() == reasonRecovering
+	})
 }
 
 // Is makes it one of the sentinels above.

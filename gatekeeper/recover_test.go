@@ -67,7 +67,7 @@ func TestRecover_OneFolderOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
 		t.Errorf("retired %s", got)
 	}
 	_, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
-	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "recovered") {
+	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and grants nothing for another 1h0m") {
 		t.Errorf("TryAcquire while the permits of before may be believed in: %v", err)
 	}
 	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {

@@ -98,6 +98,8 @@ func classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return exitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return exitUnreachable, "Look before you repeat it: it may have been done."
+	case recovering(err):
+		return exitUnreachable, "Definitions can be changed meanwhile. `gkctl status` shows for how long nothing is granted; it begins anew with each leader."
 	case noLeader(err):
 		return exitUnreachable, "An election takes a few seconds. If it goes on, too few voters run: `gkctl cluster status` shows which members answer."
 	case is[*client.CertificateError](err):
@@ -111,6 +113,11 @@ func classify(cmd *cobra.Command, err error) (code int, hint string) {
 func noLeader(err error) bool {
 	e, ok := errors.AsType[*client.UnavailableError](err)
 	return ok && e.NoLeader()
+}
+
+func recovering(err error) bool {
+	e, ok := errors.AsType[*client.UnavailableError](err)
+	return ok && e.Recovering()
 }
 
 // sentence is an error's text without what Go and gRPC say of a time that was over.

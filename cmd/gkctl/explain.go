@@ -86,10 +86,34 @@ func (o *explainOptions) run(ctx context.Context) error {
 		if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
 			fmt.Fprintln(o.out, r.GetSummary())
 		}
+		for _, p := range r.GetHolders() {
+			fmt.Fprintln(o.out, cell(takenText(p)))
+		}
+		if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
+			fmt.Fprintf(o.out, "... and %d more\n", more)
+		}
 		if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
 			fmt.Fprintf(o.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
 				time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 		}
 		return nil
 	})
+}
+
+// takenText says who takes a slot, and when it can be free.
+func takenText(p *gatekeeperv1.Permit) string {
+	if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+		return heldText(p)
+	}
+	text := fmt.Sprintf("Taken by %s for %s, %s", holderText(p), ago(p.GetGrantedAt()), permitState(p))
+	left := brief(p.GetExpiresIn().AsDuration())
+	switch {
+	case p.GetExpiresIn() == nil:
+		return text + "."
+	case p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
+		return text + ": it ends in " + left + "."
+	case p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED && p.GetDrainLeft() == nil:
+		return text + ": it ends when it is released, or in " + left + "."
+	}
+	return text + ": it ends when it is released, or in " + left + " unless it is refreshed."
 }

@@ -169,6 +169,7 @@ func unlisted() map[string]string {
 		"keeper.NoSuchDefinitionError": "listed as keeper.ErrNoSuchDefinition",
 		"keeper.NoSuchCordonError":     "listed as keeper.ErrNoSuchCordon",
 		"keeper.FeatureLevelError":     "listed as keeper.ErrFeatureLevel",
+		"keeper.RecoveringError":       "listed as keeper.ErrRecovering",
 		"fsm.ErrUnknownCommand":        "stops the server",
 		"fsm.ErrMalformed":             "stops the server",
 		"fsm.ErrOutOfOrder":            "stops the server",

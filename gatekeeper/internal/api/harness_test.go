@@ -229,6 +229,10 @@ func (k *fakeKeeper) Stops(*fsm.State, *semaphore.Permit, func(semaphore.StopCau
 
 func (k *fakeKeeper) EditDrain(*fsm.State, *semaphore.Permit) time.Duration { return 0 }
 
+func (k *fakeKeeper) ToldToStop(_ *fsm.State, p *semaphore.Permit) (semaphore.StopCause, string) {
+	return p.Stop, p.StopReason
+}
+
 func (k *fakeKeeper) DrainLeft(*fsm.State, *semaphore.Permit) (time.Duration, bool) { return 0, false }
 
 func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {

@@ -156,6 +156,14 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 	return out
 }
 
+// holder is withRemaining of a permit among others, with what its holder is told to stop for, whoever told it.
+func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
+	out := a.withRemaining(state, p)
+	cause, reason := a.cfg.Keeper.ToldToStop(state, p)
+	out.Stop, out.StopReason = gatekeeperv1.StopCause(cause), reason
+	return out
+}
+
 // ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state of its own moment: a
 // permit that lives through all pages is told exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
@@ -181,7 +189,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 		if !names.match(p.Semaphore) {
 			continue
 		}
-		permit := s.withRemaining(state, p)
+		permit := s.holder(state, p)
 		if !taken.add(limit, permit) {
 			out.NextPageToken = last.String()
 			break

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -117,6 +118,16 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	}
 	for i, step := range steps {
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
+	}
+	if decision.Reason == semaphore.NoFreePermit {
+		state := s.cfg.Machine.State()
+		out.HolderCount = uint32(state.HolderCount(request.Semaphore))
+		for p := range state.Holders(request.Semaphore) {
+			if len(out.GetHolders()) == keeper.MaxHolders {
+				break
+			}
+			out.Holders = append(out.Holders, s.holder(state, p))
+		}
 	}
 	if left, recovering := s.cfg.Keeper.Recovering(); recovering {
 		out.Recovering = durationpb.New(left)

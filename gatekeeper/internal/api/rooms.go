@@ -34,6 +34,7 @@ type Keeper interface {
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	plan.Leader
+	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	Read(ctx context.Context) (*fsm.State, error)

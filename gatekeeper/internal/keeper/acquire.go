@@ -101,7 +101,7 @@ func (k *Keeper) once(
 		return a, false, again, err
 	case semaphore.Granted:
 		if state.Quarantine() > 0 {
-			return Answer{}, false, false, ErrRecovering
+			return Answer{}, false, false, k.recovering()
 		}
 		return k.await(ctx, e, k.propose(e, key, k.grant(call, state, &facts)), call, t)
 	default:
@@ -182,7 +182,7 @@ func (k *Keeper) await(
 	case fsm.GrantRequestEnded:
 		return Answer{}, false, false, &RequestEndedError{*r.Ended}
 	case fsm.GrantQuarantined:
-		return Answer{}, false, false, ErrRecovering
+		return Answer{}, false, false, k.recovering()
 	default: // held already, or changed meanwhile
 		return Answer{}, false, true, nil
 	}

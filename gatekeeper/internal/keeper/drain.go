@@ -65,6 +65,28 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) time.Duration 
 	return max(least, 0)
 }
 
+// noReason stands for the reason that nobody gave.
+const noReason = "no reason was given"
+
+// ToldToStop is why the holder of a permit is told to stop, be it that a drain lets it go on for now, and the reason that was given, which
+// may be empty. NotStopping when it is not told so.
+func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
+	if p.State != semaphore.Live {
+		return p.Stop, p.StopReason
+	}
+	d := k.admit(state, p, k.lessor.Overheld(p))
+	switch d.Stop {
+	case p.Stop:
+		return p.Stop, p.StopReason
+	case semaphore.NotStopping:
+		return semaphore.NotStopping, ""
+	}
+	if reason = k.whyStop(state, p, d.Stop); reason == noReason {
+		reason = ""
+	}
+	return d.Stop, reason
+}
+
 // whyStop is what the holder of a permit is told that must stop, beside the cause: the reason of the person who caused it, if one was given.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
 	reason := "" // it does not repeat the cause, which whoever shows it says in words of his own
@@ -80,7 +102,7 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	case cause == p.Stop:
 		reason = p.StopReason
 	}
-	return cmp.Or(reason, "no reason was given")
+	return cmp.Or(reason, noReason)
 }
 
 // whyCordonStops is the reason of the cordon that stops the holder of a permit, or does so first: of several the one that leaves it the
@@ -95,9 +117,9 @@ func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	}
 	switch {
 	case first == nil: // it was ended since
-		return "no reason was given"
+		return noReason
 	case first.Reason == "":
-		return fmt.Sprintf("no reason was given (cordon %q)", first.ID)
+		return fmt.Sprintf("%s (cordon %q)", noReason, first.ID)
 	}
 	return first.Reason
 }

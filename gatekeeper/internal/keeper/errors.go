@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -128,6 +129,16 @@ func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureL
 // ErrRecovering: the cluster was recovered without its majority, and until every permit of before has certainly ended nothing
 // is granted.
 var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every permit of before has ended")
+
+// RecoveringError is ErrRecovering with for how long still, counted from the error.
+type RecoveringError struct{ Left time.Duration }
+
+func (e *RecoveringError) Error() string {
+	return fmt.Sprintf("the cluster was recovered, and grants nothing for another %v, until every permit of before has ended", e.Left.Round(time.Second))
+}
+
+// Is makes errors.Is(err, ErrRecovering) true.
+func (e *RecoveringError) Is(target error) bool { return target == ErrRecovering }
 
 // ErrSuperseded ends a waiting call whose place another call of the same acquisition has taken.
 var ErrSuperseded = errors.New("another call with the same request id has taken this one's place in the queue")

@@ -11,3 +11,11 @@ func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	}
 	return k.agenda.QuarantineLeft(full), true
 }
+
+// recovering refuses a grant for as long as that lasts.
+func (k *Keeper) recovering() error {
+	if left, recovering := k.Recovering(); recovering {
+		return &RecoveringError{left}
+	}
+	return ErrRecovering // it has ended since; whoever asks again is granted
+}

@@ -111,21 +111,21 @@ func (p patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 }
 
 // Stops is that of a leader under which every drain that was begun has its whole time left.
-func (l patterns) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration)) {
-	sd := state.Definition(p.Semaphore)
-	if sd == nil || !l.Match(sd.Definition.GroupPattern, p.Identity.Group) || !l.Match(sd.Definition.AcquirerPattern, p.Identity.Acquirer) {
-		tell(semaphore.StopNoLongerAdmitted, "", l.EditDrain(state, p))
+func (p patterns) Stops(state *fsm.State, held *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration)) {
+	sd := state.Definition(held.Semaphore)
+	if sd == nil || !p.Match(sd.Definition.GroupPattern, held.Identity.Group) || !p.Match(sd.Definition.AcquirerPattern, held.Identity.Acquirer) {
+		tell(semaphore.StopNoLongerAdmitted, "", p.EditDrain(state, held))
 	}
 	for _, c := range state.Cordons() {
-		if l.Catches(c.GroupPattern, c.AcquirerPattern, p.Identity) {
+		if p.Catches(c.GroupPattern, c.AcquirerPattern, held.Identity) {
 			tell(semaphore.StopCordoned, c.ID, c.Drain)
 		}
 	}
 	if sd != nil && sd.Pause != nil && sd.Pause.Stop {
 		tell(semaphore.StopPaused, "", sd.Pause.Drain)
 	}
-	if p.Stop != semaphore.NotStopping {
-		tell(p.Stop, "", p.StopDrain)
+	if held.Stop != semaphore.NotStopping {
+		tell(held.Stop, "", held.StopDrain)
 	}
 }
 

@@ -67,6 +67,7 @@ func ExampleUnavailableError() {
 			tried(a)
 		}
 		fmt.Println("servers answer, and none leads:", away.NoLeader())
+		fmt.Println("servers answer, and wait out a recovery:", away.Recovering())
 	}
 	// Output:
 	// unavailable: true
@@ -74,6 +75,7 @@ func ExampleUnavailableError() {
 	// it may have been granted: false
 	// tried: 127.0.0.1:1 true
 	// servers answer, and none leads: false
+	// servers answer, and wait out a recovery: false
 }
 
 // A context that has ended already asks nobody.

@@ -37,7 +37,7 @@ func newAcquire(a *app) *cobra.Command {
 		Long: `Acquires a permit and prints its token. The permit then lives for its duration, and longer with ` + "`gkctl refresh`" + `; with --hold
 gkctl keeps it alive itself that long, or until it is interrupted, and then releases it.
 
-Not acquired, it says why and who holds, and exits with 75.`,
+Not acquired, it says why and who holds, and exits with 75; -o json then prints {"denial": {...}}, as the API has it.`,
 		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
   gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
 		Args:              exactly(1, "the name of a semaphore"),
@@ -114,6 +114,12 @@ func (o *acquireOptions) run(ctx context.Context) error {
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
+		if d, ok := errors.AsType[*client.Denied](err); ok && !o.output.is(formatTable) {
+			if failed := o.printObject(o.output, denialOf(d)); failed != nil {
+				return failed
+			}
+			return err
+		}
 		if err != nil {
 			return err
 		}
@@ -169,6 +175,19 @@ func (o *acquireOptions) denied(err error) error {
 		return &codeError{code: exitNotAcquired, err: err, hint: retryHint(d) + "--wait waits in the queue."}
 	}
 	return &codeError{code: exitNotAcquired, err: err, hint: "`gkctl explain " + o.semaphore + "` shows how this was decided."}
+}
+
+// denialOf is the API's message of a denial.
+func denialOf(d *client.Denied) *gatekeeperv1.TryAcquireResponse {
+	out := &gatekeeperv1.Denial{
+		Reason: gatekeeperv1.Reason(gatekeeperv1.Reason_value["REASON_"+string(d.Reason)]), Message: d.Message,
+		Holders: d.Holders, HolderCount: uint32(d.HolderCount), QueueLength: uint32(d.QueueLength), //nolint:gosec // as they came
+		Firing: d.Firing, Pause: d.Pause, Stop: d.Stop, PermitRevision: d.PermitRevision,
+	}
+	if d.Retry {
+		out.RetryAfter = durationpb.New(d.RetryAfter)
+	}
+	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: out}}
 }
 
 // heldForOperator is the token of a permit that only an operator frees; 0 when none stands in the way.

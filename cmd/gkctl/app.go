@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +59,7 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          helpOfGroup,
 	}
+	root.PersistentPreRunE = a.refuseAuthor
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -94,6 +96,23 @@ func newRoot(a *app) *cobra.Command {
 	a.global.register(root)
 	a.completeFlags(root)
 	return root
+}
+
+// signed are the commands that the journal names an author of, and history, which looks for one.
+var signed = []string{
+	"apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "revoke", "clear", "preview", "history",
+}
+
+// refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
+// GK_AUTHOR stands for every command.
+func (a *app) refuseAuthor(cmd *cobra.Command, _ []string) error {
+	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
+	for _, flag := range []string{"author", "reason"} {
+		if a.global.changed(flag) && (!slices.Contains(signed, name) || flag == "reason" && name == "history") {
+			return usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", flag, name)
+		}
+	}
+	return nil
 }
 
 // helpOfGroup runs a command that only has others below it.

@@ -151,6 +151,7 @@ func toMemberJSON(m client.MemberStatus) memberJSON {
 
 func newClusterAdd(a *app) *cobra.Command {
 	var nonVoter bool
+	var output outputFlag
 	cmd := &cobra.Command{
 		Use:   "add ID PEER-ADDRESS [--non-voter]",
 		Short: "Take a server in: it is promoted to a voter when it has caught up",
@@ -159,10 +160,14 @@ addresses of the cluster: then it asks to be taken in by itself, and this comman
 		Example: "  gkctl cluster add gk4 10.0.0.4:7421",
 		Args:    exactly(2, "the id of the server, and the address of its peer port"),
 	}
+	output.register(cmd, formatTable, formatJSON, formatYAML)
 	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it a non-voter: it follows, and does not count")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
+			if err == nil && !output.is(formatTable) {
+				return a.printObject(output, r)
+			}
 			if err == nil {
 				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), plural(len(r.GetMembers()), "member", "members"))
 			}
@@ -173,7 +178,8 @@ addresses of the cluster: then it asks to be taken in by itself, and this comman
 }
 
 func newClusterRemove(a *app) *cobra.Command {
-	return &cobra.Command{
+	var output outputFlag
+	cmd := &cobra.Command{
 		Use:               "remove ID",
 		Short:             "Take a server out; its id is never taken again",
 		Example:           `  gkctl cluster remove gk3`,
@@ -182,6 +188,9 @@ func newClusterRemove(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 				r, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: args[0]})
+				if err == nil && !output.is(formatTable) {
+					return a.printObject(output, r)
+				}
 				if err == nil {
 					fmt.Fprintf(a.out, "%s removed, %s left\n", args[0], plural(len(r.GetMembers()), "member is", "members are"))
 				}
@@ -189,6 +198,8 @@ func newClusterRemove(a *app) *cobra.Command {
 			})
 		},
 	}
+	output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
 }
 
 // onCluster runs f, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.

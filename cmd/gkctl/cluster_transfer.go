@@ -12,7 +12,8 @@ import (
 )
 
 func newClusterTransfer(a *app) *cobra.Command {
-	return &cobra.Command{
+	var output outputFlag
+	cmd := &cobra.Command{
 		Use:   "transfer [ID]",
 		Short: "Hand leadership to a voter, or to the one furthest on",
 		Example: `  gkctl cluster transfer
@@ -24,18 +25,28 @@ func newClusterTransfer(a *app) *cobra.Command {
 				return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 					_, err := c.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{Id: args[0]})
 					if err == nil {
-						fmt.Fprintf(a.out, "%s leads\n", args[0])
+						err = a.tellLeader(output, args[0])
 					}
 					return err
 				})
 			}
-			return a.onCluster(cmd, "", a.transferToAny)
+			return a.onCluster(cmd, "", func(ctx context.Context, c *client.Client) error { return a.transferToAny(ctx, c, output) })
 		},
 	}
+	output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+func (a *app) tellLeader(o outputFlag, id string) error {
+	if !o.is(formatTable) {
+		return a.printObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
+	}
+	_, err := fmt.Fprintf(a.out, "%s leads\n", id)
+	return err
 }
 
 // transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
-func (a *app) transferToAny(ctx context.Context, c *client.Client) error {
+func (a *app) transferToAny(ctx context.Context, c *client.Client, output outputFlag) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
 		return err
@@ -49,8 +60,7 @@ func (a *app) transferToAny(ctx context.Context, c *client.Client) error {
 	for {
 		if now, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
 			if s := leaderOrNewest(now); s.GetRole() == "leader" && s.GetTerm() > term {
-				fmt.Fprintf(a.out, "%s leads\n", s.GetId())
-				return nil
+				return a.tellLeader(output, s.GetId())
 			}
 		}
 		select {

@@ -58,7 +58,7 @@ func newContextList(a *app) *cobra.Command {
 					}
 					return row{name: c.Name, cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				object: f,
+				object: &contextFile{Current: f.Current, Contexts: append([]savedContext{}, f.Contexts...)}, // a list, be it empty
 				empty:  "There are no contexts in " + path + ".",
 			})
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -25,10 +26,14 @@ func newCordons(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				ordered, err := orderedDrains(ctx, c, output, r.GetCordons())
+				if err != nil {
+					return err
+				}
 				return a.print(output, listing{
 					headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
 					more:    []string{"CHANGE"},
-					rows:    mapped(r.GetCordons(), cordonRow),
+					rows:    mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) row { return cordonRow(c, ordered[c.GetId()]) }),
 					object:  items[*gatekeeperv1.CordonRecord]{r.GetCordons()},
 					empty:   "No cordon is in force.",
 				})
@@ -39,11 +44,42 @@ func newCordons(a *app) *cobra.Command {
 	return cmd
 }
 
-func cordonRow(c *gatekeeperv1.CordonRecord) row {
+// orderedDrains are those of the cordons whose drain is over, by their ids, as far as the journal knows: a record has its drain
+// only while it runs.
+func orderedDrains(
+	ctx context.Context, c *client.Client, output outputFlag, cordons []*gatekeeperv1.CordonRecord,
+) (map[string]*durationpb.Duration, error) {
+	ordered := make(map[string]*durationpb.Duration)
+	if !output.is(formatTable) && !output.is(formatWide) {
+		return ordered, nil
+	}
+	for _, cordon := range cordons {
+		if cordon.GetDrain() != nil {
+			continue
+		}
+		r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Change: cordon.GetChange(), PageSize: 1000})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range r.GetEntries() {
+			if e.GetCordon().GetId() == cordon.GetId() && e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_CORDONED {
+				ordered[cordon.GetId()] = e.GetDrain()
+			}
+		}
+	}
+	return ordered, nil
+}
+
+// cordonRow is a cordon's; over is its drain when that is over.
+func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) row {
+	drain := duration(c.GetDrain())
+	if text := duration(over); drain == "" && text != "" {
+		drain = text + ", over"
+	}
 	return row{
 		name: c.GetId(),
 		cells: []string{
-			c.GetId(), c.GetGroupPattern(), c.GetAcquirerPattern(), when(c.GetUntil()), duration(c.GetDrain()), c.GetAuthor(), c.GetReason(),
+			c.GetId(), c.GetGroupPattern(), c.GetAcquirerPattern(), when(c.GetUntil()), drain, c.GetAuthor(), c.GetReason(),
 		},
 		more: []string{number(c.GetRevision())},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,14 @@ type diffOptions struct {
 	files  fileFlag
 	prune  bool
 	labels string
+	output outputFlag
+}
+
+// difference is of one definition, as -o json has it.
+type difference struct {
+	Name   string `json:"name"`
+	Action string `json:"action"`
+	Diff   string `json:"diff"`
 }
 
 func newDiff(a *app) *cobra.Command {
@@ -21,19 +30,21 @@ func newDiff(a *app) *cobra.Command {
 		Use:   "diff -f FILE [--prune -l SELECTOR]",
 		Short: "Show what apply would change; exits with 1 on differences",
 		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 when there is no difference, with 1 when
-there is one, and with more when it could not be found out, or when an entry has a version that is no longer the current one.`,
+there is one, with 65 when an entry has a version that is no longer the current one, and with more when it could not be found out.`,
 		Example: `  gkctl diff -f nightly.yaml
   gkctl diff -f definitions/ --prune -l managed-by=git`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := o.run(cmd.Context())
 			if code, _ := classify(cmd, err); err != nil && err != errDifferent && code == exitFailure { //nolint:errorlint // ours, and never wrapped
-				return &codeError{code: exitLost, err: err} // 1 would say that there are differences
+				_, hint := classify(cmd, err)
+				return &codeError{code: exitLost, err: err, hint: hint} // 1 would say that there are differences
 			}
 			return err
 		},
 	}
 	o.files.register(cmd)
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "labels of what --prune may delete")
 	return cmd
@@ -54,10 +65,14 @@ func (o *diffOptions) run(ctx context.Context) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
 		plan, err := planOf(ctx, c, files, o.labels)
+		if is[*staleError](err) {
+			_, hint := classify(nil, err)
+			return &codeError{code: exitBadInput, err: err, hint: hint}
+		}
 		if err != nil {
 			return err
 		}
-		different := false
+		found := []difference{}
 		for i := range plan {
 			if plan[i].action() == actionUnchanged {
 				continue
@@ -66,14 +81,28 @@ func (o *diffOptions) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			different = true
-			if _, err := o.out.Write(text); err != nil {
-				return err
-			}
+			found = append(found, difference{plan[i].name, plan[i].action(), string(text)})
 		}
-		if different {
-			return errDifferent
+		if err := o.tell(found); err != nil || len(found) == 0 {
+			return err
 		}
-		return nil
+		return errDifferent
 	})
+}
+
+func (o *diffOptions) tell(found []difference) error {
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		return o.printObject(o.output, struct {
+			Items []difference `json:"items"`
+		}{found})
+	case formatName:
+		return o.printNames(mapped(found, func(d difference) string { return d.Name }))
+	}
+	for _, d := range found {
+		if _, err := io.WriteString(o.out, d.Diff); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -69,7 +69,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		}
 		return o.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
-			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE"},
+			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE", "PAUSED BY"},
 			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
@@ -137,7 +137,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) row {
 		},
 		more: []string{
 			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
-			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), silence(r.GetSilence()),
+			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), silence(r.GetSilence()), r.GetPause().GetAuthor(),
 		},
 	}
 }
@@ -180,12 +180,12 @@ func silence(s *gatekeeperv1.Silence) string {
 	if s == nil {
 		return ""
 	}
+	if s.GetText() != "" { // it says all of it
+		return "for " + ago(s.GetSince()) + ": " + s.GetText()
+	}
 	text := word(s.GetKind(), "SILENCE_KIND_") + " for " + ago(s.GetSince())
 	if why := word(s.GetReason(), "REASON_"); why != "" {
 		text += " (" + why + ")"
-	}
-	if s.GetText() != "" {
-		text += ": " + s.GetText()
 	}
 	return text
 }

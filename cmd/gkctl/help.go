@@ -21,7 +21,7 @@ func generalExits() []exitText {
 		{exitUsage, "bad flag, argument or context"},
 		{exitBadInput, "bad definitions, in a file or given to set; a name or pattern that the servers do not take"},
 		{exitUnreachable, "no server answered"},
-		{exitLost, "a permit was lost while it was held"},
+		{exitLost, "a permit was lost while it was held; diff could not find out"},
 		{exitNotAcquired, "not acquired, refreshed or valid"},
 		{exitNoSuch, "no such definition; nothing that was to be changed matches"},
 		{exitInterrupted, "interrupted"},
@@ -52,7 +52,8 @@ func ownExits(command string) []exitText {
 			bad, {exitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
 	case "diff":
-		return []exitText{{exitOK, "no differences"}, {exitFailure, "differences were found"}, bad, {exitLost, "it could not be found out"}}
+		return []exitText{{exitOK, "no differences"}, {exitFailure, "differences were found"},
+			{exitBadInput, "bad definitions in a file, or a version that is no longer the current one"}, {exitLost, "it could not be found out"}}
 	case "status":
 		return []exitText{{exitUnreachable, "no server answered, or none leads"}}
 	case "cluster status":

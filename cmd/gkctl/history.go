@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,9 +33,10 @@ func newHistory(a *app) *cobra.Command {
 		Short: "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, and with --permits how each permit
 ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
--o wide. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.`,
+-o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
+  gkctl history --author ann --since 1h
   gkctl history --change 1234`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,6 +120,9 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 			return nil, err
 		}
 		for _, e := range r.GetEntries() {
+			if !o.by(e.GetAuthor()) {
+				continue
+			}
 			if e.GetRevision() != last {
 				if changes++; o.count > 0 && changes > o.count {
 					return entries, nil
@@ -130,6 +135,17 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 			return entries, nil
 		}
 	}
+}
+
+// by says whether entries of that author are wanted: all, or those of --author, a name as it is, without its host, or a glob.
+func (o *historyOptions) by(author string) bool {
+	if !o.global.changed("author") {
+		return true
+	}
+	want := o.global.author
+	name, _, _ := strings.Cut(author, "@")
+	matches, err := path.Match(want, author)
+	return author == want || name == want || err == nil && matches
 }
 
 // historyRows makes a row of each entry, or, by change, of all entries of a change that say the same of several semaphores.
@@ -177,16 +193,19 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 	if e.GetBefore() != nil && e.GetAfter() != nil && !sameRule(e.GetBefore(), e.GetAfter()) {
 		parts = append(parts, fieldChanges(e.GetBefore(), e.GetAfter())...)
 	}
-	if e.GetUntil() != nil {
+	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // what it was until is over
+	if e.GetUntil() != nil && !resumed {
 		parts = append(parts, "until "+when(e.GetUntil()))
 	}
-	if p := e.GetPause(); p != nil {
+	if p := e.GetPause(); p != nil && !resumed {
 		switch e.GetKind() {
 		case gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_DELETED:
 			parts = append(parts, "while paused")
 		default:
 		}
-		parts = append(parts, pauseText(p))
+		if text := pauseText(p); text != "" {
+			parts = append(parts, text)
+		}
 	}
 	if p := e.GetPauseBefore(); p != nil {
 		parts = append(parts, fmt.Sprintf("instead of the pause of change %d", p.GetChange()))

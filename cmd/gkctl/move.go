@@ -282,7 +282,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 		err = o.follow(ctx, c, h, events)
 	}
 	report := newMoveReport(o.from, o.to, moves)
-	report.Drain = duration(drain)
+	report.Drain = protoDuration(drain)
 	report.add(h, !o.noWait)
 	return errors.Join(o.tellReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }

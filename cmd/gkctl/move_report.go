@@ -3,7 +3,11 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -97,6 +101,18 @@ func holderOf(p *gatekeeperv1.Permit) moveHolder {
 
 // protoSeconds is a duration as protobuf's JSON has it.
 func protoSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s" }
+
+// protoDuration is a duration that was given, as protobuf's JSON has it; empty when there is none.
+func protoDuration(d *durationpb.Duration) string {
+	if d == nil {
+		return ""
+	}
+	data, err := protojson.Marshal(d)
+	if err != nil {
+		return ""
+	}
+	return strings.Trim(string(data), `"`)
+}
 
 // tellReport prints what a move has done. h is nil when nothing was moved.
 func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {

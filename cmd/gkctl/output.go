@@ -108,6 +108,25 @@ func messageJSON(m proto.Message) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// joined is JSON of one object with the fields of both: of a message, and of what gkctl adds to it.
+func joined(m proto.Message, more any) (json.RawMessage, error) {
+	data, err := messageJSON(m)
+	if err != nil {
+		return nil, err
+	}
+	added, err := json.Marshal(more)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > len("{}") && len(added) > len("{}") {
+		return append(append(data[:len(data)-1], ','), added[1:]...), nil
+	}
+	if len(data) > len("{}") {
+		return data, nil
+	}
+	return added, nil
+}
+
 // toJSON is an object on one line.
 func toJSON(object any) ([]byte, error) {
 	if m, ok := object.(proto.Message); ok {

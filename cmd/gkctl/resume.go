@@ -106,11 +106,11 @@ func (o *resumeOptions) tell(r *resumed) error {
 		o.say("None of them is paused.")
 		return nil
 	}
-	dry := ""
 	if r.DryRun {
-		dry = " (dry run)"
+		fmt.Fprintf(o.out, "%s would be resumed (dry run)\n", someNames(r.Names))
+		return nil
 	}
-	fmt.Fprintf(o.out, "%s resumed%s\n", someNames(r.Names), dry)
+	fmt.Fprintf(o.out, "%s resumed\n", someNames(r.Names))
 	o.undoWith(r.Revision)
 	return nil
 }

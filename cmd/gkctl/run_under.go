@@ -272,12 +272,15 @@ func (r *running) narrateStop(stop <-chan struct{}) {
 // stopped is the error of a command that was stopped because of its permit.
 func (r *running) stopped(cause error, state child.State) error {
 	word, text := stopReason(cause)
-	how := "ended after SIGTERM"
-	if r.killed {
-		how = "had to be killed"
+	how := "ended after SIGTERM" + with(state)
+	switch {
+	case r.killed:
+		how = "had to be killed" + with(state)
+	case state.Signal == syscall.SIGTERM: // and not also what its exit code says
+		how = "ended by SIGTERM"
 	}
 	r.status.Outcome, r.status.Reason = outcomeLost, word
-	return &codeError{code: exitLost, err: fmt.Errorf("%s: %s: the command %s%s", r.semaphore, text, how, with(state)),
+	return &codeError{code: exitLost, err: fmt.Errorf("%s: %s: the command %s", r.semaphore, text, how),
 		hint: "`gkctl explain " + r.semaphore + "` shows what holds now."}
 }
 

@@ -18,6 +18,12 @@ import (
 const againFromNow = "`gkctl get -o yaml` writes what there is now: start from that. Or take the version out of the file: `gkctl diff -f` then " +
 	"shows what it would change, and apply does it."
 
+// staleError refuses a file with a version that is no longer the current one.
+type staleError struct{ err error }
+
+func (e *staleError) Error() string { return e.err.Error() }
+func (e *staleError) Unwrap() error { return e.err }
+
 // recordAt is a definition as it was at an older version. Its Definition is nil when the servers no longer know.
 func recordAt(ctx context.Context, c *client.Client, name string, version uint64, now *gatekeeperv1.DefinitionRecord) *gatekeeperv1.DefinitionRecord {
 	if version < now.GetVersion() { // else there is nothing to wait for

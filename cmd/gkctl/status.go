@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -23,7 +25,7 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show in a few lines how the cluster is",
-		Long:  "Shows in a few lines how the cluster is. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
+		Long:  "Shows in a few lines how the cluster is, and how many definitions are paused or not heard of as expected. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: noArgs,
@@ -42,38 +44,98 @@ func (o *statusOptions) run(ctx context.Context) error {
 			return err
 		}
 		best := leaderOrNewest(members)
-		if !o.output.is(formatTable) {
-			return o.printObject(o.output, best)
-		}
-		reached, known := answering(best, members)
-		w := tabwriter.NewWriter(o.out, 0, 8, 2, ' ', 0)
-		leader := best.GetLeaderId()
-		if leader == "" {
-			leader = "none"
-		}
-		for _, l := range [][2]string{
-			{"cluster", best.GetClusterId()},
-			{"leader", fmt.Sprintf("%s, term %d", leader, best.GetTerm())},
-			{"members", fmt.Sprintf("%d of %d answer", reached, known)},
-			{"revision", number(best.GetRevision())},
-			{"definitions", number(best.GetDefinitions())},
-			{"permits", number(best.GetPermits())},
-			{"waiters", number(best.GetWaiters())},
-			{"version", best.GetVersion()},
-		} {
-			fmt.Fprintf(w, "%s:\t%s\n", l[0], cell(l[1]))
-		}
-		if wait := best.GetRecoveryWait(); wait != nil {
-			fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
 		if best.GetLeaderId() == "" {
-			return &codeError{code: exitUnreachable, err: fmt.Errorf("no server leads: nothing can be acquired or changed"), hint: "`gkctl cluster status` shows which members answer."}
+			return o.tell(best, members, nil)
 		}
-		return nil
+		stops, err := countStops(ctx, c)
+		if err != nil {
+			stops = nil // how the cluster is counts more, and is known
+			o.say("gkctl: pauses, cordons and silences could not be counted: %s", sentence(err))
+		}
+		return o.tell(best, members, stops)
 	})
+}
+
+// stops are definitions that are paused or silent, and cordons: reasons why little is granted while every server is well.
+type stops struct {
+	Paused  int `json:"paused"`
+	Cordons int `json:"cordons"`
+	Silent  int `json:"silent"`
+}
+
+func countStops(ctx context.Context, c *client.Client) (*stops, error) {
+	s := new(stops)
+	for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {
+		if err != nil {
+			return nil, err
+		}
+		if r.GetPause() != nil {
+			s.Paused++
+		}
+		if r.GetSilence() != nil {
+			s.Silent++
+		}
+	}
+	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+	s.Cordons = len(r.GetCordons())
+	return s, err
+}
+
+// lines are a table's.
+func (s *stops) lines() [][2]string {
+	if s == nil {
+		return nil
+	}
+	return [][2]string{
+		{"paused", strconv.Itoa(s.Paused)},
+		{"cordons", strconv.Itoa(s.Cordons)},
+		{"silent", strconv.Itoa(s.Silent)},
+	}
+}
+
+// tell prints how the cluster is. stops is nil when it is not known.
+func (o *statusOptions) tell(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
+	var err error
+	switch {
+	case o.output.is(formatTable):
+		err = o.tellLines(best, members, s)
+	case s == nil:
+		err = o.printObject(o.output, best)
+	default:
+		var data json.RawMessage
+		if data, err = joined(best, s); err == nil {
+			err = o.printObject(o.output, data)
+		}
+	}
+	if err == nil && best.GetLeaderId() == "" {
+		return &codeError{code: exitUnreachable, err: fmt.Errorf("no server leads: nothing can be acquired or changed"), hint: "`gkctl cluster status` shows which members answer."}
+	}
+	return err
+}
+
+func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
+	reached, known := answering(best, members)
+	w := tabwriter.NewWriter(o.out, 0, 8, 2, ' ', 0)
+	leader := best.GetLeaderId()
+	if leader == "" {
+		leader = "none"
+	}
+	lines := [][2]string{
+		{"cluster", best.GetClusterId()},
+		{"leader", fmt.Sprintf("%s, term %d", leader, best.GetTerm())},
+		{"members", fmt.Sprintf("%d of %d answer", reached, known)},
+		{"revision", number(best.GetRevision())},
+		{"definitions", number(best.GetDefinitions())},
+		{"permits", number(best.GetPermits())},
+		{"waiters", number(best.GetWaiters())},
+	}
+	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
+		fmt.Fprintf(w, "%s:\t%s\n", l[0], cell(l[1]))
+	}
+	if wait := best.GetRecoveryWait(); wait != nil {
+		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
+	}
+	return w.Flush()
 }
 
 // answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.

@@ -98,9 +98,7 @@ func (a *app) told(o outputFlag, plan []change, out *applied) error {
 	if len(out.Items) > 1 && a.errTTY {
 		a.say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
-	if out.Revision != 0 && a.errTTY {
-		a.say("undo with: gkctl undo %d", out.Revision)
-	}
+	a.undoWith(out.Revision)
 	return a.tellEffects(out.preview.GetEffects(), out.preview.GetWarnings(), everyLine)
 }
 

@@ -120,7 +120,16 @@ func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) err
 func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, r)
+		if r.GetRevision() != 0 {
+			return o.printObject(o.output, r)
+		}
+		data, err := joined(r, struct {
+			Revision uint64 `json:"revision,string"`
+		}{})
+		if err != nil {
+			return err
+		}
+		return o.printObject(o.output, data)
 	case formatName:
 		return o.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}

@@ -146,9 +146,10 @@ func (d *draft) lose(p *semaphore.Permit) {
 func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
 	if r.KeepPermits {
-		s += fmt.Sprintf("%d permits are carried over", d.PermitCount())
+		s += counted(d.PermitCount(), "permit is", "permits are") + " carried over"
 	} else {
-		var live, held, cooling int
+		live, cooling := 0, 0
+		held := d.PermitCount() - len(lost) // those that were held before
 		for _, p := range lost {
 			switch {
 			case p.State == semaphore.Cooling:
@@ -159,7 +160,8 @@ func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 				live++
 			}
 		}
-		s += fmt.Sprintf("%d live permits are lost, %d are held for an operator, %d had cooled", live, held, cooling)
+		s += fmt.Sprintf("%s lost, %s held for an operator, %d had cooled",
+			counted(live, "permit is", "permits are"), counted(held, "is", "are"), cooling)
 	}
 	switch {
 	case r.UnsafeGrantAfter != nil:
@@ -171,4 +173,11 @@ func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 		s += "; " + r.Reason
 	}
 	return s
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -115,7 +115,7 @@ func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.
 	}
 	equal(t, "journal", *told[0], fsm.JournalEntry{
 		Revision: floor + 1, Kind: fsm.RecoveredEvent, Author: "ann", At: at(5000),
-		Reason: `recovered from cluster "5eed.1": 2 live permits are lost, 1 are held for an operator, 2 had cooled; nothing is granted for 3h1m48s; the building burned`,
+		Reason: `recovered from cluster "5eed.1": 2 permits are lost, 2 are held for an operator, 2 had cooled; nothing is granted for 3h1m48s; the building burned`,
 	})
 
 	// The new cluster goes on from there: nothing is granted until its leader ends the quarantine.

@@ -26,6 +26,9 @@ type RecoverConfig struct {
 	// Backup says that the folders are copies from some time ago: what they hold of permits says nothing, however many
 	// of them there are.
 	Backup bool
+	// Again takes folders whose server left because their cluster had been recovered already. What is made then is another cluster beside
+	// that one, which must be gone for good.
+	Again bool
 	// MaxDuration is the largest max_duration that the old cluster ever had, when it is longer than the folders say: one that was set after
 	// they were made, or by a majority that is lost, is not in them. Nothing is granted for that long; but when the permits are
 	// carried over there is nothing to wait for, and it is only kept for a later recovery. 0: as the folders say.
@@ -51,9 +54,10 @@ type Recovery struct {
 	VotersRead, Voters int
 	Retired            []string
 	// PermitsKept says that the permits found are carried over, each restarted in full: the folders of a majority of the last
-	// voters were read. Otherwise PermitsLost were lost; Permits are left, all of them held for an operator.
-	PermitsKept          bool
-	Permits, PermitsLost int
+	// voters were read. Otherwise PermitsLost were lost, PermitsCooled had ended and kept their slots for a while; Permits are left, all of
+	// them held for an operator.
+	PermitsKept                         bool
+	Permits, PermitsLost, PermitsCooled int
 	// Quarantine is how long after the new server's first start nothing is granted. FullQuarantine is what is safe without PermitsKept.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
@@ -80,7 +84,8 @@ type RecoveredFolder struct {
 //
 // It works offline: no server is asked. A damaged folder counts as lost, as long as another one can be used; everything else
 // that is wrong is an error, and nothing was made then: a *ConfigError, ErrDataDirLocked for a folder whose server runs,
-// ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrDataDir for the rest.
+// ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrSucceeded for one whose cluster was recovered
+// already (see Again), ErrDataDir for the rest.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -176,6 +181,10 @@ func (r *recovering) readOne(dir string) error {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	r.found = append(r.found, found)
+	if found.Succeeded != "" && !r.cfg.Again {
+		return fmt.Errorf("%w: %s: %s. What is made of it again is another cluster beside that one, and grants what that one grants: recover from the folders of that one, "+
+			"or say that it is gone for good (gatekeeperd recover --again)", ErrSucceeded, dir, found.Succeeded)
+	}
 	r.out.Folders = append(r.out.Folders, RecoveredFolder{
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,
 	})
@@ -214,6 +223,14 @@ func (r *recovering) make() error {
 		return err
 	}
 	out.Permits, out.PermitsLost = state.PermitCount(), old.State.PermitCount()-state.PermitCount()
+	if !out.PermitsKept {
+		for p := range old.State.Permits(0) {
+			if p.State == semaphore.Cooling {
+				out.PermitsCooled++
+			}
+		}
+		out.PermitsLost -= out.PermitsCooled
+	}
 	out.Definitions, out.Quarantine = state.DefinitionCount(), state.Quarantine()
 	err = consensus.Found(consensus.Founding{
 		Dir: r.cfg.DataDir, ClusterID: id, ClusterName: old.ClusterName, MemberID: r.cfg.ID, PeerAddress: out.PeerAddress,

@@ -203,6 +203,19 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 		case <-time.After(within):
 			t.Errorf("%s goes on", cfg.ID)
 		}
+		// It does not forget: later nobody may be there who tells it.
+		closeServer(t, again)
+		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
+			t.Errorf("%s is started again: %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
+		}
+	}
+	once := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk5"}
+	if _, err := Recover(once); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), "--again") {
+		t.Errorf("a second recovery: %v, want ErrSucceeded", err)
+	}
+	once.Again = true
+	if _, err := Recover(once); err != nil {
+		t.Errorf("a second recovery that is meant: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -35,13 +36,15 @@ const recoverExitCodes = `Exit codes:
   64   bad flag
   73   none of the folders can be recovered from, or the new one is not empty
   75   a server runs on one of the folders
-  78   a folder is no data folder, or belongs to another cluster than the others`
+  78   a folder is no data folder, or belongs to another cluster than the others, or its cluster was recovered
+       already`
 
 type recoverOptions struct {
 	from     []string
 	dataDir  string
 	id       string
 	backup   bool
+	again    bool
 	longest  time.Duration
 	after    time.Duration
 	yes      bool
@@ -69,6 +72,7 @@ func newRecover(env environment) *cobra.Command {
 	f.StringVar(&o.dataDir, "data-dir", "", "data folder to make; empty, or not there")
 	f.StringVar(&o.id, "id", "", "name of the new server; no member of the old cluster ever had it")
 	f.BoolVar(&o.backup, "backup", false, "the folders are copies made some time ago: permits are not carried over, however many folders there are")
+	f.BoolVar(&o.again, "again", false, "also a folder whose cluster was recovered already: the one that was made then is gone for good, I know")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; longer waiting is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant so long after the first start although earlier permits may be believed in for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "every holder of the old cluster has stopped by the end of --unsafe-grant-after, I know")
@@ -83,12 +87,16 @@ func (e environment) author() string {
 	if err != nil {
 		host = "unknown"
 	}
-	return cmp.Or(e.get("SUDO_USER"), e.get("USER"), "unknown") + "@" + host
+	name := ""
+	if u, err := user.Current(); err == nil { // a service's environment has no USER
+		name = u.Username
+	}
+	return cmp.Or(e.get("SUDO_USER"), e.get("USER"), name, "unknown") + "@" + host
 }
 
 func (o *recoverOptions) run(out io.Writer) error {
 	cfg := gatekeeper.RecoverConfig{
-		From: o.from, DataDir: o.dataDir, ID: o.id, Backup: o.backup, MaxDuration: o.longest, Author: o.author, Reason: o.reason,
+		From: o.from, DataDir: o.dataDir, ID: o.id, Backup: o.backup, Again: o.again, MaxDuration: o.longest, Author: o.author, Reason: o.reason,
 	}
 	if o.unsafely {
 		if !o.yes {
@@ -155,6 +163,9 @@ func permits(r *gatekeeper.Recovery, unsafely bool) string {
 		}
 	default:
 		s = fmt.Sprintf("Permits: %s lost, %d kept because they are held for an operator.", count(r.PermitsLost, "permit"), r.Permits)
+		if r.PermitsCooled > 0 {
+			s += fmt.Sprintf(" %d had ended already and kept their slots for a while.", r.PermitsCooled)
+		}
 	}
 	switch {
 	case r.Quarantine == 0 && !r.PermitsKept:

@@ -57,7 +57,7 @@ type Folder struct {
 	id     ClusterID
 	file   clusterFile
 
-	mu    sync.Mutex        // guards met and its file
+	mu    sync.Mutex        // guards met and the files that are written while the member runs
 	met   map[string]string // member id -> number of its folder
 	close sync.Once
 }
@@ -65,8 +65,10 @@ type Folder struct {
 const (
 	clusterFileName = "cluster.json"
 	metFileName     = "met.json"
-	lockFileName    = "LOCK"
-	folderFormat    = 2
+	// succeededFileName is there when the cluster was recovered without this member.
+	succeededFileName = "succeeded.json"
+	lockFileName      = "LOCK"
+	folderFormat      = 2
 )
 
 // clusterFile is cluster.json. It is frozen; another form gets another format number.
@@ -79,8 +81,13 @@ type clusterFile struct {
 	Joiner      bool   `json:"joiner,omitempty"`
 }
 
+// succeededFile is succeeded.json: what a server of the recovered cluster said.
+type succeededFile struct {
+	Reason string `json:"reason"`
+}
+
 // PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Errors: ErrClusterIDNeeded,
-// ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrInvalidMember, and those of the system.
+// ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrInvalidMember, ErrSucceeded for ever once a server of that folder left with it, and those of the system.
 func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -130,6 +137,13 @@ func (f *Folder) open(cfg FolderConfig) error {
 	}
 	if want := f.wanted(cfg); !want.IsZero() && want != f.id {
 		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignFolder, f.id, want)
+	}
+	var later succeededFile
+	switch err := f.read(succeededFileName, &later); {
+	case err == nil:
+		return succeededBy(later.Reason)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	if err := f.read(metFileName, &f.met); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -218,6 +232,13 @@ func (f *Folder) meet(id, folder string) error {
 		return err
 	}
 	return nil
+}
+
+// succeeded notes for ever that the cluster was recovered without this member.
+func (f *Folder) succeeded(reason string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.write(succeededFileName, succeededFile{reason})
 }
 
 func (f *Folder) hasMet(id string) bool {

@@ -37,6 +37,8 @@ type Remains struct {
 	Members []Member
 	// Met are the ids of all members that this one ever met, sorted.
 	Met []string
+	// Succeeded is what the member was told when it left because its cluster had been recovered without it; else empty.
+	Succeeded string
 	// State is that of after the last entry. The last entries may never have been committed: that is known only to a
 	// majority.
 	State *fsm.State
@@ -95,6 +97,11 @@ func (r *Remains) open() (err error) {
 		return err
 	}
 	r.Met = slices.Sorted(maps.Keys(met))
+	var later succeededFile
+	if err := r.json(succeededFileName, &later); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r.Succeeded = later.Reason
 	return nil
 }
 

@@ -48,5 +48,10 @@ func succeeds(later, earlier string) bool {
 // succeeded is told by a peer that a later life of this cluster runs. A majority of the old servers that came back, when a site
 // has power again for example, would be a second cluster that grants what the new one grants.
 func (n *Node) succeeded(reason string) {
-	n.guard.Fail(fmt.Errorf("%w: %s. It must not go on; a new server needs a new id and an empty data folder", ErrSucceeded, reason))
+	// It is noted first: a server that is started again later may meet nobody who tells it.
+	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.Folder.succeeded(reason)))
+}
+
+func succeededBy(reason string) error {
+	return fmt.Errorf("%w: %s. It must not go on; a new server needs a new id and an empty data folder", ErrSucceeded, reason)
 }

@@ -95,7 +95,11 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		return Report{}, r.asked.Add(r.every)
 	default:
 		since := later(quiet, r.asked)
-		text := fmt.Sprintf("nobody has asked since %s; somebody is expected every %v", instant(since), r.every)
+		began := ""
+		if since.Equal(r.from) { // nothing is known of before
+			began = "this leader began to listen at "
+		}
+		text := fmt.Sprintf("nobody has asked since %s%s; somebody is expected every %v", began, instant(since), r.every)
 		return Report{Kind: fsm.NobodyAsked, Since: since, Text: text}, now.Add(r.every)
 	}
 }

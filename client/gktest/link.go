@@ -16,6 +16,7 @@ type link struct {
 	mu      sync.Mutex // guards what follows
 	healed  chan struct{}
 	delay   time.Duration // of what the server sends
+	changed chan struct{} // closed when delay changes
 	wires   map[*wire]struct{}
 	dead    bool
 	running sync.WaitGroup
@@ -30,8 +31,8 @@ type wire struct {
 
 // chunk is what was sent at once. One without data is the end.
 type chunk struct {
-	data []byte
-	due  time.Time
+	data      []byte
+	sent, due time.Time
 }
 
 const (
@@ -43,7 +44,7 @@ const (
 var errDead = errors.New("no route to host: the test has ended this client")
 
 func newLink(enter func(net.Conn) error) *link {
-	l := &link{enter: enter, healed: make(chan struct{}), wires: make(map[*wire]struct{})}
+	l := &link{enter: enter, healed: make(chan struct{}), changed: make(chan struct{}), wires: make(map[*wire]struct{})}
 	close(l.healed)
 	return l
 }
@@ -103,7 +104,7 @@ func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) 
 	reading.Go(func() { w.read(from, sent, late) })
 	defer reading.Wait()
 	for c := range sent {
-		if l.pass(w.gone, c.due) != nil {
+		if l.arrive(w.gone, c, late) != nil || l.pass(w.gone, time.Time{}) != nil {
 			continue // the connection is broken: nothing arrives any more
 		}
 		if c.data == nil {
@@ -118,8 +119,9 @@ func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) 
 func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration) {
 	defer close(sent)
 	put := func(data []byte) (ok bool) {
+		now := time.Now()
 		select {
-		case sent <- chunk{data, time.Now().Add(late())}:
+		case sent <- chunk{data, now, now.Add(late())}:
 			return true
 		case <-w.gone:
 			return false
@@ -139,6 +141,32 @@ func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration)
 }
 
 var errGone = errors.New("gone")
+
+// arrive waits until a chunk is due. What is on its way is not held up by a network that has become fast, nor is what comes behind it.
+func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) error {
+	for {
+		l.mu.Lock()
+		changed := l.changed
+		l.mu.Unlock()
+		due := c.due
+		if now := c.sent.Add(late()); now.Before(due) {
+			due = now
+		}
+		wait := time.Until(due)
+		if wait <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-gone:
+			timer.Stop()
+			return errGone
+		}
+		timer.Stop()
+	}
+}
 
 // pass waits until something that is due then gets through, or gone is closed.
 func (l *link) pass(gone <-chan struct{}, due time.Time) error {
@@ -196,6 +224,8 @@ func (l *link) slowDown(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.delay = d
+	close(l.changed)
+	l.changed = make(chan struct{})
 }
 
 func (l *link) partition() {

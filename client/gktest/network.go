@@ -26,7 +26,7 @@ func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 }
 
 // SlowDown makes everything that the server says to clients, all when none is given, arrive d late from now on; 0 makes them fast
-// again. What clients say arrives at once: so a d longer than any patience is a network that carries only one way.
+// again, and what is on its way arrives. What clients say arrives at once: so a d longer than any patience is a network that carries only one way.
 func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {

@@ -26,10 +26,12 @@ type measure struct {
 	slack float64
 }
 
-var measures = []measure{
-	{"memory", "MB", func(s state) float64 { return s.Memory }, 1e-6, 24},
-	{"goroutines", "", func(s state) float64 { return s.Goroutines }, 1, 40},
-	{"data folder", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24},
+func measures() []measure {
+	return []measure{
+		{"memory", "MB", func(s state) float64 { return s.Memory }, 1e-6, 24},
+		{"goroutines", "", func(s state) float64 { return s.Goroutines }, 1, 40},
+		{"data folder", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24},
+	}
 }
 
 const (
@@ -60,7 +62,7 @@ func (r *report) judge(failures []string) {
 	r.Judged = r.Length >= judgedFrom.Seconds()
 	warm := r.Samples[len(r.Samples)/4:]
 	third := max(len(warm)/3, 1)
-	for _, m := range measures {
+	for _, m := range measures() {
 		for i, id := range r.Servers {
 			g := growth{id, m.what, m.unit, m.median(warm[:third], i), m.median(warm[len(warm)-third:], i)}
 			r.Growth = append(r.Growth, g)

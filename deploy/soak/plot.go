@@ -12,8 +12,8 @@ const (
 	plotLeft, plotTop      = 70, 30
 )
 
-// colours are those of the servers, told apart also by who sees no red or green.
-var colours = []string{"#0072b2", "#d55e00", "#009e73"}
+// colour is that of a server. They are told apart also by who sees no red or green.
+func colour(server int) string { return [...]string{"#0072b2", "#d55e00", "#009e73"}[server%3] }
 
 // panel is one curve for each server, or one for all.
 type panel struct {
@@ -24,7 +24,7 @@ type panel struct {
 // plot is the run as SVG, one panel below the other.
 func (r *report) plot() []byte {
 	var panels []panel
-	for _, m := range measures {
+	for _, m := range measures() {
 		p := panel{title: strings.TrimSuffix(m.what+", "+m.unit, ", ")}
 		for i := range r.Servers {
 			var curve []float64
@@ -42,7 +42,7 @@ func (r *report) plot() []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", plotLeft+plotWidth+20, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
 	for i, id := range r.Servers {
-		fmt.Fprintf(&b, `<text x="%d" y="18" fill="%s">%s</text>`+"\n", plotLeft+60*i, colours[i%len(colours)], html.EscapeString(id))
+		fmt.Fprintf(&b, `<text x="%d" y="18" fill="%s">%s</text>`+"\n", plotLeft+60*i, colour(i), html.EscapeString(id))
 	}
 	for i, p := range panels {
 		r.panel(&b, p, plotTop+i*(panelHeight+50))
@@ -82,7 +82,7 @@ func (r *report) panel(b *strings.Builder, p panel, top int) {
 		for j, v := range curve {
 			points = append(points, fmt.Sprintf("%.1f,%.1f", plotLeft+plotWidth*r.Samples[j].At/max(r.Length, 1e-9), float64(bottom)-v/most*panelHeight))
 		}
-		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.3" points="%s"/>`+"\n", colours[i%len(colours)], strings.Join(points, " "))
+		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.3" points="%s"/>`+"\n", colour(i), strings.Join(points, " "))
 	}
 	fmt.Fprintf(b, `<text x="%d" y="%d">0</text><text x="%d" y="%d" text-anchor="end">%.0f min</text>`+"\n",
 		plotLeft, bottom+16, plotLeft+plotWidth, bottom+16, r.Length/60)

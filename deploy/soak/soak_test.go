@@ -118,7 +118,7 @@ func TestPlot_IsWellFormed(t *testing.T) {
 			lines++
 		}
 	}
-	if lines != 3*len(measures)+1 {
+	if lines != 3*len(measures())+1 {
 		t.Errorf("%d curves", lines)
 	}
 }

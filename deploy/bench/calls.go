@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -57,22 +58,22 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 		return nil, err
 	}
 	defer cluster.Kill()
-	raw, err := dial(leader.API)
+	raw, err := load.Dial(leader.API)
 	if err != nil {
 		return nil, err
 	}
-	defer raw.close()
+	defer raw.Close()
 	// As long as the identity by which the stub's caller asks, so that both send as much.
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = c.Close() }() // every permit was released, or the run has failed
-	if err := define(ctx, raw.of(0), 1); err != nil {
+	if err := define(ctx, raw.Of(0), 1); err != nil {
 		return nil, err
 	}
-	stub := gatekeeperv1.NewPermitServiceClient(raw.of(0))
-	if _, err := acquire(ctx, raw.of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+	stub := gatekeeperv1.NewPermitServiceClient(raw.Of(0))
+	if _, err := acquire(ctx, raw.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return nil, err
 	}
 	var turn int
@@ -198,8 +199,8 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 func median(took []time.Duration) (mid, twoErrors float64) {
 	slices.Sort(took)
 	n := len(took)
-	deviation := micros(took[n*3/4]-took[n/4]) / 1.35
-	return micros(took[n/2]), 2 * 1.25 * deviation / math.Sqrt(float64(n))
+	deviation := load.Micros(took[n*3/4]-took[n/4]) / 1.35
+	return load.Micros(took[n/2]), 2 * 1.25 * deviation / math.Sqrt(float64(n))
 }
 
 // measureCosts takes blocks of both works by turns: CPU time and allocations cannot be read often enough for each piece.
@@ -224,7 +225,7 @@ func (a *added) measureCosts(ctx context.Context, works [2]work) error {
 				return err
 			}
 			runtime.ReadMemStats(&after)
-			costs[which].CPU += micros(ended-began) / (blocks * pieces)
+			costs[which].CPU += load.Micros(ended-began) / (blocks * pieces)
 			costs[which].Allocs += float64(after.Mallocs-before.Mallocs) / (blocks * pieces)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -163,7 +164,7 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 		took = append(took, max(last.Sub(answered), 0))
 	}
 	slices.Sort(took)
-	c.HeardP50, c.HeardMax = micros(took[len(took)/2]), micros(took[len(took)-1])
+	c.HeardP50, c.HeardMax = load.Micros(took[len(took)/2]), load.Micros(took[len(took)-1])
 	return nil
 }
 
@@ -198,7 +199,7 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 		all = append(all, took)
 	}
 	slices.Sort(all)
-	c.Batch = micros(all[len(all)/2]) / 1000
+	c.Batch = load.Micros(all[len(all)/2]) / 1000
 	return nil
 }
 
@@ -267,14 +268,14 @@ func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, ap
 func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leader *servers.Server, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the watchers were not told of every edit"))
 	defer cancel()
-	conns, err := dial(leader.API)
+	conns, err := load.Dial(leader.API)
 	if err != nil {
 		return err
 	}
-	defer conns.close()
+	defer conns.Close()
 	told := make(chan heard, 1024)
 	for i := range manyWatchers {
-		if err := listen(ctx, conns.of(i), told); err != nil {
+		if err := listen(ctx, conns.Of(i), told); err != nil {
 			return err
 		}
 	}

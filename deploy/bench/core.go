@@ -7,20 +7,20 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // core is what a cluster of one size reached.
 type core struct {
-	Servers   int      `json:"servers"`
-	Denials   []figure `json:"denials"`
-	Refreshes []figure `json:"refreshes"`
-	Tokens    []figure `json:"tokens_by_stream"`
-	Pairs     []figure `json:"pairs"`
+	Servers   int           `json:"servers"`
+	Denials   []load.Figure `json:"denials"`
+	Refreshes []load.Figure `json:"refreshes"`
+	Tokens    []load.Figure `json:"tokens_by_stream"`
+	Pairs     []load.Figure `json:"pairs"`
 	// What the leader's own counters say of these windows, at each number of callers.
 	Entries []shared `json:"entries"`
 }
@@ -46,12 +46,12 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 		return nil, err
 	}
 	defer cluster.Kill()
-	conns, err := dial(leader.API)
+	conns, err := load.Dial(leader.API)
 	if err != nil {
 		return nil, err
 	}
-	defer conns.close()
-	if err := define(ctx, conns.of(0), b.most()); err != nil {
+	defer conns.Close()
+	if err := define(ctx, conns.Of(0), b.most()); err != nil {
 		return nil, err
 	}
 	result := &core{Servers: count}
@@ -124,12 +124,12 @@ func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *g
 }
 
 // measureDenials asks for a semaphore that somebody else holds.
-func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conns conns) ([]figure, error) {
-	if _, err := acquire(ctx, conns.of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conns load.Conns) ([]load.Figure, error) {
+	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return nil, err
 	}
 	ask := func(ctx context.Context, caller int) (int, error) {
-		answer, err := gatekeeperv1.NewPermitServiceClient(conns.of(caller)).TryAcquire(ctx,
+		answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).TryAcquire(ctx,
 			&gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
 		if err != nil {
 			return 0, err
@@ -148,7 +148,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conn
 	if err := settled(ctx, leader); err != nil {
 		return nil, err
 	}
-	var figures []figure
+	var figures []load.Figure
 	err := unwritten(ctx, leader, func() (err error) {
 		figures, err = b.each(ctx, ask)
 		return err
@@ -157,7 +157,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conn
 }
 
 // measureRefreshes refreshes one permit a call, and then by streams with many permits a frame.
-func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, conns conns, result *core) error {
+func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, conns load.Conns, result *core) error {
 	streams := min(b.most(), 64)
 	tokens := make([][]*gatekeeperv1.TokenRefresh, b.most())
 	for caller := range tokens {
@@ -166,7 +166,7 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, co
 			permits = tokensInFrame
 		}
 		for i := range permits {
-			token, err := acquire(ctx, conns.of(caller), "wide", identity(caller, strconv.Itoa(i)))
+			token, err := acquire(ctx, conns.Of(caller), "wide", identity(caller, strconv.Itoa(i)))
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, co
 	}
 	return unwritten(ctx, leader, func() (err error) {
 		result.Refreshes, err = b.each(ctx, func(ctx context.Context, caller int) (int, error) {
-			answer, err := gatekeeperv1.NewPermitServiceClient(conns.of(caller)).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: tokens[caller][:1]})
+			answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: tokens[caller][:1]})
 			if err != nil {
 				return 0, err
 			}
@@ -199,15 +199,15 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, co
 }
 
 // stream opens one stream a caller and sends a frame when the one before has been answered.
-func (b *bench) stream(ctx context.Context, conns conns, callers int, tokens [][]*gatekeeperv1.TokenRefresh) (figure, error) {
+func (b *bench) stream(ctx context.Context, conns load.Conns, callers int, tokens [][]*gatekeeperv1.TokenRefresh) (load.Figure, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	open := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
 	frames := make([]uint64, callers)
 	for caller := range open {
 		var err error
-		if open[caller], err = gatekeeperv1.NewPermitServiceClient(conns.of(caller)).KeepAlive(ctx); err != nil {
-			return figure{}, err
+		if open[caller], err = gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).KeepAlive(ctx); err != nil {
+			return load.Figure{}, err
 		}
 	}
 	return b.windows.loop(ctx, callers, func(_ context.Context, caller int) (int, error) {
@@ -239,18 +239,18 @@ func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
 }
 
 // measurePairs acquires and releases, each caller a semaphore of its own.
-func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns conns, result *core) error {
+func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns load.Conns, result *core) error {
 	for _, callers := range b.callers {
 		before, err := scrape(ctx, leader)
 		if err != nil {
 			return err
 		}
 		f, err := b.windows.loop(ctx, callers, func(ctx context.Context, caller int) (int, error) {
-			token, err := acquire(ctx, conns.of(caller), own(caller), identity(caller, ""))
+			token, err := acquire(ctx, conns.Of(caller), own(caller), identity(caller, ""))
 			if err != nil {
 				return 0, err
 			}
-			answer, err := gatekeeperv1.NewPermitServiceClient(conns.of(caller)).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+			answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
 			if err == nil && !answer.Released {
 				err = fmt.Errorf("not released: %s", answer.Message)
 			}
@@ -271,27 +271,4 @@ func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns 
 		result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})
 	}
 	return nil
-}
-
-// conns are a few connections that callers share.
-type conns []*grpc.ClientConn
-
-func dial(address string) (conns, error) {
-	var c conns
-	for range 4 {
-		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			return nil, err
-		}
-		c = append(c, conn)
-	}
-	return c, nil
-}
-
-func (c conns) of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
-
-func (c conns) close() {
-	for _, conn := range c {
-		_ = conn.Close()
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 	"google.golang.org/grpc"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -77,7 +78,7 @@ func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, w
 	t.report(&r, held)
 	took := after - before
 	r.CPU = 100 * took.Seconds() / r.Seconds
-	r.PerToken = micros(took) / float64(max(r.Tokens, 1))
+	r.PerToken = load.Micros(took) / float64(max(r.Tokens, 1))
 	return json.NewEncoder(out).Encode(r)
 }
 

@@ -28,6 +28,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
 type bench struct {
@@ -43,14 +45,14 @@ type bench struct {
 
 // report is everything that one run measured.
 type report struct {
-	Go       string   `json:"go"`
-	CPUs     int      `json:"cpus"`
-	Echo     []figure `json:"echo,omitempty"`
-	Sync     *figure  `json:"append_fdatasync,omitempty"`
-	Clusters []*core  `json:"clusters,omitempty"`
-	Calls    []added  `json:"client_calls,omitempty"`
-	Keep     *kept    `json:"client_keeps,omitempty"`
-	Control  *control `json:"control,omitempty"`
+	Go       string        `json:"go"`
+	CPUs     int           `json:"cpus"`
+	Echo     []load.Figure `json:"echo,omitempty"`
+	Sync     *load.Figure  `json:"append_fdatasync,omitempty"`
+	Clusters []*core       `json:"clusters,omitempty"`
+	Calls    []added       `json:"client_calls,omitempty"`
+	Keep     *kept         `json:"client_keeps,omitempty"`
+	Control  *control      `json:"control,omitempty"`
 }
 
 // The parts of a run.
@@ -78,7 +80,7 @@ func main() {
 	file := flag.String("json", "bin/bench.json", "file for the figures; empty for none")
 	flag.Parse()
 	if *echo {
-		exit(serveEcho())
+		exit(load.ServeEcho())
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -197,8 +199,8 @@ func (b *bench) measureClient(ctx context.Context, r *report) error {
 }
 
 // each measures the same call at each number of callers.
-func (b *bench) each(ctx context.Context, call func(ctx context.Context, caller int) (int, error)) ([]figure, error) {
-	var figures []figure
+func (b *bench) each(ctx context.Context, call load.Call) ([]load.Figure, error) {
+	var figures []load.Figure
 	for _, callers := range b.callers {
 		f, err := b.windows.loop(ctx, callers, call)
 		if err != nil {

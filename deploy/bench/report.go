@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"text/tabwriter"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
 // print writes what was measured, each part as a table.
@@ -32,7 +34,7 @@ func (r *report) printCores(out io.Writer) {
 	}
 	fmt.Fprintln(w)
 	r.row(w, "echo", r.Echo)
-	r.row(w, "append+fdatasync", []figure{*r.Sync})
+	r.row(w, "append+fdatasync", []load.Figure{*r.Sync})
 	for _, c := range r.Clusters {
 		name := strconv.Itoa(c.Servers) + " servers: "
 		if c.Servers == 1 {
@@ -88,7 +90,7 @@ func missed(figure, target float64) string {
 	return " (MISSED)"
 }
 
-func (r *report) row(w io.Writer, name string, figures []figure) {
+func (r *report) row(w io.Writer, name string, figures []load.Figure) {
 	fmt.Fprintf(w, "%s\t", name)
 	for _, f := range figures {
 		fmt.Fprintf(w, "%.0f\t", f.PerSecond)
@@ -96,7 +98,7 @@ func (r *report) row(w io.Writer, name string, figures []figure) {
 	fmt.Fprintln(w)
 }
 
-func (r *report) ratio(w io.Writer, name string, figures []figure) {
+func (r *report) ratio(w io.Writer, name string, figures []load.Figure) {
 	fmt.Fprintf(w, "%s\t", name)
 	for i, f := range figures {
 		fmt.Fprintf(w, "%.2f\t", f.PerSecond/r.Echo[i].PerSecond)

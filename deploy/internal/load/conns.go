@@ -1,0 +1,35 @@
+package load
+
+import (
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// Shared is how many connections the callers of one server share.
+const Shared = 4
+
+// Conns are a few connections that callers share.
+type Conns []*grpc.ClientConn
+
+// Dial makes Shared connections to a server, which are opened with their first calls.
+func Dial(address string) (Conns, error) {
+	var c Conns
+	for range Shared {
+		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return nil, err
+		}
+		c = append(c, conn)
+	}
+	return c, nil
+}
+
+// Of is the connection of a caller.
+func (c Conns) Of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
+
+// Close closes them.
+func (c Conns) Close() {
+	for _, conn := range c {
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,91 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+)
+
+// echoMethod is a unary call that answers with what it was given: what gRPC itself costs on this machine.
+const echoMethod = "/bench.Echo/Echo"
+
+// ServeEcho serves the echo on a free port, which it prints, until its standard input ends. It runs as a process of its own, as the
+// servers that it is compared with do.
+func ServeEcho() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer()
+	server.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "bench.Echo",
+		HandlerType: (*any)(nil),
+		Methods: []grpc.MethodDesc{{MethodName: "Echo", Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			in := &wrapperspb.BytesValue{}
+			return in, decode(in)
+		}}},
+	}, struct{}{})
+	fmt.Println(l.Addr())
+	go func() {
+		_, _ = bufio.NewReader(os.Stdin).ReadByte()
+		server.Stop()
+	}()
+	return server.Serve(l)
+}
+
+// Echo is the echo in a process of its own.
+type Echo struct {
+	cmd   *exec.Cmd
+	in    io.Closer
+	conns Conns
+}
+
+// StartEcho starts this program again with args, upon which it must call ServeEcho. The process ends with ctx.
+func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	e := &Echo{cmd: exec.CommandContext(ctx, self, args...)}
+	e.cmd.Stderr = os.Stderr
+	if e.in, err = e.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := e.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := e.cmd.Start(); err != nil {
+		return nil, err
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		e.conns, err = Dial(strings.TrimSpace(address))
+	}
+	if err != nil {
+		e.Close()
+		return nil, fmt.Errorf("the echo did not start: %w", err)
+	}
+	return e, nil
+}
+
+// Call is one echo of about what a TryAcquire carries.
+func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
+	payload := &wrapperspb.BytesValue{Value: make([]byte, 100)}
+	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})
+}
+
+// Close ends the process.
+func (e *Echo) Close() {
+	e.conns.Close()
+	_ = e.in.Close()
+	_ = e.cmd.Wait()
+}

@@ -112,18 +112,18 @@ func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
 
 func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
 	fine := func() *bench {
-		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice}
+		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice, runs: 1}
 	}
-	if err := fine().check("core,calls,control,keep", "1,3", "1"); err != nil {
+	if err := fine().check("core,calls,control,keep,failover", "1,3", "1"); err != nil {
 		t.Error(err)
 	}
 	if fine().check("cores", "1", "1") == nil {
 		t.Error("a part that does not exist is taken")
 	}
-	short, none := fine(), fine()
+	short, none, never := fine(), fine(), fine()
 	short.keepFor--
-	none.permits = 0
-	if short.check("keep", "1", "1") == nil || none.check("keep", "1", "1") == nil {
-		t.Error("a window too short for two refreshes, or no permits, are taken")
+	none.permits, never.runs = 0, 0
+	if short.check("keep", "1", "1") == nil || none.check("keep", "1", "1") == nil || never.check("failover", "1", "1") == nil {
+		t.Error("a window too short for two refreshes, no permits, or no runs are taken")
 	}
 }

@@ -1,4 +1,4 @@
-// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in four parts:
+// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in five parts:
 //
 //   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits measured in the
 //     same run: grpc-go's unary echo and append with fdatasync.
@@ -6,8 +6,9 @@
 //   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the hand-over from a release to
 //     the next in the queue, and what 1 000 watchers cost.
 //   - keep: what it costs one client, a process of its own, to keep 10 000 permits of 30 s alive on three servers.
+//   - failover: from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs only when it is named.
 //
-// Only ratios and differences taken in one run mean anything; absolute figures drift from run to run and machine to machine.
+// Package peers, a module of its own, measures all that beside other systems. Only ratios and differences taken in one run mean anything; absolute figures drift from run to run and machine to machine.
 //
 // It also holds the servers to two promises by their own counters: denials and refreshes of known callers write no log entry, and acquires that come
 // together share entries; and the client to two: no permit is lost, and one stream is enough. A failed call or a broken promise
@@ -29,6 +30,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
@@ -41,6 +43,7 @@ type bench struct {
 	windows windows
 	permits int           // to keep
 	keepFor time.Duration // how long
+	runs    int           // of the part failover
 }
 
 // report is everything that one run measured.
@@ -53,6 +56,8 @@ type report struct {
 	Calls    []added       `json:"client_calls,omitempty"`
 	Keep     *kept         `json:"client_keeps,omitempty"`
 	Control  *control      `json:"control,omitempty"`
+
+	Failover []failover.Result `json:"failover,omitempty"`
 }
 
 // The parts of a run.
@@ -62,13 +67,15 @@ const (
 	partKeep  = "keep"
 
 	partControl = "control"
+
+	partFailover = "failover"
 )
 
 func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
 	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for the bench's own use")
-	parts := flag.String("parts", "core,calls,control,keep", "what to measure")
+	parts := flag.String("parts", "core,calls,control,keep", "what to measure; failover is the part that runs only when it is named")
 	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd")
 	sizes := flag.String("servers", "1,3", "sizes of the clusters to measure")
 	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
@@ -76,6 +83,7 @@ func main() {
 	flag.DurationVar(&b.windows.window, "window", time.Second, "length of a window")
 	flag.IntVar(&b.permits, "permits", 10_000, "how many permits the part keep keeps")
 	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "how long the part keep measures, after as long as it takes to spread the permits")
+	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
 	flag.IntVar(&b.windows.count, "windows", 3, "how many windows; the median counts")
 	file := flag.String("json", "bin/bench.json", "file for the figures; empty for none")
 	flag.Parse()
@@ -124,6 +132,11 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 			return fmt.Errorf("control: %w", err)
 		}
 	}
+	if slices.Contains(b.parts, partFailover) {
+		if r.Failover, err = b.measureFailover(ctx); err != nil {
+			return fmt.Errorf("fail-over: %w", err)
+		}
+	}
 	r.print(out)
 	if file == "" {
 		return nil
@@ -139,8 +152,8 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 func (b *bench) check(parts, sizes, callers string) (err error) {
 	b.parts = strings.Split(parts, ",")
 	for _, part := range b.parts {
-		if !slices.Contains([]string{partCore, partCalls, partControl, partKeep}, part) {
-			return fmt.Errorf("-parts %q must be of %s, %s, %s and %s, with commas between", parts, partCore, partCalls, partControl, partKeep)
+		if !slices.Contains([]string{partCore, partCalls, partControl, partKeep, partFailover}, part) {
+			return fmt.Errorf("-parts %q must be of %s, %s, %s, %s and %s, with commas between", parts, partCore, partCalls, partControl, partKeep, partFailover)
 		}
 	}
 	if b.sizes, err = numbers("-servers", sizes); err != nil {
@@ -154,6 +167,9 @@ func (b *bench) check(parts, sizes, callers string) (err error) {
 	}
 	if b.permits < 1 || b.permits > 1_000_000 {
 		return fmt.Errorf("-permits %d must be from 1 to 1000000", b.permits)
+	}
+	if b.runs < 1 {
+		return fmt.Errorf("-runs %d must be above 0", b.runs)
 	}
 	if b.keepFor < keepTwice {
 		return fmt.Errorf("-keep-for %v must be at least %v, for every permit to be refreshed twice", b.keepFor, keepTwice)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"text/tabwriter"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
@@ -22,6 +23,9 @@ func (r *report) print(out io.Writer) {
 	}
 	if r.Keep != nil {
 		r.Keep.print(out)
+	}
+	if len(r.Failover) > 0 {
+		failover.Print(out, r.Failover, failover.Targets())
 	}
 }
 

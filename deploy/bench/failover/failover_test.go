@@ -1,0 +1,140 @@
+package failover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fake grants while its leader lives, and again for some time after it was killed.
+type fake struct {
+	name      string
+	comesBack time.Duration
+	lost      bool // what is asked before that gets no answer at all
+	story     *[]string
+
+	leader  int
+	again   time.Time
+	dead    atomic.Int32 // 1 more than the server that is killed; 0 for none
+	askedIt atomic.Bool  // the killed one
+}
+
+var errNoLeader = errors.New("no leader")
+
+func (f *fake) Leader(context.Context) (int, error) { return f.leader, nil }
+
+func (f *fake) Kill(server int) {
+	f.dead.Store(int32(server + 1))
+	f.again = time.Now().Add(f.comesBack)
+	*f.story = append(*f.story, f.name+" killed")
+}
+
+func (f *fake) Restart(_ context.Context, server int) error {
+	if f.dead.Swap(0) != int32(server+1) {
+		return errors.New("another server was killed")
+	}
+	f.leader = (server + 1) % count
+	*f.story = append(*f.story, f.name+" restarted")
+	return nil
+}
+
+func (f *fake) Ask(ctx context.Context, server int) error {
+	dead := f.dead.Load()
+	if dead == int32(server+1) {
+		f.askedIt.Store(true)
+		return errors.New("dead")
+	}
+	if dead == 0 || !time.Now().Before(f.again) {
+		return nil
+	}
+	if f.lost {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return errNoLeader
+}
+
+func (f *fake) AskAll(ctx context.Context) error {
+	for f.dead.Load() != 0 && time.Now().Before(f.again) {
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func TestMeasure_TakesTurns_AndTheTimeToTheNextGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var story []string
+		slow := &fake{name: "slow", comesBack: 1234 * time.Millisecond, lost: true, story: &story}
+		quick := &fake{name: "quick", comesBack: 300 * time.Millisecond, leader: 2, story: &story}
+		got, err := Measure(t.Context(), []Contestant{{"slow", slow}, {"quick", quick}}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Result{
+			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the next time that it is asked
+			{"quick", []float64{300, 300}, []float64{500, 500}},
+		}
+		for i := range want {
+			if got[i].Name != want[i].Name || !slices.Equal(got[i].First, want[i].First) || !slices.Equal(got[i].Library, want[i].Library) {
+				t.Errorf("%+v, want %+v", got[i], want[i])
+			}
+		}
+		turns := []string{"slow killed", "slow restarted", "quick killed", "quick restarted"}
+		if !slices.Equal(story, slices.Concat(turns, turns)) {
+			t.Errorf("%v, want twice %v", story, turns)
+		}
+		if slow.askedIt.Load() || quick.askedIt.Load() {
+			t.Error("the killed server was asked")
+		}
+	})
+}
+
+func TestMeasure_WhatNeverGrantsAgain_FailsWithTheLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var story []string
+		dead := &fake{comesBack: time.Hour, story: &story}
+		start := time.Now()
+		_, err := Measure(t.Context(), []Contestant{{"dead", dead}}, 3)
+		if err == nil || !strings.Contains(err.Error(), "dead, run 1") || !errors.Is(err, errNoLeader) {
+			t.Errorf("%v, want the run that failed and why", err)
+		}
+		if took := time.Since(start); took != grantWithin {
+			t.Errorf("it took %v to give up, want %v", took, grantWithin)
+		}
+	})
+}
+
+func TestMedian_OfTwoInTheMiddle_IsBetweenThem(t *testing.T) {
+	if got := Median([]float64{9, 1, 2, 4}); got != 3 {
+		t.Errorf("%v, want 3", got)
+	}
+	if got := Median([]float64{9, 1, 2}); got != 2 {
+		t.Errorf("%v, want 2", got)
+	}
+}
+
+func TestPrint_SaysWhatBecameOfEachTarget(t *testing.T) {
+	var out bytes.Buffer
+	Print(&out, []Result{
+		{Default, []float64{1000, 2000, 3000}, []float64{1100, 2100, 3100}},
+		{"peer", []float64{1300}, []float64{1400}},
+	}, []Target{{Name: Default, Limit: 2200}, {Name: Default, Other: "peer"}, {Name: Default, Other: "absent"}, {Name: Fast, Limit: 800}})
+	for _, want := range []string{"to be at most 2200 ms: met\n", "to be at most the 1300 ms of peer: MISSED by 700 ms\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	if strings.Contains(out.String(), "absent") || strings.Contains(out.String(), Fast) {
+		t.Errorf("it tells of what was not measured:\n%s", &out)
+	}
+}

@@ -140,8 +140,7 @@ func (d *draft) setCordon(c SetCordon) Result {
 
 // putCordon sets or, with nil, lifts the cordon of that id, which is there then. e says who, why and when.
 func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
-	d.cordonRevision = d.revision
-	cordons := slices.Clone(d.cordons) // the old slice belongs to published states
+	cordons := slices.Clone(d.cordons)
 	i, found := search(cordons, id, cordonID)
 	switch {
 	case now == nil:
@@ -158,7 +157,7 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 	if now != nil {
 		e.Kind, e.Cordon, e.Drain = CordonedEvent, now, now.Drain
 	}
-	d.cordons = cordons
+	d.setCordons(cordons)
 	d.emit(Event{Kind: e.Kind, Cordon: e.Cordon, Author: e.Author, Reason: e.Reason, At: e.At})
 	d.note(e)
 }

@@ -33,12 +33,11 @@ func (d *draft) endDrain(c EndDrain) Result {
 	}
 	if i, found := search(d.cordons, c.Cordon, cordonID); found && d.cordons[i].Revision == c.Change && d.cordons[i].Drain > 0 {
 		begin()
-		// Who has matched callers against the cordons must look at them anew.
-		d.cordonRevision = d.revision
 		over := *d.cordons[i]
 		over.Drain = 0
-		d.cordons = slices.Clone(d.cordons) // the old slice belongs to published states
-		d.cordons[i] = &over
+		cordons := slices.Clone(d.cordons)
+		cordons[i] = &over
+		d.setCordons(cordons) // who has matched callers against them must look at them anew
 		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
 	}
 	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopRevision == c.Change && p.StopDrain > 0 {

@@ -33,7 +33,7 @@ func headerToProto(s *State) *logv1.Header {
 func (r *reader) header(in *logv1.Header, s *State) {
 	s.clusterID, s.index, s.term = in.GetClusterId(), in.GetAppliedIndex(), in.GetAppliedTerm()
 	s.lastToken, s.revision, s.cordonRevision = in.GetLastToken(), in.GetLastRevision(), in.GetCordonRevision()
-	s.featureLevel = in.GetFeatureLevel()
+	s.featureLevel, s.rules = in.GetFeatureLevel(), s.index
 	s.settings = r.settings(in.GetSettings())
 	s.largestDuration = duration(in.GetLargestDuration())
 	s.quarantine, s.historyBegins = duration(in.GetQuarantine()), timeFromProto(in.GetHistoryBegins())

@@ -103,11 +103,18 @@ func (d *draft) setDefinition(name string, now *StoredDefinition) {
 		d.definitionCount++
 	}
 	g.definition = now
+	d.rules = d.index
 	d.sweep(name, g)
+}
+
+// setCordons replaces the cordons. The old slice belongs to published states: now is another one.
+func (d *draft) setCordons(now []*Cordon) {
+	d.cordons, d.cordonRevision, d.rules = now, d.revision, d.index
 }
 
 // setDue replaces what is due under that name; the zero value takes it away.
 func (d *draft) setDue(name string, now due) {
+	d.rules = d.index
 	if len(now.drains) > 0 || len(now.ends) > 0 {
 		d.dues.Set(name, &now)
 	} else if _, was := d.dues.Delete(name); was {

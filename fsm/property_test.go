@@ -497,12 +497,29 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	same(t, "number of cordons", len(s.Cordons()), len(m.cordons))
 }
 
+// checkRules holds Rules to what it promises: while it stays the same, so does all that admits a holder or stops him.
+func checkRules(t *rapid.T, before, after *fsm.State) {
+	t.Helper()
+	if after.Rules() != before.Rules() {
+		if after.Rules() != after.Index() {
+			t.Fatalf("the rules are of entry %d, which is not the one that was applied, %d", after.Rules(), after.Index())
+		}
+		return
+	}
+	same(t, "definitions under the same rules", collect(after.Definitions("")), collect(before.Definitions("")))
+	same(t, "cordons under the same rules", after.Cordons(), before.Cordons())
+	for _, name := range modelSemaphores {
+		same(t, "drains under the same rules", after.Drains(name), before.Drains(name))
+	}
+}
+
 // checkInvariants holds the promises that can be told from the states alone.
 func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 	t.Helper()
 	if after.Revision() < before.Revision() || after.LastToken() < before.LastToken() {
 		t.Fatal("a revision or token went back")
 	}
+	checkRules(t, before, after)
 	revision := before.Revision()
 	token := before.LastToken()
 	for _, e := range events {

@@ -171,6 +171,10 @@ func (s *State) Cordons() []*Cordon { return s.cordons }
 // CordonRevision is the revision of the last change of the set of cordons.
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
+// Rules is the index of the last entry that changed a definition, a pause, a cordon or a drain, or that of the snapshot from
+// which this server began: while it stays the same, so does what is said of the same live permit. Servers differ in it.
+func (s *State) Rules() uint64 { return s.rules }
+
 // Request tells how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is long
 // forgotten.
 func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Remembered {

@@ -18,6 +18,7 @@ type State struct {
 	revision        uint64 // the last one used
 	lastToken       uint64
 	cordonRevision  uint64
+	rules           uint64 // see Rules; each server's own
 	featureLevel    uint32
 	settings        Settings
 	largestDuration time.Duration

@@ -191,7 +191,8 @@ func (k *Keeper) await(
 // replay answers a call whose identity holds the permit already: a refresh in every respect.
 func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *semaphore.Permit) (a Answer, again bool, err error) {
 	refresh := []lessor.Refresh{{Token: own.Token}}
-	v := k.lessor.Renew(e.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)[0]
+	before, seen := k.lessor.Renew(e.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)
+	v := before[0]
 	switch v.Status {
 	case lessor.NotLeading:
 		return Answer{}, false, k.notLeader()
@@ -212,7 +213,7 @@ func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *s
 	if err := k.confirm(ctx, e, call.Received); err != nil {
 		return Answer{}, false, err
 	}
-	if k.lessor.Check(e.term, refresh, k.admit, nil)[0].Status != lessor.Renewed {
+	if !k.lessor.Unchanged(seen) && k.lessor.Check(e.term, refresh, k.admit, nil)[0].Status != lessor.Renewed {
 		return Answer{}, true, nil
 	}
 	p := *v.Permit

@@ -33,7 +33,7 @@ func (k *Keeper) refresh(
 	for i, t := range tokens {
 		refreshes[i] = lessor.Refresh{Token: t.Token, States: t.Duration}
 	}
-	before := k.lessor.Renew(e.term, frame, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	before, seen := k.lessor.Renew(e.term, frame, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
 	processed()
 
 	k.shorten(e, before)
@@ -43,7 +43,10 @@ func (k *Keeper) refresh(
 			return nil, err
 		}
 	}
-	after := k.lessor.Check(e.term, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	after := before
+	if !k.lessor.Unchanged(seen) {
+		after = k.lessor.Check(e.term, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	}
 	results := make([]TokenResult, len(tokens))
 	for i := range tokens {
 		if after[i].Status == lessor.NotLeading || before[i].Status == lessor.NotLeading {

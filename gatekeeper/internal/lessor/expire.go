@@ -52,20 +52,20 @@ func (l *Lessor) collect(term uint64) (due []uint64, over []*semaphore.Permit, n
 	if l.term != term {
 		return nil, nil, 0, false
 	}
-	now := time.Now()
+	now := l.now()
 	state := l.cfg.State()
 	for len(l.due) > 0 && len(due)+len(over) < chunk {
-		if wait := l.due[0].at.Sub(now); wait > 0 {
+		if wait := l.due[0].at.sub(now); wait > 0 {
 			return due, over, wait, true
 		}
 		le := l.due.pop()
-		if !le.overAt.IsZero() && !le.overAt.After(now) {
-			le.overAt = time.Time{}
+		if le.overAt != 0 && le.overAt <= now {
+			le.overAt = 0
 			if p := state.Permit(le.token); p != nil && p.State == semaphore.Live {
 				over = append(over, p)
 			}
 		}
-		if le.deadline.After(now) && !le.abandoned {
+		if le.deadline > now && !le.abandoned {
 			l.due.set(le, le.next())
 			continue
 		}
@@ -85,7 +85,7 @@ func (l *Lessor) settle(term uint64, tokens []uint64) {
 		l.mu.Unlock()
 		return
 	}
-	now := time.Now()
+	now, at := l.now(), time.Now()
 	state := l.cfg.State()
 	for _, token := range tokens {
 		le := l.leases[token]
@@ -100,16 +100,16 @@ func (l *Lessor) settle(term uint64, tokens []uint64) {
 		if le.cooling != (p.State == semaphore.Cooling) {
 			continue // it was released just now: this deadline is not that of the cooling, whose event is on its way
 		}
-		if le.deadline.After(now) && !le.abandoned {
+		if le.deadline > now && !le.abandoned {
 			l.reschedule(le)
 			continue
 		}
-		le.mark = make(chan struct{})
+		l.marked(le)
 		if le.abandoned {
 			ends = append(ends, fsm.Abandon{Token: token, Term: term})
 			continue
 		}
-		ends = append(ends, end(state, p, term, now.Sub(le.since), now))
+		ends = append(ends, end(state, p, term, now.sub(le.since), at))
 	}
 	l.mu.Unlock()
 	for _, cmd := range ends {
@@ -118,7 +118,7 @@ func (l *Lessor) settle(term uint64, tokens []uint64) {
 }
 
 // end is the command that ends a permit whose deadline has passed.
-func end(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration, now time.Time) fsm.Command {
+func end(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration, at time.Time) fsm.Command {
 	if p.State == semaphore.Cooling {
 		return fsm.EndCooling{Token: p.Token, Term: term}
 	}
@@ -126,7 +126,7 @@ func end(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration,
 	if sd := state.Definition(p.Semaphore); sd != nil {
 		def = sd.Definition
 	}
-	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: now}
+	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: at}
 }
 
 // propose hands the end of a marked lease to the log, and lifts the mark if it certainly did not get there.
@@ -147,7 +147,7 @@ func (l *Lessor) propose(term uint64, cmd fsm.Command) {
 			l.poke()
 		case errors.Is(o.Err, consensus.ErrNotAppended):
 			le.resolve()
-			l.due.set(le, time.Now().Add(retryAfter))
+			l.due.set(le, l.now().add(retryAfter))
 			l.poke()
 		default:
 			// Unknown: it may still be applied, so the mark stays for the rest of the epoch.

@@ -57,7 +57,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}
-		if v := b.Renew(1, Frame{Received: time.Now()}, []Refresh{{Token: second}}, admit, nil)[0]; v.Status != Renewed {
+		if v := renewed(b.Lessor, 1, second, admit); v.Status != Renewed {
 			t.Fatalf("the renewal is %+v", v)
 		}
 		b.refuse.Store(false)

@@ -27,10 +27,14 @@ type Lessor struct {
 	intake intake
 	runs   sync.WaitGroup
 
+	base time.Time // see moment
+
 	mu sync.Mutex // guards all below
 	// term is the epoch; 0 while this server does not lead.
 	term     uint64
-	promoted time.Time
+	promoted moment
+	// marks counts the ends that were proposed in this epoch; see Unchanged.
+	marks uint64
 	// wake is the epoch's own, so that what wakes or ends one epoch cannot be taken by another.
 	wake   chan struct{}
 	leases map[uint64]*lease
@@ -40,34 +44,36 @@ type Lessor struct {
 // lease is the deadline of one permit in this epoch.
 type lease struct {
 	token    uint64
-	deadline time.Time
-	// cooling: it is that of a cooling permit; else of a live one.
-	cooling bool
+	deadline moment
 	// since is when the holding began, as far as this epoch knows: the grant, or the promotion.
-	since time.Time
+	since moment
 	// overAt is when max_hold runs out; zero without one, and once the holder has been told.
-	overAt time.Time
-	// renewed: somebody may have been told of this permit by a refresh or a replay, so it can no longer be abandoned.
-	renewed bool
-	// abandoned: nobody was told of this permit, and it ends at the next chance unless somebody is.
-	abandoned bool
+	overAt moment
+	// plain is the last judgement, if nothing spoke against the permit; it stands for as long as its rules do.
+	plain judgement
 	// shortening is the shorter duration that is being committed, or zero. Until its outcome is known no answer says more.
 	shortening time.Duration
 	// stream and received are of the newest frame that renewed it; see durations.
 	stream   uint64
-	received time.Time
+	received moment
 	// others is when anybody but that stream was last answered, as far as can be; zero if nobody was since the grant.
-	others time.Time
+	others moment
 	// mark is set while the permit's end is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
 	// at and index are the schedule's: at is never later than the next thing to do.
-	at    time.Time
+	at    moment
 	index int
+	// cooling: it is that of a cooling permit; else of a live one.
+	cooling bool
+	// renewed: somebody may have been told of this permit by a refresh or a replay, so it can no longer be abandoned.
+	renewed bool
+	// abandoned: nobody was told of this permit, and it ends at the next chance unless somebody is.
+	abandoned bool
 }
 
 // New returns a lessor that does not lead.
 func New(cfg Config) *Lessor {
-	return &Lessor{cfg: cfg, intake: intake{now: newGeneration()}}
+	return &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
 }
 
 // Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
@@ -75,7 +81,7 @@ func New(cfg Config) *Lessor {
 func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.term, l.promoted = term, instant
+	l.term, l.promoted, l.marks = term, l.moment(instant), 0
 	l.leases = make(map[uint64]*lease)
 	l.due = nil
 	l.wake = make(chan struct{}, 1)
@@ -128,13 +134,13 @@ func (l *Lessor) Applied(a fsm.Applied) {
 	if l.term == 0 {
 		return
 	}
-	now := time.Now()
+	now := l.now()
 	for i := range a.Events {
 		l.take(&a.Events[i], a.State, now)
 	}
 }
 
-func (l *Lessor) take(e *fsm.Event, state *fsm.State, now time.Time) {
+func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	switch e.Kind {
 	case fsm.Granted:
 		le := l.put(e.Permit, now)
@@ -143,7 +149,7 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now time.Time) {
 	case fsm.DurationChanged:
 		// A longer duration counts from here; a deadline never moves in.
 		if le := l.leases[e.Permit.Token]; le != nil {
-			le.extend(now.Add(lifetime(e.Permit)))
+			le.extend(now.add(lifetime(e.Permit)))
 			l.reschedule(le)
 		}
 	case fsm.CoolingEvent:
@@ -160,8 +166,8 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now time.Time) {
 }
 
 // put makes the lease of a permit whose time begins now.
-func (l *Lessor) put(p *semaphore.Permit, now time.Time) *lease {
-	le := &lease{token: p.Token, since: now, deadline: now.Add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
+func (l *Lessor) put(p *semaphore.Permit, now moment) *lease {
+	le := &lease{token: p.Token, since: now, deadline: now.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	l.leases[p.Token] = le
 	l.reschedule(le)
 	return le
@@ -193,7 +199,7 @@ func (l *Lessor) drop(token uint64) {
 // left where it is in the schedule and found later: that keeps a refresh from touching the schedule at all.
 func (l *Lessor) reschedule(le *lease) {
 	next := le.next()
-	if le.index != unscheduled && !next.Before(le.at) {
+	if le.index != unscheduled && next >= le.at {
 		return
 	}
 	if l.due.set(le, next) {
@@ -208,17 +214,19 @@ func (l *Lessor) poke() {
 	}
 }
 
-func (le *lease) next() time.Time {
-	if !le.overAt.IsZero() && le.overAt.Before(le.deadline) {
-		return le.overAt
+func (le *lease) next() moment {
+	if le.overAt != 0 {
+		return min(le.overAt, le.deadline)
 	}
 	return le.deadline
 }
 
-func (le *lease) extend(deadline time.Time) {
-	if deadline.After(le.deadline) {
-		le.deadline = deadline
-	}
+func (le *lease) extend(deadline moment) { le.deadline = max(le.deadline, deadline) }
+
+// marked marks the lease: its end is about to be proposed.
+func (l *Lessor) marked(le *lease) {
+	le.mark = make(chan struct{})
+	l.marks++
 }
 
 func (le *lease) resolve() {
@@ -232,13 +240,13 @@ func (le *lease) resolve() {
 func lifetime(p *semaphore.Permit) time.Duration { return p.Duration + semaphore.Grace(p.Duration) }
 
 // overAt is when a permit held since then will have been held too long; zero when its definition sets no limit.
-func overAt(state *fsm.State, p *semaphore.Permit, since time.Time) time.Time {
+func overAt(state *fsm.State, p *semaphore.Permit, since moment) moment {
 	if p.State != semaphore.Live {
-		return time.Time{}
+		return 0
 	}
 	sd := state.Definition(p.Semaphore)
 	if sd == nil || sd.Definition.MaxHold == 0 {
-		return time.Time{}
+		return 0
 	}
-	return since.Add(sd.Definition.MaxHold)
+	return since.add(sd.Definition.MaxHold)
 }

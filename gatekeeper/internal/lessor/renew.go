@@ -51,6 +51,8 @@ type Verdict struct {
 	Shorten time.Duration
 	// Resolved is closed when the mark is resolved; only when Marked.
 	Resolved <-chan struct{}
+
+	duration time.Duration // the definition's, or the permit's own without one
 }
 
 // Admit applies steps 1 to 5 of the decision to a live permit of its own identity. overheld says that it has been held
@@ -63,29 +65,40 @@ func (l *Lessor) Receive() (processed func()) {
 	return l.intake.enter()
 }
 
+// Seen is the state of things in which Renew judged.
+type Seen struct{ term, index, marks uint64 }
+
 // Renew moves deadlines out: it is the first half of a refresh, before Confirm. It appends one verdict a refresh, in order.
-func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
+func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admit, verdicts []Verdict) ([]Verdict, Seen) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
+	now, received := l.now(), l.moment(frame.Received)
 	state := l.cfg.State()
 	for _, r := range refreshes {
 		v, le := l.judge(term, r.Token, state, admit, now)
 		if v.Status == Renewed {
-			le.extend(now.Add(lifetime(v.Permit)))
+			le.extend(now.add(lifetime(v.Permit)))
 			le.renewed, le.abandoned = true, false
-			le.durations(&v, state, frame, r.States, now)
+			le.durations(&v, frame.Stream, received, r.States, now)
 		}
 		verdicts = append(verdicts, v)
 	}
-	return verdicts
+	return verdicts, Seen{term: l.term, index: state.Index(), marks: l.marks}
+}
+
+// Unchanged tells that Check would find what Renew found: no entry was applied and no end proposed since. That leaves what time
+// alone does, a max_hold that runs out between the two; the refresh came before it.
+func (l *Lessor) Unchanged(seen Seen) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.term != 0 && seen == Seen{term: l.term, index: l.cfg.State().Index(), marks: l.marks}
 }
 
 // Check is the second half of a refresh, after Confirm: it finds whether what Renew found still holds, and moves nothing.
 func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
+	now := l.now()
 	state := l.cfg.State()
 	for _, r := range refreshes {
 		v, _ := l.judge(term, r.Token, state, admit, now)
@@ -94,7 +107,20 @@ func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts [
 	return verdicts
 }
 
-func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now time.Time) (Verdict, *lease) {
+// judgement is what was found of a permit against which nothing spoke.
+type judgement struct {
+	permit *semaphore.Permit // as it was; nil: there is no judgement
+	rules  uint64            // by which it was judged; see fsm.State.Rules
+	// duration and maxHold are its definition's.
+	duration, maxHold time.Duration
+}
+
+// stands tells that a permit would be judged so again.
+func (j *judgement) stands(p *semaphore.Permit, rules uint64, held time.Duration) bool {
+	return j.permit == p && j.rules == rules && (j.maxHold == 0 || held < j.maxHold)
+}
+
+func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now moment) (Verdict, *lease) {
 	if l.term == 0 || l.term != term {
 		return Verdict{Status: NotLeading}, nil
 	}
@@ -106,11 +132,23 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now ti
 	if le.mark != nil {
 		return Verdict{Status: Marked, Permit: p, Resolved: le.mark}, le
 	}
-	v := Verdict{Status: Renewed, Permit: p}
-	over := overAt(state, p, le.since)
-	v.Decision = admit(state, p, !over.IsZero() && !over.After(now))
+	admitted := semaphore.Decision{Outcome: semaphore.Refreshed}
+	held := now.sub(le.since)
+	if le.plain.stands(p, state.Rules(), held) {
+		return Verdict{Status: Renewed, Permit: p, Decision: admitted, duration: le.plain.duration}, le
+	}
+	j := judgement{permit: p, rules: state.Rules(), duration: p.Duration}
+	if sd := state.Definition(p.Semaphore); sd != nil {
+		j.duration, j.maxHold = sd.Definition.Duration, sd.Definition.MaxHold
+	}
+	v := Verdict{Status: Renewed, Permit: p, duration: j.duration}
+	v.Decision = admit(state, p, j.maxHold != 0 && held >= j.maxHold)
 	if v.Decision.Outcome != semaphore.Refreshed {
 		v.Status = Refused
+	}
+	le.plain = judgement{}
+	if v.Decision == admitted {
+		le.plain = j
 	}
 	return v, le
 }
@@ -125,15 +163,11 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now ti
 // answered, by a replay, on another stream or under the leader before, must have run out as well.
 //
 // A client keeps its side by letting no answer to an earlier frame count for more than what a later frame of it stated.
-func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states time.Duration, now time.Time) {
-	replicated := v.Permit.Duration
-	want := replicated
-	if sd := state.Definition(v.Permit.Semaphore); sd != nil {
-		want = sd.Definition.Duration
-	}
-	sameStream := frame.Stream != 0 && frame.Stream == le.stream
-	newest := !frame.Received.Before(le.received)
-	alone := le.others.IsZero() || now.Sub(le.others) >= replicated
+func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now moment) {
+	replicated, want := v.Permit.Duration, v.duration
+	sameStream := stream != 0 && stream == le.stream
+	newest := received >= le.received
+	alone := le.others == 0 || now.sub(le.others) >= replicated
 	switch {
 	case le.shortening != 0:
 		v.Answer = min(want, le.shortening)
@@ -145,14 +179,14 @@ func (le *lease) durations(v *Verdict, state *fsm.State, frame Frame, states tim
 	default:
 		v.Answer = want
 	}
-	if frame.Stream == 0 || le.stream != 0 && !sameStream {
+	if stream == 0 || le.stream != 0 && !sameStream {
 		le.others = now
 	}
-	if frame.Stream == 0 || frame.Stream > le.stream {
-		le.stream = frame.Stream
+	if stream == 0 || stream > le.stream {
+		le.stream = stream
 	}
 	if newest {
-		le.received = frame.Received
+		le.received = received
 	}
 }
 
@@ -174,7 +208,8 @@ func (l *Lessor) Abandon(term, token uint64) {
 		l.mu.Unlock()
 		return
 	}
-	le.mark, le.abandoned = make(chan struct{}), true
+	l.marked(le)
+	le.abandoned = true
 	l.mu.Unlock()
 	l.propose(term, fsm.Abandon{Token: token, Term: term})
 }
@@ -187,9 +222,9 @@ func (l *Lessor) Held(token uint64) time.Duration {
 		return 0
 	}
 	if le := l.leases[token]; le != nil {
-		return time.Since(le.since)
+		return l.now().sub(le.since)
 	}
-	return time.Since(l.promoted)
+	return l.now().sub(l.promoted)
 }
 
 // Overheld tells whether a permit has been held for longer than max_hold.
@@ -206,11 +241,11 @@ func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	if l.term == 0 || p.State == semaphore.Held {
 		return 0, false
 	}
-	deadline := l.promoted.Add(lifetime(p))
+	deadline := l.promoted.add(lifetime(p))
 	if le := l.leases[p.Token]; le != nil {
 		deadline = le.deadline
 	}
-	return max(0, time.Until(deadline)), true
+	return max(0, deadline.sub(l.now())), true
 }
 
 // Len is how many leases there are, for metrics.

@@ -1,9 +1,6 @@
 package lessor
 
-import (
-	"container/heap"
-	"time"
-)
+import "container/heap"
 
 // unscheduled is the index of a lease that is not in the schedule.
 const unscheduled = -1
@@ -12,7 +9,7 @@ const unscheduled = -1
 type schedule []*lease
 
 // set puts the lease at that time and tells whether it is now the first.
-func (s *schedule) set(le *lease, at time.Time) (first bool) {
+func (s *schedule) set(le *lease, at moment) (first bool) {
 	le.at = at
 	if le.index == unscheduled {
 		heap.Push(s, le)
@@ -32,7 +29,7 @@ func (s *schedule) pop() *lease { return heap.Pop(s).(*lease) } //nolint:forcety
 
 // Len, Less, Swap, Push and Pop are heap.Interface.
 func (s schedule) Len() int           { return len(s) }
-func (s schedule) Less(i, j int) bool { return s[i].at.Before(s[j].at) }
+func (s schedule) Less(i, j int) bool { return s[i].at < s[j].at }
 func (s schedule) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
 	s[i].index, s[j].index = i, j

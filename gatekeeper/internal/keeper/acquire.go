@@ -108,10 +108,11 @@ func (k *Keeper) once(
 		if d.Reason == semaphore.NoFreePermit && t.waits {
 			return Answer{}, true, false, nil
 		}
+		denial := k.denial(state, call, &facts, d) // before the wait: what it says was so when it was decided
 		if err := k.confirm(ctx, e, call.Received); err != nil {
 			return Answer{}, false, false, err
 		}
-		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, d)}, false, false, nil
+		return Answer{Outcome: semaphore.Denied, Denial: denial}, false, false, nil
 	}
 }
 

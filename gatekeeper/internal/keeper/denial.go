@@ -18,6 +18,9 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 		Pause:          facts.Pause,
 		PermitRevision: state.PermitRevision(call.Semaphore),
 	}
+	if facts.WaitsAhead {
+		n.QueueLength = max(1, n.QueueLength) // who waited may have left since the decision
+	}
 	for p := range state.Holders(call.Semaphore) {
 		if len(n.Holders) == MaxHolders {
 			break

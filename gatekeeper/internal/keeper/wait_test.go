@@ -128,6 +128,30 @@ func TestAcquire_NobodySkips_TryAcquireNeither(t *testing.T) {
 	})
 }
 
+// Who is denied because somebody waits is told that somebody waits, though the queue may be empty by the time of the answer.
+func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		w.granted(ask("a", "1"))
+		both := ask("b", "2")
+		both.Weight = 2
+		b := w.wait1(both)
+		w.lead.set(func(context.Context, uint64, time.Time) error {
+			w.lead.set(nil)
+			w.Cancel(context.Background(), "job", both.Identity, both.RequestID) //nolint:errcheck // what comes of it is checked below
+			return nil
+		})
+		d := w.denied(ask("c", "3"), semaphore.NoFreePermit)
+		synctest.Wait()
+		if b.waits() {
+			t.Fatal("the waiter waits on")
+		}
+		if d.QueueLength != 1 || d.HolderCount != 1 {
+			t.Fatalf("with one permit of two held it was denied because of %d waiters and %d holders", d.QueueLength, d.HolderCount)
+		}
+	})
+}
+
 func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -138,7 +138,7 @@ func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testin
 		b := w.wait1(both)
 		w.lead.set(func(context.Context, uint64, time.Time) error {
 			w.lead.set(nil)
-			w.Cancel(context.Background(), "job", both.Identity, both.RequestID) //nolint:errcheck // what comes of it is checked below
+			w.Cancel(context.Background(), "job", both.Identity, both.RequestID)
 			return nil
 		})
 		d := w.denied(ask("c", "3"), semaphore.NoFreePermit)

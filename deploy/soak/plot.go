@@ -2,53 +2,33 @@ package main
 
 import (
 	"fmt"
-	"html"
 	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
 )
 
-// The plot's measures, in its own units.
-const (
-	plotWidth, panelHeight = 760, 150
-	plotLeft, plotTop      = 70, 30
-)
-
-// colour is that of a server. They are told apart also by who sees no red or green.
-func colour(server int) string { return [...]string{"#0072b2", "#d55e00", "#009e73"}[server%3] }
-
-// panel is one curve for each server, or one for all.
-type panel struct {
-	title  string
-	curves [][]float64 // by server, then sample
+// plot is the run as SVG: a panel for each measure, with a curve for each server, and one for the calls of all.
+func (r *report) plot() []byte {
+	p := plot.Plot{Names: r.Servers, From: "0", To: fmt.Sprintf("%.0f min", r.Length/60)}
+	for _, m := range measures() {
+		panel := plot.Panel{Title: strings.TrimSuffix(m.what+", "+m.unit, ", ")}
+		for i := range r.Servers {
+			panel.Curves = append(panel.Curves, r.curve(func(j int) float64 { return m.of(r.Samples[j].Servers[i]) * m.scale }))
+		}
+		p.Panels = append(p.Panels, panel)
+	}
+	rates := r.rates()
+	p.Panels = append(p.Panels, plot.Panel{Title: "calls a second", Curves: []plot.Curve{r.curve(func(j int) float64 { return rates[j] })}})
+	return p.SVG()
 }
 
-// plot is the run as SVG, one panel below the other.
-func (r *report) plot() []byte {
-	var panels []panel
-	for _, m := range measures() {
-		p := panel{title: strings.TrimSuffix(m.what+", "+m.unit, ", ")}
-		for i := range r.Servers {
-			var curve []float64
-			for _, s := range r.Samples {
-				curve = append(curve, m.of(s.Servers[i])*m.scale)
-			}
-			p.curves = append(p.curves, curve)
-		}
-		panels = append(panels, p)
+// curve has a point for each look at the servers.
+func (r *report) curve(value func(sample int) float64) plot.Curve {
+	var c plot.Curve
+	for j, s := range r.Samples {
+		c.Points = append(c.Points, plot.Point{At: s.At / max(r.Length, 1e-9), Value: value(j)})
 	}
-	panels = append(panels, panel{"calls a second", [][]float64{r.rates()}})
-
-	var b strings.Builder
-	height := plotTop + len(panels)*(panelHeight+50)
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", plotLeft+plotWidth+20, height)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
-	for i, id := range r.Servers {
-		fmt.Fprintf(&b, `<text x="%d" y="18" fill="%s">%s</text>`+"\n", plotLeft+60*i, colour(i), html.EscapeString(id))
-	}
-	for i, p := range panels {
-		r.panel(&b, p, plotTop+i*(panelHeight+50))
-	}
-	b.WriteString("</svg>\n")
-	return []byte(b.String())
+	return c
 }
 
 // rates are the calls a second between two looks.
@@ -60,30 +40,4 @@ func (r *report) rates() []float64 {
 		at, before = s.At, s.Done.calls()
 	}
 	return rates
-}
-
-func (r *report) panel(b *strings.Builder, p panel, top int) {
-	most := 0.0
-	for _, curve := range p.curves {
-		for _, v := range curve {
-			most = max(most, v)
-		}
-	}
-	most = max(most*1.1, 1e-9)
-	bottom := top + 20 + panelHeight
-	fmt.Fprintf(b, `<text x="%d" y="%d" font-weight="bold">%s</text>`+"\n", plotLeft, top+14, html.EscapeString(p.title))
-	for _, part := range []float64{0, 0.5, 1} {
-		y := float64(bottom) - part*panelHeight
-		fmt.Fprintf(b, `<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%.4g</text>`+"\n",
-			plotLeft, y, plotLeft+plotWidth, y, plotLeft-6, y+4, part*most)
-	}
-	for i, curve := range p.curves {
-		var points []string
-		for j, v := range curve {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", plotLeft+plotWidth*r.Samples[j].At/max(r.Length, 1e-9), float64(bottom)-v/most*panelHeight))
-		}
-		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="1.3" points="%s"/>`+"\n", colour(i), strings.Join(points, " "))
-	}
-	fmt.Fprintf(b, `<text x="%d" y="%d">0</text><text x="%d" y="%d" text-anchor="end">%.0f min</text>`+"\n",
-		plotLeft, bottom+16, plotLeft+plotWidth, bottom+16, r.Length/60)
 }

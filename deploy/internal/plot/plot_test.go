@@ -1,0 +1,58 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// elements parses the drawing and counts its elements by name; their attributes come in the order of the document.
+func elements(t *testing.T, svg []byte) (counts map[string]int, points []string) {
+	t.Helper()
+	counts = map[string]int{}
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return counts, points
+		}
+		if err != nil {
+			t.Fatalf("not well formed: %v\n%s", err, svg)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			counts[start.Name.Local]++
+			for _, a := range start.Attr {
+				if a.Name.Local == "points" {
+					points = append(points, a.Value)
+				}
+			}
+		}
+	}
+}
+
+func TestSVG_DrawsEveryCurve_AndLeavesOutWhatIsNoNumber(t *testing.T) {
+	p := Plot{Names: []string{"<a>", "b"}, From: "0", To: "1", Panels: []Panel{
+		{Title: "one & only", Curves: []Curve{{Points: []Point{{0, 1}, {0.5, math.NaN()}, {1, 10}}, Dots: true}}},
+		{Title: "two", Curves: []Curve{{Points: []Point{{0, 5}}}, {}}},
+	}}
+	svg := p.SVG()
+	counts, points := elements(t, svg)
+	if counts["polyline"] != 3 || counts["circle"] != 2 {
+		t.Errorf("%v, want 3 curves and 2 dots", counts)
+	}
+	// The greatest value stands a tenth below the upper end of the panel, which is at 50, and 0 at 200.
+	if want := "70.0,186.4 830.0,63.6"; points[0] != want {
+		t.Errorf("points %q, want %q", points[0], want)
+	}
+	if text := string(svg); !strings.Contains(text, "prefers-color-scheme: dark") || strings.Contains(text, "NaN") {
+		t.Error(text)
+	}
+}
+
+func TestSVG_OfNothing_IsWellFormed(t *testing.T) {
+	p := Plot{Panels: []Panel{{Title: "empty", Curves: []Curve{{Points: []Point{{0, 0}}}}}}}
+	elements(t, p.SVG())
+}

@@ -59,6 +59,10 @@ sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails
 soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and look for what grows; prints a table and plots bin/soak.svg
 	@go run ./deploy/soak -bin bin $(ARGS)
 
+.PHONY: scale
+scale: build ## Fill real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients (ARGS='-size 0.1'); prints targets beside figures
+	@go run ./deploy/scale -bin bin $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)

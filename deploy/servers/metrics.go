@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/prometheus/common/expfmt"
@@ -39,4 +40,22 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 		}
 	}
 	return sums, nil
+}
+
+// Collect has the server collect its garbage, so that the metrics which follow tell of what it keeps.
+func (s *Server) Collect(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/debug/pprof/heap?gc=1", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", request.URL, answer.Status)
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
 }

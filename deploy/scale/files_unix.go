@@ -1,0 +1,14 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// openFiles is how many files this process, and a server that it starts, may have open.
+func openFiles() (int, error) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, err
+	}
+	return int(min(limit.Cur, 1<<20)), nil //nolint:gosec // it is at most 1 << 20
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// long is the duration of permits: the cluster's largest, so that all live until the run is over.
+	long = time.Hour
+	// brief is that of permits whose expiry is measured.
+	brief = 2 * time.Second
+	// wideOnes are how many semaphores share one half of the permits; the other half has semaphores with a few permits each.
+	wideOnes = 10
+	// batchOf is how many definitions are made in one entry of the log.
+	batchOf = 5000
+	// hosts are how many acquirers hold the permits.
+	hosts = 10_000
+	// group is where all of them run.
+	group = "site-3"
+)
+
+// Names of the semaphores that are there from the beginning, for what is measured.
+const (
+	heldName  = "held"  // held by somebody else
+	probeName = "probe" // for one caller after the other
+	briefName = "brief" // whose permits expire
+)
+
+func wideName(i int) string { return "pool/site-" + strconv.Itoa(i) }
+
+// usualName is that of a definition as people make them.
+func usualName(i int) string { return fmt.Sprintf("reports-nightly-%06d", i) }
+
+func ownName(caller int) string { return "own/" + strconv.Itoa(caller) }
+
+// usual is a definition of the size of those in the timetables that people run: two labels, a description, a pattern.
+func usual(i int) *gatekeeperv1.Definition {
+	pattern, permits := group+"|site-"+strconv.Itoa(i%7), uint32(1000)
+	return &gatekeeperv1.Definition{
+		Name: usualName(i), Description: "Runs every 2h.", Labels: map[string]string{"team": "team-" + strconv.Itoa(i%100), "cluster": group},
+		GroupPattern: &pattern, Permits: &permits, Duration: durationpb.New(long),
+	}
+}
+
+// fleet is a server's callers, and what they have made.
+type fleet struct {
+	conns  load.Conns
+	made   amounts
+	tokens []uint64
+}
+
+// newFleet opens connections to the server at that address and makes the semaphores that are needed from the beginning, with one held.
+func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
+	conns, err := load.Dial(address)
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet{conns: conns}
+	wide := uint32(1_000_000)
+	edits := []*gatekeeperv1.Edit{
+		creation(&gatekeeperv1.Definition{Name: heldName, Duration: durationpb.New(long)}),
+		creation(&gatekeeperv1.Definition{Name: probeName, Duration: durationpb.New(long)}),
+		creation(&gatekeeperv1.Definition{Name: briefName, Permits: &wide, Duration: durationpb.New(brief)}),
+	}
+	for i := range wideOnes {
+		edits = append(edits, creation(&gatekeeperv1.Definition{Name: wideName(i), Permits: &wide, Duration: durationpb.New(long)}))
+	}
+	for caller := range callers {
+		edits = append(edits, creation(&gatekeeperv1.Definition{Name: ownName(caller), Duration: durationpb.New(long)}))
+	}
+	if err := f.edit(ctx, edits); err != nil {
+		f.close()
+		return nil, err
+	}
+	if _, err := f.acquire(ctx, 0, heldName, "holder", ""); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *fleet) close() { f.conns.Close() }
+
+func (f *fleet) permits(caller int) gatekeeperv1.PermitServiceClient {
+	return gatekeeperv1.NewPermitServiceClient(f.conns.Of(caller))
+}
+
+func creation(def *gatekeeperv1.Definition) *gatekeeperv1.Edit {
+	return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}}
+}
+
+func (f *fleet) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
+	_, err := gatekeeperv1.NewDefinitionServiceClient(f.conns.Of(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "scale"})
+	return err
+}
+
+// acquire takes a permit, and fails when it is denied. A caller without a holder id gets its own permit back.
+func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, holder string) (uint64, error) {
+	request := &gatekeeperv1.TryAcquireRequest{
+		Semaphore: semaphore, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: acquirer, HolderId: holder},
+	}
+	if holder != "" {
+		request.RequestId = holder
+	}
+	answer, err := f.permits(caller).TryAcquire(ctx, request)
+	if err != nil {
+		return 0, err
+	}
+	if answer.GetGrant() == nil {
+		return 0, fmt.Errorf("%s was denied: %s", semaphore, answer.GetDenial().GetMessage())
+	}
+	return answer.GetGrant().GetPermit().GetToken(), nil
+}
+
+func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
+	answer, err := f.permits(caller).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+	if err == nil && !answer.GetReleased() {
+		err = fmt.Errorf("not released: %s", answer.GetMessage())
+	}
+	return err
+}
+
+// holder is an id as long as the client library's.
+func holder(i int) string { return fmt.Sprintf("h%025d", i) }
+
+// newHolder is an id that nobody has had: servers remember for a while how those ended that there were.
+func newHolder() string { return fmt.Sprintf("n%025d", rand.Uint64()) }
+
+// define makes definitions until there are so many.
+func (f *fleet) define(ctx context.Context, to int) error {
+	for f.made.Definitions < to {
+		var edits []*gatekeeperv1.Edit
+		for i := f.made.Definitions; i < min(f.made.Definitions+batchOf, to); i++ {
+			edits = append(edits, creation(usual(i)))
+		}
+		if err := f.edit(ctx, edits); err != nil {
+			return fmt.Errorf("make definitions: %w", err)
+		}
+		f.made.Definitions += len(edits)
+	}
+	return nil
+}
+
+// grant makes permits until there are so many, each by an acquire of its own: every second one of a wide semaphore, the others
+// of that many definitions made last, one after the other.
+func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
+	first := f.made.Permits
+	f.tokens = append(f.tokens, make([]uint64, to-first)...)
+	var next atomic.Int64
+	next.Store(int64(first))
+	err := together(ctx, callers, func(ctx context.Context, caller int) error {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= to {
+				return nil
+			}
+			name := wideName(i / 2 % wideOnes)
+			if i%2 == 1 && newest > 0 {
+				name = usualName(f.made.Definitions - 1 - i/2%newest)
+			}
+			token, err := f.acquire(ctx, caller, name, host(i), holder(i))
+			if err != nil {
+				return fmt.Errorf("permit %d: %w", i, err)
+			}
+			f.tokens[i] = token
+		}
+	})
+	f.made.Permits = to
+	return err
+}
+
+func host(i int) string { return fmt.Sprintf("batch-host-%05d", i%hosts) }
+
+// together has callers do something at the same time, and returns the first error, which ends all of them.
+func together(ctx context.Context, callers int, do func(ctx context.Context, caller int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for caller := range callers {
+		wg.Go(func() {
+			if err := do(ctx, caller); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}

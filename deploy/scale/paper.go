@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+)
+
+// constants are what a cluster's capacity follows from. Those of operations, bytes and CPU are measured by this program; those of the
+// machine are what somebody has or would buy.
+type constants struct {
+	// Of the leader's CPU, in µs.
+	Decision float64 `json:"decision_us"`
+	Refresh  float64 `json:"refresh_us"`
+	Frame    float64 `json:"frame_token_us"`
+	Grant    float64 `json:"grant_release_us"` // on a server alone
+	Follower float64 `json:"follower_us"`      // what each follower adds to that
+	Expiry   float64 `json:"expiry_us"`
+	Apply    float64 `json:"apply_us"` // of one command, one after the other
+
+	PermitBytes     float64 `json:"permit_bytes"`
+	DefinitionBytes float64 `json:"definition_bytes"`
+	StreamBytes     float64 `json:"stream_bytes"`
+	EmptyBytes      float64 `json:"empty_bytes"`
+	// Reserve is how many times what is in use Go takes, to collect garbage seldom.
+	Reserve float64 `json:"reserve"`
+
+	InEntry float64 `json:"commands_in_entry"`
+
+	// Of the machine.
+	Cores  float64 `json:"cores"`
+	Memory float64 `json:"memory_gib"`
+	Sync   float64 `json:"sync_us"`
+	Hop    float64 `json:"round_trip_us"`
+	// Use is which part of the CPU and of the memory is to be taken in a busy hour.
+	Use float64 `json:"use"`
+}
+
+// realHardware is a server of sixteen cores with a disk that keeps what it was told when the power fails, in one zone with the others.
+func realHardware() *constants {
+	return &constants{
+		Decision: 60, Refresh: 50, Frame: 1.5, Grant: 330, Follower: 60, Expiry: 20, Apply: 6,
+		PermitBytes: 600, DefinitionBytes: 1000, StreamBytes: 24 << 10, EmptyBytes: 40e6, Reserve: 2, InEntry: 256,
+		Cores: 16, Memory: 64, Sync: 50, Hop: 200, Use: 0.5,
+	}
+}
+
+func (c *constants) flags(f *flag.FlagSet) {
+	f.Float64Var(&c.Cores, "cores", c.Cores, "with -paper: cores of each server")
+	f.Float64Var(&c.Memory, "memory", c.Memory, "with -paper: GiB of memory of each server")
+	f.Float64Var(&c.Sync, "sync", c.Sync, "with -paper: µs that an fdatasync takes")
+	f.Float64Var(&c.Hop, "round-trip", c.Hop, "with -paper: µs of a round trip between servers")
+	f.Float64Var(&c.Use, "use", c.Use, "with -paper: part of CPU and memory to be taken in a busy hour")
+}
+
+// command prints the table. What is set by a flag counts for more than what is in the file.
+func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) error {
+	set := map[string]string{}
+	flags.Visit(func(f *flag.Flag) { set[f.Name] = f.Value.String() })
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := c.read(text); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for name, value := range set {
+		if err := flags.Set(name, value); err != nil {
+			return err
+		}
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.print(out)
+	return nil
+}
+
+// read takes constants as JSON, or what a run has measured of them.
+func (c *constants) read(text []byte) error {
+	var r report
+	if err := json.Unmarshal(text, &r); err == nil && len(r.Stages) > 0 {
+		last := r.Stages[len(r.Stages)-1]
+		c.Decision, c.Refresh, c.Frame = last.Costs.Decision.CPU, last.Costs.Refresh.CPU, last.Costs.Frame.CPU
+		c.Grant, c.Expiry = last.Costs.Grant.CPU, last.Costs.Expiry.CPU
+		c.Follower = max((r.Three.Grant.CPU-c.Grant)/2, 0)
+		c.PermitBytes, c.DefinitionBytes = r.permitBytes(), r.definitionBytes()
+		for _, s := range r.Streams {
+			if s.Connections < s.Clients {
+				c.StreamBytes = s.Each.InUse
+			}
+		}
+		c.Reserve = max(last.Filled.Resident/last.Filled.InUse, 1)
+		return nil
+	}
+	return json.Unmarshal(text, c)
+}
+
+func (c *constants) check() error {
+	for name, value := range map[string]float64{
+		"decision_us": c.Decision, "refresh_us": c.Refresh, "frame_token_us": c.Frame, "grant_release_us": c.Grant, "expiry_us": c.Expiry,
+		"apply_us": c.Apply, "permit_bytes": c.PermitBytes, "definition_bytes": c.DefinitionBytes, "stream_bytes": c.StreamBytes,
+		"reserve": c.Reserve, "commands_in_entry": c.InEntry, "cores": c.Cores, "memory_gib": c.Memory, "sync_us": c.Sync, "use": c.Use,
+	} {
+		if !(value > 0) || math.IsInf(value, 0) {
+			return fmt.Errorf("%s is %v: it must be above 0", name, value)
+		}
+	}
+	if c.Use > 1 || c.Follower < 0 || c.Hop < 0 || c.EmptyBytes < 0 {
+		return fmt.Errorf("use %v must be at most 1, and follower_us %v, round_trip_us %v and empty_bytes %v not below 0", c.Use, c.Follower, c.Hop, c.EmptyBytes)
+	}
+	return nil
+}
+
+// capacity is what one cluster carries.
+type capacity struct {
+	Servers     int
+	Permits     float64 // with a tenth as many definitions and a hundredth as many clients
+	KeptAlive   float64 // of a minute's duration, refreshed every third of it
+	Decisions   float64 // a second, and so are the others
+	Refreshes   float64
+	Grants      float64
+	Expiries    float64
+	GrantsBound string // what bounds them
+}
+
+// refreshEvery is how often a client refreshes a permit of a minute, in seconds.
+const refreshEvery = 20
+
+// of is what so many servers carry. The formulas stand below the table that print writes.
+func (c *constants) of(servers int) capacity {
+	cpu := c.Cores * c.Use * 1e6
+	commands := c.InEntry * 1e6 / (2*c.Sync + c.Hop)
+	applied := c.Use * 1e6 / c.Apply
+	k := capacity{
+		Servers:   servers,
+		Permits:   max(c.Memory*(1<<30)*c.Use/c.Reserve-c.EmptyBytes, 0) / (c.PermitBytes + c.DefinitionBytes/10 + c.StreamBytes/100),
+		KeptAlive: cpu * refreshEvery / c.Frame,
+		Decisions: cpu / c.Decision,
+		Refreshes: cpu / c.Refresh,
+		Expiries:  min(cpu/c.Expiry, commands, applied),
+	}
+	k.Grants, k.GrantsBound = cpu/(c.Grant+c.Follower*float64(servers-1)), "the leader's CPU"
+	if n := commands / 2; n < k.Grants {
+		k.Grants, k.GrantsBound = n, "disk and network"
+	}
+	if n := applied / 2; n < k.Grants {
+		k.Grants, k.GrantsBound = n, "applying one after the other"
+	}
+	return k
+}
+
+// hundredfold is a hundred times what one cluster is made for.
+const hundredfold = 100
+
+// clusters is how many of such clusters hold a hundred times the full size, split by the names of semaphores.
+func (k capacity) clusters() float64 {
+	full := 1e6
+	return math.Ceil(hundredfold * full / min(k.Permits, k.KeptAlive))
+}
+
+// print writes the table and the formulas in Markdown.
+func (c *constants) print(out io.Writer) {
+	three, five := c.of(3), c.of(5)
+	most := max(three.clusters(), five.clusters())
+	fmt.Fprintf(out, "| %.0f cores, %.0f GiB, fdatasync %.0f µs, round trip %.0f µs, %.0f %% of it used | 3 servers | 5 servers | 100 times the size: %.0f clusters of 3 |\n",
+		c.Cores, c.Memory, c.Sync, c.Hop, 100*c.Use, three.clusters())
+	fmt.Fprintln(out, "|---|---:|---:|---:|")
+	row := func(what string, of func(capacity) float64) {
+		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", what, round(of(three)), round(of(five)), round(three.clusters()*of(three)))
+	}
+	row("permits in memory, with a definition for 10 and a client for 100", func(k capacity) float64 { return k.Permits })
+	row("permits of 1 m kept alive, 100 in a frame, if it did nothing else", func(k capacity) float64 { return k.KeptAlive })
+	row("denials a second, if it did nothing else", func(k capacity) float64 { return k.Decisions })
+	row("refreshes a second in calls of their own, likewise", func(k capacity) float64 { return k.Refreshes })
+	row("grants with their releases a second, likewise", func(k capacity) float64 { return k.Grants })
+	row("expiries a second, likewise", func(k capacity) float64 { return k.Expiries })
+	fmt.Fprintf(out, "\nGrants are bounded by %s.", three.GrantsBound)
+	if five.GrantsBound != three.GrantsBound {
+		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
+	}
+	fmt.Fprintf(out, " 100 times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients; it takes %.0f such clusters at most.\n\n", most)
+	for _, formula := range []string{
+		"cpu = cores · use · 1 000 000 µs a second, of the leader alone: followers only write",
+		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
+		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),
+		fmt.Sprintf("denials = cpu / %.3g µs; refreshes = cpu / %.3g µs", c.Decision, c.Refresh),
+		fmt.Sprintf("commands = %.0f in an entry / (2 · sync + round trip); applied = use / %.3g µs", c.InEntry, c.Apply),
+		fmt.Sprintf("grants with releases = least of cpu / (%.3g + %.3g · followers µs), commands / 2, applied / 2", c.Grant, c.Follower),
+		fmt.Sprintf("expiries = least of cpu / %.3g µs, commands, applied", c.Expiry),
+	} {
+		fmt.Fprintf(out, "- %s\n", formula)
+	}
+}
+
+// round writes a number with two digits that count.
+func round(v float64) string {
+	if v < 1 {
+		return "0"
+	}
+	scale := math.Pow(10, math.Floor(math.Log10(v))-1)
+	text := fmt.Sprintf("%.0f", math.Floor(v/scale)*scale)
+	var parts []string
+	for len(text) > 3 {
+		parts = append([]string{text[len(text)-3:]}, parts...)
+		text = text[:len(text)-3]
+	}
+	return strings.Join(append([]string{text}, parts...), " ")
+}

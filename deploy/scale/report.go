@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
+)
+
+// judgement is a target beside what was measured.
+type judgement struct {
+	What   string  `json:"what"`
+	Unit   string  `json:"unit"`
+	Target float64 `json:"target"` // to stay below
+	Figure float64 `json:"figure"`
+}
+
+func (j judgement) met() bool { return j.Figure < j.Target }
+
+// verdict is the last column of the table.
+func (j judgement) verdict() string {
+	if j.met() {
+		return "met"
+	}
+	return fmt.Sprintf("MISSED, %.1f times the target", j.Figure/j.Target)
+}
+
+// judge holds what was measured against the targets. They are for the full size; a part of it is judged all the same, to try the program.
+func (r *report) judge() {
+	add := func(what, unit string, target, figure float64) {
+		r.Targets = append(r.Targets, judgement{what, unit, target, figure})
+	}
+	add("server at rest, resident", "MB", 40, r.Rest.Resident/1e6)
+	add("server at rest, of a core", "%", 0.5, r.Rest.CPU)
+	last := r.Stages[len(r.Stages)-1]
+	add("a permit, in use", "bytes", 500, r.permitBytes())
+	add("a definition, in use", "bytes", 1024, r.definitionBytes())
+	add("a permit after a restart, resident, with all else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
+	for _, s := range r.Streams {
+		if s.Clients*len(parts()) > last.Clients { // the most of each
+			add(fmt.Sprintf("a stream of %d on %d connections, resident", s.Clients, s.Connections), "KiB", 40, s.Each.Resident/1024)
+		}
+	}
+	if last.Snapshot != nil {
+		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.added())
+	}
+	add("restart to the first grant", "s", 10, last.Restart.Seconds)
+	add("hand-over, more than with empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)
+	add("kill of the leader, more than with empty servers", "ms", 150, r.Three.Full.Kill-r.Three.Empty.Kill)
+	first := r.Stages[0]
+	allowed := math.Log(float64(last.Permits)) / math.Log(float64(max(first.Permits, 2)))
+	for _, kind := range kinds() {
+		add(kind.name+", server CPU at 100 % by that at 10 %", "times", allowed, kind.of(last.Costs).CPU/max(kind.of(first.Costs).CPU, 1e-9))
+	}
+}
+
+func (r *report) permitBytes() float64 {
+	return r.average(func(s stage) (float64, int) { return s.Permit.InUse, s.Permits })
+}
+
+func (r *report) definitionBytes() float64 {
+	return r.average(func(s stage) (float64, int) { return s.Definition.InUse, s.Definitions })
+}
+
+// average is what one takes of those added in all stages.
+func (r *report) average(of func(stage) (each float64, count int)) float64 {
+	sum, had := 0.0, 0
+	for _, s := range r.Stages {
+		each, count := of(s)
+		sum += each * float64(count-had)
+		had = count
+	}
+	return sum / float64(max(had, 1))
+}
+
+// kind is one kind of operation.
+type kind struct {
+	name string
+	of   func(costs) op
+}
+
+func kinds() []kind {
+	return []kind{
+		{"decision", func(c costs) op { return c.Decision }},
+		{"refresh", func(c costs) op { return c.Refresh }},
+		{"refresh among 100", func(c costs) op { return c.Frame }},
+		{"grant and release", func(c costs) op { return c.Grant }},
+		{"expiry", func(c costs) op { return c.Expiry }},
+	}
+}
+
+// print writes what was measured at each stage, and then the targets.
+func (r *report) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s, %d processors, %.0f s in all\n\n", r.Go, r.CPUs, r.Seconds)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(what string, of func(stage) string) {
+		fmt.Fprintf(w, "%s\t", what)
+		for _, s := range r.Stages {
+			fmt.Fprintf(w, "%s\t", of(s))
+		}
+		fmt.Fprintln(w)
+	}
+	row("one server", func(s stage) string { return fmt.Sprintf("%.0f %%", 100*s.Part) })
+	row("definitions", func(s stage) string { return fmt.Sprint(s.Definitions) })
+	row("permits", func(s stage) string { return fmt.Sprint(s.Permits) })
+	row("clients with a stream", func(s stage) string { return fmt.Sprint(s.Clients) })
+	row("a definition in use, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Definition.InUse) })
+	row("a permit in use, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Permit.InUse) })
+	row("a stream in use, KiB", func(s stage) string { return fmt.Sprintf("%.1f", s.Stream.InUse/1024) })
+	row("all in use, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.InUse/1e6) })
+	row("resident, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.Resident/1e6) })
+	row("resident after a restart, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Restarted.Resident/1e6) })
+	row("permits made a second", func(s stage) string { return fmt.Sprintf("%.0f", s.FillRate) })
+	for _, kind := range kinds() {
+		if kind.of(r.Empty).P50 > 0 {
+			row(fmt.Sprintf("%s, median µs (%.0f empty)", kind.name, kind.of(r.Empty).P50), func(s stage) string { return fmt.Sprintf("%.0f", kind.of(s.Costs).P50) })
+		}
+		row(fmt.Sprintf("%s, server CPU µs (%.1f empty)", kind.name, kind.of(r.Empty).CPU), func(s stage) string { return fmt.Sprintf("%.1f", kind.of(s.Costs).CPU) })
+	}
+	row(fmt.Sprintf("idle, %% of a core (%.1f empty)", r.Empty.Idle), func(s stage) string { return fmt.Sprintf("%.1f", s.Costs.Idle) })
+	if r.Stages[0].Snapshot != nil {
+		row("snapshot, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Snapshot.Seconds) })
+		row("snapshot, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Snapshot.Bytes/1e6) })
+		row("grant, longest before and within, ms", func(s stage) string {
+			return fmt.Sprintf("%.1f / %.1f", s.Snapshot.LongestBefore, s.Snapshot.LongestWithin)
+		})
+		row("grant, 99 % before and within, ms", func(s stage) string { return fmt.Sprintf("%.1f / %.1f", s.Snapshot.P99Before, s.Snapshot.P99Within) })
+	}
+	row("restart to the first grant, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Restart.Seconds) })
+	row("entries behind the snapshot", func(s stage) string { return fmt.Sprint(s.Restart.Entries) })
+	_ = w.Flush()
+	r.printThree(out)
+	r.printTargets(out)
+}
+
+func (r *report) printThree(out io.Writer) {
+	t := &r.Three
+	fmt.Fprintf(out, "\nthree servers: two joined the full one in %.1f s; in use %.0f MB on its leader, %.0f MB on a follower\n",
+		t.Joined, t.Leader.InUse/1e6, t.Follower.InUse/1e6)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "nobody is granted anything for, ms\tempty\tfull\tlongest\t")
+	fmt.Fprintf(w, "hand-over\t%.0f\t%.0f\t%.0f\t\n", t.Empty.HandOver, t.Full.HandOver, t.Full.HandOverMax)
+	fmt.Fprintf(w, "kill -9\t%.0f\t%.0f\t%.0f\t\n", t.Empty.Kill, t.Full.Kill, t.Full.KillMax)
+	_ = w.Flush()
+}
+
+func (r *report) printTargets(out io.Writer) {
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "what\tbelow\tmeasured\t\t")
+	for _, j := range r.Targets {
+		fmt.Fprintf(w, "%s\t%.4g %s\t%.4g %s\t%s\t\n", j.What, j.Target, j.Unit, j.Figure, j.Unit, j.verdict())
+	}
+	_ = w.Flush()
+}
+
+// plot is how each grows.
+func (r *report) plot() []byte {
+	most := r.Stages[len(r.Stages)-1]
+	p := plot.Plot{From: "0", To: fmt.Sprintf("%d definitions, %d permits, %d clients", most.Definitions, most.Permits, most.Clients)}
+	for _, k := range kinds() {
+		p.Names = append(p.Names, k.name)
+	}
+	curve := func(of func(stage) float64) plot.Curve {
+		c := plot.Curve{Dots: true}
+		for _, s := range r.Stages {
+			c.Points = append(c.Points, plot.Point{At: s.Part, Value: of(s)})
+		}
+		return c
+	}
+	var cpu plot.Panel
+	cpu.Title = "server CPU of one operation, µs"
+	for _, k := range kinds() {
+		cpu.Curves = append(cpu.Curves, curve(func(s stage) float64 { return k.of(s.Costs).CPU }))
+	}
+	one := func(title string, of func(stage) float64) plot.Panel {
+		return plot.Panel{Title: title, Curves: []plot.Curve{curve(of)}}
+	}
+	p.Panels = []plot.Panel{
+		cpu,
+		one("a permit in use, bytes", func(s stage) float64 { return s.Permit.InUse }),
+		one("a definition in use, bytes", func(s stage) float64 { return s.Definition.InUse }),
+		one("resident, MB", func(s stage) float64 { return s.Filled.Resident / 1e6 }),
+		one("restart to the first grant, s", func(s stage) float64 { return s.Restart.Seconds }),
+	}
+	if most.Snapshot != nil {
+		p.Panels = append(p.Panels, one("snapshot, s", func(s stage) float64 { return s.Snapshot.Seconds }),
+			one("longest grant while it is made, ms", func(s stage) float64 { return s.Snapshot.LongestWithin }))
+	}
+	return p.SVG()
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/deploy/samples"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// settling is how long a server is left alone before it counts as at rest.
+const settling = 2 * time.Second
+
+// measureRest looks at a server that has a timetable and nothing to do.
+func (s *scale) measureRest(ctx context.Context, r *report) error {
+	jobs, err := samples.Kubernetes()
+	if err != nil {
+		return err
+	}
+	definitions, err := samples.Definitions(jobs)
+	if err != nil {
+		return err
+	}
+	text, err := deffile.Marshal(definitions)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(s.dir, "timetable.yaml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return err
+	}
+	cluster, err := s.start(ctx, "rest", 1, file)
+	if err != nil {
+		return err
+	}
+	defer cluster.Kill()
+	server := cluster.Servers[0]
+	if err := pause(ctx, settling); err != nil {
+		return err
+	}
+	r.Rest.Definitions = len(jobs)
+	if r.Rest.CPU, r.Rest.Seconds, err = idle(ctx, server, s.rest); err != nil {
+		return err
+	}
+	// Without a collection first: this is what an operator sees.
+	m, err := server.Metrics(ctx)
+	r.Rest.Resident = m["process_resident_memory_bytes"]
+	return err
+}
+
+// idle is what a server takes of one core while nobody asks it anything.
+func idle(ctx context.Context, server *servers.Server, length time.Duration) (percent, seconds float64, err error) {
+	before, err := used(ctx, server)
+	if err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	if err := pause(ctx, length); err != nil {
+		return 0, 0, err
+	}
+	after, err := used(ctx, server)
+	seconds = time.Since(begin).Seconds()
+	return 100 * (after - before).Seconds() / seconds, seconds, err
+}
+
+// pause waits for so long, or until ctx ends.
+func pause(ctx context.Context, length time.Duration) error {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The whole of it against real servers, with next to nothing in them, and without the snapshots, for which servers take their time.
+func TestScale_Tiny_MeasuresEverything(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := scale{
+		out: &out, bin: dir, full: amounts{200, 400, 20}, callers: 8, window: 100 * time.Millisecond, rest: 200 * time.Millisecond,
+		handOvers: 1, kills: 1,
+	}
+	r, err := s.run(t.Context())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	r.print(&out)
+	file := filepath.Join(dir, "scale.json")
+	if err := r.write(&out, file, filepath.Join(dir, "scale.svg")); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Stages) != 3 || r.Stages[2].Permits != 400 || len(r.Streams) != 6 {
+		t.Errorf("%+v", r)
+	}
+	for _, st := range r.Stages {
+		if st.Restart.Seconds <= 0 || st.Costs.Grant.Count == 0 || st.Costs.Grant.P50 <= 0 || st.Filled.InUse <= 0 {
+			t.Errorf("%+v", st)
+		}
+	}
+	if g := r.Three.Full; g.HandOver <= 0 || g.Kill <= 0 || r.Three.Follower.InUse <= 0 {
+		t.Errorf("%+v", r.Three)
+	}
+	for _, want := range []string{"hand-over, more than with empty servers", "restart to the first grant", "plotted in"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+	// What was measured is what the table on paper is made from; of CPU time next to nothing was taken.
+	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, new(report)) != nil {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestAwaitSnapshot_TellsFromWhenToWhenOneWasMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "snapshots")
+		make := func(name string, size int) {
+			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+				t.Error(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name, "state.bin"), bytes.Repeat([]byte{1}, size), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		make("2-10-1", 5)
+		make("2-20-2.tmp", 5) // its beginning was not seen
+		begin := time.Now()
+		go func() {
+			<-time.After(time.Second)
+			if err := os.Rename(filepath.Join(dir, "2-20-2.tmp"), filepath.Join(dir, "2-20-2")); err != nil {
+				t.Error(err)
+			}
+			<-time.After(time.Second)
+			make("2-30-3.tmp", 7)
+			<-time.After(3 * time.Second)
+			if err := os.Rename(filepath.Join(dir, "2-30-3.tmp"), filepath.Join(dir, "2-30-3")); err != nil {
+				t.Error(err)
+			}
+		}()
+		got, err := awaitSnapshot(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const glance = 4 * time.Millisecond
+		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+glance ||
+			took < 3*time.Second-glance || took > 3*time.Second+glance || got.bytes != 7 {
+			t.Errorf("from %v for %v, of %v bytes", from, took, got.bytes)
+		}
+	})
+}
+
+func TestAwaitSnapshot_NoneIsMade_EndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if got, err := awaitSnapshot(ctx, filepath.Join(t.TempDir(), "none")); err == nil {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestSpan_ComparesGrantsWithinWithThoseBefore(t *testing.T) {
+	t0 := time.Unix(1_000_000, 0)
+	after := func(d time.Duration) time.Time { return t0.Add(d) }
+	shots := []shot{
+		{after(-3 * time.Second), 900 * time.Millisecond},      // long over
+		{after(-time.Second), 2 * time.Millisecond},            // before
+		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // under way when it began: both
+		{after(time.Second), 45 * time.Millisecond},            // within
+		{after(2*time.Second + time.Millisecond), time.Second}, // when it was over
+	}
+	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
+	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.added() != 15 || got.Bytes != 9 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// measured is a run in which everything stayed as it was at first.
+func measured() *report {
+	r := &report{Full: amounts{1000, 10_000, 100}}
+	for _, part := range parts() {
+		c := costs{
+			Decision: op{P50: 100, CPU: 60}, Refresh: op{P50: 100, CPU: 50}, Frame: op{CPU: 2}, Grant: op{P50: 500, CPU: 300}, Expiry: op{CPU: 20},
+		}
+		r.Stages = append(r.Stages, stage{
+			Part: part, amounts: r.Full.of(part), Costs: c, Permit: memory{InUse: 400}, Definition: memory{InUse: 900},
+			Filled: memory{Resident: 200e6, InUse: 100e6}, Restarted: memory{Resident: 1e6}, Snapshot: &snapshot{LongestBefore: 5, LongestWithin: 11},
+			Restart: restart{Seconds: 3},
+		})
+	}
+	r.Rest = atRest{Resident: 39e6, CPU: 0.4}
+	r.Streams = []streams{{Clients: 100, Connections: 1, Each: memory{Resident: 20 << 10, InUse: 10 << 10}}}
+	r.Three = three{Empty: gaps{HandOver: 50, Kill: 2000}, Full: gaps{HandOver: 80, Kill: 2100}, Grant: op{CPU: 400}}
+	return r
+}
+
+func TestJudge_SaysOfEachTargetWhetherItWasMet(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*report)
+		missed string
+	}{
+		{"All", func(*report) {}, ""},
+		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "server at rest, resident"},
+		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
+		{"Stream", func(r *report) { r.Streams[0].Each.Resident = 50 << 10 }, "a stream of 100 on 1 connections, resident"},
+		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshot{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
+		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "kill of the leader, more than with empty servers"},
+		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % by that at 10 %"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := measured()
+			test.change(r)
+			r.judge()
+			var missed []string
+			for _, j := range r.Targets {
+				if !j.met() {
+					missed = append(missed, j.What)
+				}
+			}
+			if got := strings.Join(missed, "; "); got != test.missed {
+				t.Errorf("missed %q, want %q", got, test.missed)
+			}
+		})
+	}
+}
+
+func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "scale.json")
+	text, err := json.Marshal(measured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	// Two cores have 2 000 000 µs a second: by 60 µs a denial that is 33 000, by 300 + 2 · 50 µs a grant and its release 5000.
+	for _, want := range []string{"| denials a second, if it did nothing else | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+}
+
+func TestPaper_WhatCannotBe_IsRefused(t *testing.T) {
+	for _, args := range [][]string{{"-paper", "-cores", "0"}, {"-paper", "-use", "2"}, {"-paper", "-constants", "/nowhere"}, {"-size", "2"}, {"-kills", "0"}} {
+		if err := command(t.Context(), args, new(bytes.Buffer)); err == nil {
+			t.Errorf("%v was taken", args)
+		}
+	}
+}
+
+func TestRound_KeepsTwoDigits(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 99: "99", 129_999: "120 000", 1_000_000: "1 000 000"} {
+		if got := round(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// stage is one server with a part of everything.
+type stage struct {
+	Part float64 `json:"part"`
+	amounts
+	// What each one took that was added in this stage.
+	Definition memory `json:"definition"`
+	Permit     memory `json:"permit"`
+	// Of a client's stream only what is in use: in a large process residence says little of something small.
+	Stream memory `json:"stream"`
+	// Filled is the whole server then, and Restarted once it has been killed and started.
+	Filled    memory    `json:"filled"`
+	Restarted memory    `json:"restarted"`
+	FillRate  float64   `json:"permits_a_second"`
+	Costs     costs     `json:"costs"`
+	Snapshot  *snapshot `json:"snapshot,omitempty"`
+	Restart   restart   `json:"restart"`
+}
+
+// restart is how long a server was gone that was killed and started at once.
+type restart struct {
+	// Seconds are from the start of the process to the first grant, half of them or so to elect itself.
+	Seconds float64 `json:"seconds"`
+	// Entries are those of the log that it had to apply after its snapshot.
+	Entries uint64 `json:"entries_behind_snapshot"`
+}
+
+// measureFull fills one server stage by stage, and makes three of it.
+func (s *scale) measureFull(ctx context.Context, r *report) error {
+	cluster, err := s.start(ctx, "full", 1, "")
+	if err != nil {
+		return err
+	}
+	defer cluster.Kill()
+	server := cluster.Servers[0]
+	f, err := newFleet(ctx, server.API, atOnce)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := f.grant(ctx, s.callers, atOnce, 0); err != nil { // something to refresh
+		return err
+	}
+	if r.Empty, err = s.measureCosts(ctx, server, f); err != nil {
+		return err
+	}
+	for _, part := range parts() {
+		st, err := s.measureStage(ctx, server, f, part)
+		if err != nil {
+			return fmt.Errorf("at %.0f %%: %w\n%s", 100*part, err, server.LogTail())
+		}
+		r.Stages = append(r.Stages, *st)
+	}
+	s.say("three full servers")
+	return s.measureThree(ctx, cluster, f, r)
+}
+
+func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fleet, part float64) (*stage, error) {
+	st := &stage{Part: part, amounts: s.full.of(part)}
+	if err := s.fill(ctx, server, f, st); err != nil {
+		return nil, err
+	}
+	s.say("  %d definitions, %d permits, at %.0f a second: %.0f bytes a definition, %.0f a permit, in use; %.0f MB resident",
+		st.Definitions, st.Permits, st.FillRate, st.Definition.InUse, st.Permit.InUse, st.Filled.Resident/1e6)
+	if err := s.withClients(ctx, server, f, st); err != nil {
+		return nil, err
+	}
+	if s.snapshots {
+		var err error
+		if st.Snapshot, err = s.measureSnapshot(ctx, server, f); err != nil {
+			return nil, err
+		}
+		s.say("  snapshot of %.0f MB in %.1f s; longest grant %.1f ms, before it %.1f ms", st.Snapshot.Bytes/1e6, st.Snapshot.Seconds,
+			st.Snapshot.LongestWithin, st.Snapshot.LongestBefore)
+	}
+	if err := s.measureRestart(ctx, server, f, st); err != nil {
+		return nil, fmt.Errorf("restart: %w", err)
+	}
+	s.say("  restarted in %.1f s, %d entries behind the snapshot; %.0f MB resident", st.Restart.Seconds, st.Restart.Entries, st.Restarted.Resident/1e6)
+	return st, nil
+}
+
+// fill makes what is missing, definitions first, and looks at the memory between.
+func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
+	had := f.made
+	before, err := look(ctx, server)
+	if err != nil {
+		return err
+	}
+	if err := f.define(ctx, st.Definitions); err != nil {
+		return err
+	}
+	defined, err := look(ctx, server)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := f.grant(ctx, s.callers, max(st.Permits, had.Permits), max(st.Definitions-had.Definitions, 1)); err != nil {
+		return err
+	}
+	added := f.made.Permits - had.Permits
+	st.FillRate = float64(added) / time.Since(begin).Seconds()
+	if st.Filled, err = look(ctx, server); err != nil {
+		return err
+	}
+	st.Definition = defined.each(before, f.made.Definitions-had.Definitions)
+	st.Permit = st.Filled.each(defined, added)
+	return nil
+}
+
+// withClients has clients keep permits alive while the costs are measured.
+func (s *scale) withClients(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
+	before, err := look(ctx, server)
+	if err != nil {
+		return err
+	}
+	c, err := s.openAll(ctx, server, f, st.Clients)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	now, err := look(ctx, server)
+	if err != nil {
+		return err
+	}
+	st.Stream = now.each(before, c.count)
+	st.Costs, err = s.measureCosts(ctx, server, f)
+	return err
+}
+
+// measureRestart kills the server and starts it again, and asks for a permit until there is one.
+func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
+	folder, err := newestSnapshot(server)
+	if err != nil {
+		return err
+	}
+	asker, err := newAsker(server.API)
+	if err != nil {
+		return err
+	}
+	defer asker.close()
+	server.Kill()
+	begin := time.Now()
+	if err := server.Start(); err != nil {
+		return err
+	}
+	at, err := asker.firstGrant(ctx, func() error {
+		if !server.Running() {
+			return fmt.Errorf("%s ended while it was starting", server.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	st.Restart.Seconds = at.Sub(begin).Seconds()
+	status, err := server.Status(ctx)
+	if err != nil {
+		return err
+	}
+	st.Restart.Entries = status.GetAppliedIndex() - min(folder, status.GetAppliedIndex())
+	if got := int(status.GetPermits()); got < f.made.Permits {
+		return fmt.Errorf("it came back with %d permits, and %d were granted", got, f.made.Permits)
+	}
+	st.Restarted, err = look(ctx, server)
+	return err
+}

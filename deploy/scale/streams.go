@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// streams are clients with a stream each, on which a permit was refreshed and which is open.
+type streams struct {
+	Clients     int `json:"clients"`
+	Connections int `json:"connections"`
+	// Each is what the server takes for one of them, with its part of the connection and without its permit's.
+	Each memory `json:"each"`
+}
+
+// onOne is how many clients share a connection where they share any.
+const onOne = 100
+
+// measureStreams opens streams on servers that have nothing else: first clients share connections, then each has its own.
+func (s *scale) measureStreams(ctx context.Context, r *report) error {
+	for _, sharing := range []int{onOne, 1} {
+		got, err := s.openStreams(ctx, sharing)
+		if err != nil {
+			return fmt.Errorf("%d on a connection: %w", sharing, err)
+		}
+		r.Streams = append(r.Streams, got...)
+	}
+	return nil
+}
+
+func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error) {
+	most := s.full.Clients
+	if sharing == 1 {
+		// Both ends are on this machine, and each process needs some files beside; both have the same limit.
+		limit, err := openFiles()
+		if err != nil {
+			return nil, err
+		}
+		most = min(most, limit-500)
+	}
+	cluster, err := s.start(ctx, "streams-"+strconv.Itoa(sharing), 1, "")
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
+	server := cluster.Servers[0]
+	f, err := newFleet(ctx, server.API, atOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	// The permits first: they are not what is measured.
+	if err := f.grant(ctx, s.callers, most, 0); err != nil {
+		return nil, err
+	}
+	before, err := look(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	c := &clients{sharing: sharing}
+	defer c.close()
+	var all []streams
+	for _, part := range parts() {
+		n := max(int(float64(most)*part), 1)
+		if err := c.open(ctx, server.API, f.tokens[:n]); err != nil {
+			return nil, err
+		}
+		now, err := look(ctx, server)
+		if err != nil {
+			return nil, err
+		}
+		one := streams{Clients: n, Connections: len(c.conns), Each: now.each(before, n)}
+		s.say("  %d streams on %d connections: %.1f KiB each", n, one.Connections, one.Each.Resident/1024)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// clients have one stream each.
+type clients struct {
+	sharing int // how many are on a connection
+	conns   []*grpc.ClientConn
+	count   int
+	ends    []context.CancelFunc
+}
+
+// open opens streams until there is one for each of the tokens, and refreshes the token on it once.
+func (c *clients) open(ctx context.Context, address string, tokens []uint64) error {
+	for len(c.conns)*c.sharing < len(tokens) {
+		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return err
+		}
+		c.conns = append(c.conns, conn)
+	}
+	ctx, end := context.WithCancel(ctx)
+	c.ends = append(c.ends, end)
+	var next atomic.Int64
+	next.Store(int64(c.count))
+	err := together(ctx, 4*atOnce, func(context.Context, int) error {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(tokens) || ctx.Err() != nil {
+				return nil
+			}
+			// On the context that lasts, not on that of the opening.
+			if err := openStream(ctx, c.conns[i/c.sharing], tokens[i]); err != nil {
+				return fmt.Errorf("stream %d: %w", i, err)
+			}
+		}
+	})
+	c.count = len(tokens)
+	return err
+}
+
+func openStream(ctx context.Context, conn *grpc.ClientConn, token uint64) error {
+	stream, err := gatekeeperv1.NewPermitServiceClient(conn).KeepAlive(ctx)
+	if err != nil {
+		return err
+	}
+	err = stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(long)}}})
+	if err != nil {
+		return err
+	}
+	answer, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	if len(answer.GetResults()) != 1 || answer.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		return fmt.Errorf("not refreshed: %v", answer)
+	}
+	return nil
+}
+
+func (c *clients) close() {
+	for _, end := range c.ends {
+		end()
+	}
+	for _, conn := range c.conns {
+		_ = conn.Close() // nothing is in flight
+	}
+}
+
+// openAll opens one stream for each client, on connections that they share, each keeping one of the permits alive.
+func (s *scale) openAll(ctx context.Context, server *servers.Server, f *fleet, n int) (*clients, error) {
+	c := &clients{sharing: onOne}
+	if err := c.open(ctx, server.API, f.tokens[:min(n, len(f.tokens))]); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}

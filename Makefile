@@ -10,13 +10,15 @@ TOOL     := go tool -modfile=.ci/tools/go.mod
 BUF      ?= $(TOOL) buf
 GOLANGCI ?= $(TOOL) golangci-lint
 FUZZTIME ?= 20s
+# The bench beside peers is a module of its own; its go.mod follows the one above it.
+PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(CURDIR)/bin/peers.json
 # The whole tree, and the programs under .ci, which ./... leaves out.
 PACKAGES := ./... ./.ci/testsum
 GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
 
 .PHONY: help
 help: ## List every target, one line each
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the static binaries bin/gatekeeperd and bin/gkctl
@@ -68,8 +70,17 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: build ## Measure the core against the limits of this machine, and the client library, in one run; prints a table and writes JSON
+bench: build ## Measure the core against the limits of this machine, the client library, and peers; prints tables and writes JSON; with ARGS no peers
 	@go run ./deploy/bench -bin bin $(ARGS)
+	@$(if $(ARGS),,$(PEERS) -parts work)
+
+.PHONY: bench-peers
+bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and PostgreSQL by turns; prints ratios and writes JSON (6 minutes)
+	@$(PEERS) -parts work $(ARGS)
+
+.PHONY: bench-failover
+bench-failover: build ## Kill leaders of Gatekeeper and of etcd by turns, and measure when permits are granted again (5 minutes)
+	@$(PEERS) -parts failover -json $(CURDIR)/bin/failover.json $(ARGS)
 
 .PHONY: lint
 lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint

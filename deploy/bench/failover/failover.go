@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -118,7 +119,7 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 	defer wg.Wait()
 	defer done()
 	granted := make(chan time.Duration, 1)
-	failures := make(chan error, 1) // the newest, for people
+	var last atomic.Pointer[error] // the newest refusal, for people
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for {
@@ -128,14 +129,8 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 			}
 			wg.Go(func() {
 				if err := c.Ask(asking, server); err != nil {
-					select {
-					case <-failures:
-					default:
-					}
-					select {
-					case failures <- fmt.Errorf("server %d: %w", server+1, err):
-					default: // another was quicker
-					}
+					err = fmt.Errorf("server %d: %w", server+1, err)
+					last.Store(&err)
 					return
 				}
 				select {
@@ -150,10 +145,8 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 		case <-tick.C:
 		case <-ctx.Done():
 			err := context.Cause(ctx)
-			select {
-			case last := <-failures:
-				err = fmt.Errorf("%w; the last answer: %w", err, last)
-			default:
+			if refused := last.Load(); refused != nil {
+				err = fmt.Errorf("%w; the last answer: %w", err, *refused)
 			}
 			return 0, err
 		}

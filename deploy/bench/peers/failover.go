@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
+)
+
+// The contestants of etcd: as it comes, and with the timing that suits a fast network and fast disks.
+const (
+	etcdDefault = "etcd, 100/1000 ms"
+	etcdFast    = "etcd, 50/250 ms"
+)
+
+func failoverTargets() []failover.Target {
+	return append(failover.Targets(), failover.Target{Name: failover.Default, Other: etcdDefault})
+}
+
+// measureFailover kills leaders of Gatekeeper and of etcd by turns.
+func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) {
+	var contestants []failover.Contestant
+	for _, c := range []struct{ name, profile string }{{failover.Default, "default"}, {failover.Fast, "fast"}} {
+		g, err := failover.StartGatekeeper(ctx, filepath.Join(b.bin, "gatekeeperd"), filepath.Join(b.dir, "failover"), c.profile)
+		if err != nil {
+			return nil, err
+		}
+		defer g.Close()
+		contestants = append(contestants, failover.Contestant{Name: c.name, Cluster: g})
+	}
+	for _, c := range []struct {
+		name, dir string
+		timing    timing
+	}{{etcdDefault, "etcd", timing{}}, {etcdFast, "etcd-fast", timing{HeartbeatMs: 50, ElectionMs: 250}}} {
+		e, err := startEtcd(ctx, filepath.Join(b.dir, "failover", c.dir), 3, c.timing)
+		if err != nil {
+			return nil, err
+		}
+		defer e.close()
+		k := &killable{etcd: e}
+		if k.all, err = newEtcdClient(e.endpoints()...); err != nil {
+			return nil, err
+		}
+		defer k.all.Close()
+		lease, err := k.all.Grant(ctx, leaseSeconds)
+		if err != nil {
+			return nil, err
+		}
+		k.lease = lease.ID
+		contestants = append(contestants, failover.Contestant{Name: c.name, Cluster: k})
+	}
+	return failover.Measure(ctx, contestants, b.runs)
+}
+
+// killable is a cluster of etcd as a failover.Cluster.
+type killable struct {
+	*etcd
+	all   *clientv3.Client
+	lease clientv3.LeaseID
+	asked atomic.Int64
+}
+
+// Leader implements failover.Cluster.
+func (k *killable) Leader(ctx context.Context) (int, error) { return k.leader(ctx) }
+
+// Kill implements failover.Cluster.
+func (k *killable) Kill(server int) { k.processes[server].kill() }
+
+// Restart implements failover.Cluster. Its own answer to a linearizable read says that it has all that was there.
+func (k *killable) Restart(ctx context.Context, server int) error {
+	p, err := k.start(server)
+	if err != nil {
+		return err
+	}
+	k.processes[server] = p
+	return k.answers(ctx, server)
+}
+
+// Ask implements failover.Cluster.
+func (k *killable) Ask(ctx context.Context, server int) error {
+	return k.acquire(ctx, k.direct[server])
+}
+
+// libraryTimeout bounds one attempt of a caller of etcd's client, as etcd's users are told to: a request that was on its way to a
+// leader that died is else answered after seven seconds.
+const libraryTimeout = time.Second
+
+// AskAll implements failover.Cluster. etcd's client chooses among all servers by itself, and leaves it to its user to repeat a write.
+func (k *killable) AskAll(ctx context.Context) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, libraryTimeout)
+		err := k.acquire(attempt, k.all)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// acquire creates a key that nobody else creates.
+func (k *killable) acquire(ctx context.Context, c *clientv3.Client) error {
+	key := "asked/" + strconv.FormatInt(k.asked.Add(1), 10)
+	answer, err := c.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+		Then(clientv3.OpPut(key, "bench", clientv3.WithLease(k.lease))).
+		Commit()
+	if err == nil && !answer.Succeeded {
+		err = fmt.Errorf("%s is there already", key)
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// long is the permits' duration: none expires while it is measured.
+	long = time.Hour
+	// tokensInFrame is how many permits one message of the work tokens refreshes, and frameStreams how many callers have so many.
+	tokensInFrame = 100
+	frameStreams  = 64
+)
+
+// gatekeeper is a cluster as it is measured, asked at its leader.
+type gatekeeper struct {
+	cluster *servers.Cluster
+	conns   load.Conns
+	tokens  [][]*gatekeeperv1.TokenRefresh // of each caller
+}
+
+// newGatekeeper starts a cluster for at most that many callers. Only the first store is given work that stores nothing.
+func newGatekeeper(ctx context.Context, opts servers.Options, store string, callers int, first bool) (*system, error) {
+	cluster, err := servers.Start(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	g := &gatekeeper{cluster: cluster, tokens: make([][]*gatekeeperv1.TokenRefresh, callers)}
+	if err := g.prepare(ctx, first); err != nil {
+		g.close()
+		return nil, err
+	}
+	all := []way{{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)}}
+	if first {
+		all = append(all,
+			way{Work: denials, How: "TryAcquire", open: ready(g.denial)},
+			way{Work: refreshes, How: "KeepAlive stream", open: g.keepAlive(1)},
+			way{Work: refreshes, How: "Refresh", open: ready(g.refresh)},
+			way{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensInFrame), most: frameStreams})
+	}
+	for i := range all {
+		all[i].System, all[i].Servers, all[i].Store = "gatekeeper", opts.Count, store
+	}
+	return &system{ways: all, stop: g.close}, nil
+}
+
+func (g *gatekeeper) close() {
+	g.conns.Close()
+	g.cluster.Kill()
+}
+
+// prepare makes a semaphore for each caller, one that is held, and takes from a wide one what is to be refreshed.
+func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
+	leader, err := g.cluster.Leader(ctx)
+	if err != nil {
+		return err
+	}
+	if g.conns, err = load.Dial(leader.API); err != nil {
+		return err
+	}
+	var edits []*gatekeeperv1.Edit
+	create := func(name string, permits uint32) {
+		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{
+			Create: &gatekeeperv1.Definition{Name: name, Permits: &permits, Duration: durationpb.New(long)},
+		}})
+	}
+	create("held", 1)
+	create("wide", 1_000_000)
+	for caller := range g.tokens {
+		create(own(caller), 1)
+	}
+	if _, err := gatekeeperv1.NewDefinitionServiceClient(g.conns.Of(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"}); err != nil {
+		return err
+	}
+	if !refreshed {
+		return nil
+	}
+	if _, err := g.acquire(ctx, 0, "held", "holder"); err != nil {
+		return err
+	}
+	acquiring, ctx := errgroup.WithContext(ctx)
+	for caller := range g.tokens {
+		permits := 1
+		if caller < frameStreams {
+			permits = tokensInFrame
+		}
+		acquiring.Go(func() error {
+			for i := range permits {
+				token, err := g.acquire(ctx, caller, "wide", strconv.Itoa(i))
+				if err != nil {
+					return err
+				}
+				g.tokens[caller] = append(g.tokens[caller], &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(long)})
+			}
+			return nil
+		})
+	}
+	return acquiring.Wait()
+}
+
+func own(caller int) string { return "own/" + strconv.Itoa(caller) }
+
+func (g *gatekeeper) stub(caller int) gatekeeperv1.PermitServiceClient {
+	return gatekeeperv1.NewPermitServiceClient(g.conns.Of(caller))
+}
+
+func (g *gatekeeper) ask(ctx context.Context, caller int, semaphore, holder string) (*gatekeeperv1.TryAcquireResponse, error) {
+	return g.stub(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: semaphore,
+		Identity:  &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller-" + strconv.Itoa(caller), HolderId: holder},
+	})
+}
+
+// acquire takes a permit, and fails when it is denied.
+func (g *gatekeeper) acquire(ctx context.Context, caller int, semaphore, holder string) (uint64, error) {
+	answer, err := g.ask(ctx, caller, semaphore, holder)
+	if err != nil {
+		return 0, err
+	}
+	if answer.GetGrant() == nil {
+		return 0, fmt.Errorf("%s was denied: %s", semaphore, answer.GetDenial().GetMessage())
+	}
+	return answer.GetGrant().Permit.Token, nil
+}
+
+func (g *gatekeeper) pair(ctx context.Context, caller int) (int, error) {
+	token, err := g.acquire(ctx, caller, own(caller), "")
+	if err != nil {
+		return 0, err
+	}
+	answer, err := g.stub(caller).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+	if err == nil && !answer.Released {
+		err = fmt.Errorf("not released: %s", answer.Message)
+	}
+	return 1, err
+}
+
+func (g *gatekeeper) denial(ctx context.Context, caller int) (int, error) {
+	answer, err := g.ask(ctx, caller, "held", "")
+	if err == nil && answer.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+		err = fmt.Errorf("answered %v, want a denial for want of a free permit", answer)
+	}
+	return 1, err
+}
+
+func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
+	answer, err := g.stub(caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: g.tokens[caller][:1]})
+	if err != nil {
+		return 0, err
+	}
+	return refreshed(answer.Results, 1)
+}
+
+// keepAlive opens a stream a caller and sends a frame of that many tokens when the one before has been answered.
+func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Call, func(), error) {
+	return func(ctx context.Context, callers int) (load.Call, func(), error) {
+		ctx, cancel := context.WithCancel(ctx)
+		streams := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
+		frames := make([]uint64, callers)
+		for caller := range streams {
+			var err error
+			if streams[caller], err = g.stub(caller).KeepAlive(ctx); err != nil {
+				cancel()
+				return nil, nil, err
+			}
+		}
+		return func(_ context.Context, caller int) (int, error) {
+			frames[caller]++
+			mine := g.tokens[caller][:min(inFrame, len(g.tokens[caller]))]
+			if err := streams[caller].Send(&gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Tokens: mine}); err != nil {
+				return 0, err
+			}
+			answer, err := streams[caller].Recv()
+			if err != nil {
+				return 0, err
+			}
+			if answer.Frame != frames[caller] {
+				return 0, fmt.Errorf("frame %d was answered by %v", frames[caller], answer)
+			}
+			return refreshed(answer.Results, len(mine))
+		}, cancel, nil
+	}
+}
+
+func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
+	if len(results) != want {
+		return 0, fmt.Errorf("%d results for %d tokens", len(results), want)
+	}
+	for _, r := range results {
+		if r.Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+			return 0, fmt.Errorf("not refreshed: %v", r)
+		}
+	}
+	return want, nil
+}

@@ -1,0 +1,248 @@
+// Command peers measures Gatekeeper beside what a user would pick instead, on this machine and in one run: etcd, Redis and PostgreSQL. It
+// is a module of its own, since no user of Gatekeeper needs theirs. It has two parts:
+//
+//   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three servers. Every
+//     server is a process of its own with its data on the same disk, and syncs before it answers. All run all the time, and are asked by turns, one window
+//     each in every round: what else the machine does is about the same to all. Compared are systems with equally many servers, window by window.
+//   - failover: from a kill -9 of the leader to the next grant, of Gatekeeper and of etcd with two timings each, by turns.
+//
+// Servers of etcd are this very program, started again with etcd's server in it and etcd's own defaults. Redis and PostgreSQL are those that
+// are installed; one that is not is left out, with a word.
+//
+// A failed operation fails the run. A target that was missed is shown and does not.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+type bench struct {
+	bin     string
+	dir     string
+	parts   []string
+	systems []string
+	stores  []string
+	sizes   []int
+	plan    plan
+	runs    int // of the part failover
+}
+
+// The parts of a run, and the systems.
+const (
+	partWork     = "work"
+	partFailover = "failover"
+
+	etcdName   = "etcd"
+	redisName  = "redis"
+	postgresql = "postgresql"
+	echo       = "grpc echo"
+)
+
+func main() {
+	var b bench
+	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
+	member := flag.String("etcd", "", "be a server of etcd; for the bench's own use")
+	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd, beside which the data is kept")
+	parts := flag.String("parts", "work,failover", "what to measure")
+	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the part work")
+	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")
+	sizes := flag.String("servers", "1,3", "sizes of the clusters in the part work")
+	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
+	flag.IntVar(&b.plan.Rounds, "rounds", 5, "how many windows each way of asking has; the median counts")
+	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
+	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "what is run before the first window and not counted")
+	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
+	file := flag.String("json", "bin/peers.json", "file for the figures; empty for none")
+	flag.Parse()
+	switch {
+	case *echo:
+		exit(load.ServeEcho())
+		return
+	case *member != "":
+		exit(serveEtcd(*member))
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b.parts, b.systems, b.stores = strings.Split(*parts, ","), strings.Split(*systems, ","), strings.Split(*stores, ",")
+	exit(b.run(ctx, os.Stdout, *sizes, *callers, *file))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file string) error {
+	if err := b.check(sizes, callers); err != nil {
+		return err
+	}
+	bin, err := filepath.Abs(b.bin)
+	if err != nil {
+		return err
+	}
+	b.bin = bin
+	// Beside the binaries, so that it is a disk: temporary folders often are memory.
+	if b.dir, err = os.MkdirTemp(b.bin, "peers-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if err := os.Chmod(b.dir, 0o711); err != nil { // PostgreSQL runs as somebody else
+		return err
+	}
+
+	r := &report{Go: runtime.Version(), CPUs: runtime.NumCPU()}
+	if slices.Contains(b.parts, partWork) {
+		if err := b.measureWork(ctx, r); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(b.parts, partFailover) {
+		if r.Failover, err = b.measureFailover(ctx); err != nil {
+			return fmt.Errorf("fail-over: %w", err)
+		}
+	}
+	r.print(out)
+	if file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// check takes the flags that are lists, and refuses what cannot be measured.
+func (b *bench) check(sizes, callers string) error {
+	for _, list := range []struct {
+		flag       string
+		words, all []string
+	}{
+		{"-parts", b.parts, []string{partWork, partFailover}},
+		{"-systems", b.systems, []string{etcdName, redisName, postgresql}},
+		{"-log-stores", b.stores, []string{bolt, wal}},
+	} {
+		for i, word := range list.words {
+			if !slices.Contains(list.all, word) || slices.Contains(list.words[:i], word) {
+				return fmt.Errorf("%s %q must be of %s, each once, with commas between", list.flag, strings.Join(list.words, ","), strings.Join(list.all, ", "))
+			}
+		}
+	}
+	var err error
+	if b.sizes, err = numbers("-servers", sizes, 1, 3, 5); err != nil {
+		return err
+	}
+	if b.plan.Callers, err = numbers("-callers", callers); err != nil {
+		return err
+	}
+	if b.plan.Rounds < 1 || b.plan.Window <= 0 || b.runs < 1 {
+		return fmt.Errorf("-rounds %d, -window %v and -runs %d must be above 0", b.plan.Rounds, b.plan.Window, b.runs)
+	}
+	return nil
+}
+
+// numbers takes a list of numbers, of those that are allowed, or else from 1 to 10000.
+func numbers(flag, list string, allowed ...int) ([]int, error) {
+	var all []int
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > 10_000 || len(allowed) > 0 && !slices.Contains(allowed, n) || slices.Contains(all, n) {
+			which := "from 1 to 10000"
+			if len(allowed) > 0 {
+				which = fmt.Sprintf("of %v", allowed)
+			}
+			return nil, fmt.Errorf("%s %q must be numbers %s, each once, with commas between", flag, list, which)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// measureWork starts every system and gives each kind of work to all of them.
+func (b *bench) measureWork(ctx context.Context, r *report) error {
+	var ways []way
+	for _, start := range b.starts() {
+		s, err := start(ctx)
+		if absent, ok := errors.AsType[*errAbsent](err); ok {
+			r.LeftOut = append(r.LeftOut, absent.why)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		if s.version != "" && !slices.Contains(r.Versions, s.version) {
+			r.Versions = append(r.Versions, s.version)
+		}
+		ways = append(ways, s.ways...)
+	}
+	r.Plan = &b.plan
+	for _, w := range []work{pairs, denials, refreshes, tokens} {
+		cells, err := b.plan.measure(ctx, slices.DeleteFunc(slices.Clone(ways), func(of way) bool { return of.Work != w }))
+		if err != nil {
+			return err
+		}
+		r.Cells = append(r.Cells, cells...)
+	}
+	r.Ratios = ratios(r.Cells)
+	r.Targets = judge(r.Cells, r.Ratios)
+	return nil
+}
+
+// starts are how the systems of this run are started.
+func (b *bench) starts() []func(context.Context) (*system, error) {
+	most := slices.Max(b.plan.Callers)
+	all := []func(context.Context) (*system, error){newEcho}
+	for _, count := range b.sizes {
+		for i, store := range b.stores {
+			all = append(all, func(ctx context.Context) (*system, error) {
+				opts := servers.Options{Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: filepath.Join(b.dir, fmt.Sprintf("gatekeeper%d-%s", count, store)), Count: count}
+				return newGatekeeper(ctx, opts, store, most, i == 0)
+			})
+		}
+		if slices.Contains(b.systems, etcdName) {
+			all = append(all, func(ctx context.Context) (*system, error) {
+				return newEtcdSystem(ctx, filepath.Join(b.dir, fmt.Sprintf("etcd%d", count)), count, most)
+			})
+		}
+	}
+	if slices.Contains(b.systems, redisName) {
+		all = append(all, func(ctx context.Context) (*system, error) { return newRedis(ctx, b.dir, most) })
+	}
+	if slices.Contains(b.systems, postgresql) {
+		all = append(all, func(ctx context.Context) (*system, error) { return newPostgres(ctx, b.dir, most) })
+	}
+	return all
+}
+
+// newEcho is grpc-go's own speed: what no call that is answered by gRPC can exceed.
+func newEcho(ctx context.Context) (*system, error) {
+	e, err := load.StartEcho(ctx, "-echo")
+	if err != nil {
+		return nil, err
+	}
+	return &system{stop: e.Close, ways: []way{
+		{Work: denials, System: echo, open: ready(e.Call)},
+		{Work: refreshes, System: echo, open: ready(e.Call)},
+	}}, nil
+}

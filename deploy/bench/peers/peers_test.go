@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+)
+
+// every is a way whose calls take that long, and who notes in story that it was called.
+func every(name string, took time.Duration, story *[]string) way {
+	return way{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
+		<-time.After(took)
+		*story = append(*story, name)
+		return 1, nil
+	})}
+}
+
+func TestMeasure_EveryWayHasAWindowInEachRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var story []string
+		few := every("few", time.Millisecond, &story)
+		few.most = 1
+		p := &plan{Callers: []int{1, 2}, Rounds: 3, Window: time.Second}
+		got, err := p.measure(t.Context(), []way{every("quick", 100*time.Millisecond, &story), every("slow", 500*time.Millisecond, &story), few})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 5 { // one of them was asked by one caller alone
+			t.Fatalf("%d cells, want 5", len(got))
+		}
+		for i, want := range []float64{10, 2, 1000, 20, 4} {
+			if len(got[i].Figures) != 3 || got[i].middle().PerSecond != want {
+				t.Errorf("%s at %d callers: %+v, want 3 windows of %v a second", got[i].System, got[i].Callers, got[i].Figures, want)
+			}
+		}
+		turns := slices.Compact(story)
+		if want := []string{"quick", "slow", "few", "slow", "few", "quick", "few", "quick", "slow"}; !slices.Equal(turns[:len(want)], want) {
+			t.Errorf("the turns were %v, want %v at first", turns, want)
+		}
+	})
+}
+
+func TestMeasure_AFailedOperation_FailsTheRunAndSaysWhose(t *testing.T) {
+	refused := errors.New("refused")
+	var shut bool
+	p := &plan{Callers: []int{2}, Rounds: 1, Window: time.Hour}
+	_, err := p.measure(t.Context(), []way{{Work: denials, System: "peer", Servers: 3, How: "asking",
+		open: func(context.Context, int) (load.Call, func(), error) {
+			return func(context.Context, int) (int, error) { return 0, refused }, func() { shut = true }, nil
+		}}})
+	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "denials, peer, 3 servers: asking, 2 callers") {
+		t.Errorf("%v, want whose operation was refused", err)
+	}
+	if !shut {
+		t.Error("what was opened is not shut")
+	}
+}
+
+func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) []*cell {
+	t.Helper()
+	ways := map[string]way{
+		"bolt 3":  {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release"},
+		"bolt 1":  {Work: of, System: "gatekeeper", Servers: 1, Store: bolt, How: "TryAcquire, Release"},
+		"wal 3":   {Work: of, System: "gatekeeper", Servers: 3, Store: wal, How: "TryAcquire, Release"},
+		"etcd 3":  {Work: of, System: "etcd", Servers: 3, How: "Txn, Delete"},
+		"redis 1": {Work: of, System: "Redis", Servers: 1},
+		"limit":   {Work: of, System: echo},
+	}
+	var all []*cell
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range perSecond {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		c := &cell{way: ways[name], Callers: callers}
+		if c.System == "" {
+			t.Fatalf("there is no way %q", name)
+		}
+		for _, f := range perSecond[name] {
+			c.Figures = append(c.Figures, load.Figure{Callers: callers, PerSecond: f})
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
+	got := ratios(cells(t, pairs, 64, map[string][]float64{
+		"bolt 3": {10, 30, 80}, "etcd 3": {10, 10, 20}, "bolt 1": {50, 50, 50}, "redis 1": {100, 200, 25}, "limit": {1000, 1000, 1000},
+	}))
+	want := map[string]spread{
+		"gatekeeper, 3 servers, bolt: TryAcquire, Release / etcd, 3 servers: Txn, Delete": {3, 1, 4},
+		"gatekeeper, 1 server, bolt: TryAcquire, Release / Redis, 1 server":               {0.5, 0.25, 2},
+		"gatekeeper, 3 servers, bolt: TryAcquire, Release / grpc echo":                    {0.03, 0.01, 0.08},
+		"gatekeeper, 1 server, bolt: TryAcquire, Release / grpc echo":                     {0.05, 0.05, 0.05},
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d ratios, want %d", len(got), len(want))
+	}
+	for _, r := range got {
+		if r.spread != want[r.Of+" / "+r.To] || r.Callers != 64 {
+			t.Errorf("%s / %s at %d: %+v", r.Of, r.To, r.Callers, r.spread)
+		}
+	}
+}
+
+func TestJudge_HoldsEachLogStoreAgainstItsOwnTarget(t *testing.T) {
+	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
+	got := judge(all, ratios(all))
+	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.2 || !got[1].Met || got[1].AtLeast != 1.8 || got[0].Reached != 1.9 {
+		t.Errorf("%+v, want 1.9 to miss 2.2 and to meet 1.8", got)
+	}
+	r := &report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: ratios(all), Targets: got}
+	var out bytes.Buffer
+	r.print(&out)
+	for _, want := range []string{"MISSED by 0.3\n", "  met\n", "1 of 2 targets met."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}
+
+func TestJudge_TokensHaveATargetOfTheirOwn(t *testing.T) {
+	at := func(callers int, perSecond float64) *cell {
+		w := way{Work: tokens, System: "gatekeeper", Servers: 3, Store: bolt, How: "KeepAlive stream"}
+		return &cell{way: w, Callers: callers, Figures: []load.Figure{{PerSecond: perSecond}}}
+	}
+	got := judge([]*cell{at(16, 3e6), at(64, 1.5e6)}, nil)
+	if len(got) != 1 || got[0].Met || got[0].Reached != 1.5e6 {
+		t.Errorf("%+v, want the figure at 64 callers to be missed", got)
+	}
+}
+
+func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
+	fine := func() *bench {
+		return &bench{
+			parts: []string{partWork}, systems: []string{etcdName}, stores: []string{bolt},
+			plan: plan{Rounds: 1, Window: time.Second}, runs: 1,
+		}
+	}
+	if err := fine().check("1,3", "1,16"); err != nil {
+		t.Error(err)
+	}
+	for name, spoil := range map[string]func(*bench){
+		"an unknown part":   func(b *bench) { b.parts = []string{"works"} },
+		"an unknown system": func(b *bench) { b.systems = []string{"consul"} },
+		"a store twice":     func(b *bench) { b.stores = []string{bolt, bolt} },
+		"no rounds":         func(b *bench) { b.plan.Rounds = 0 },
+		"no window":         func(b *bench) { b.plan.Window = 0 },
+		"no runs":           func(b *bench) { b.runs = 0 },
+	} {
+		b := fine()
+		if spoil(b); b.check("1", "1") == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	for _, lists := range [][2]string{{"2", "1"}, {"1,1", "1"}, {"1", "0"}, {"1", "x"}, {"", "1"}} {
+		if fine().check(lists[0], lists[1]) == nil {
+			t.Errorf("-servers %q -callers %q are taken", lists[0], lists[1])
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// The statements of a lock in a table, as schedulers of jobs use it: a row for each name, and until when somebody has it.
+const (
+	postgresTable = `CREATE TABLE locks (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL)`
+	postgresRows  = `INSERT INTO locks SELECT name, '', '-infinity' FROM unnest($1::text[]) AS name`
+	postgresTake  = `UPDATE locks SET holder = $2, until = now() + interval '1 hour' WHERE name = $1 AND until <= now()`
+	postgresFree  = `UPDATE locks SET until = '-infinity' WHERE name = $1 AND holder = $2 AND until > now()`
+	postgresKeep  = `UPDATE locks SET until = now() + interval '1 hour' WHERE name = $1 AND holder = $2 AND until > now()`
+)
+
+// postgresConns is how many connections the callers share: more make it slower.
+const postgresConns = 64
+
+// postgres is one server of PostgreSQL with its own settings, so that each commit is synced before it is answered.
+type postgres struct {
+	process *process
+	pool    *pgxpool.Pool
+}
+
+// newPostgres starts a server, or says why there can be none.
+func newPostgres(ctx context.Context, dir string, callers int) (*system, error) {
+	initdb, program := postgresProgram("initdb"), postgresProgram("postgres")
+	if initdb == "" || program == "" {
+		return nil, &errAbsent{"PostgreSQL's server is not installed"}
+	}
+	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	dir = filepath.Join(dir, "postgresql")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	as, err := unprivileged(dir)
+	if err != nil {
+		return nil, err
+	}
+	made, err := run("initdb", dir, as, initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "bench", "--auth", "trust", "--no-instructions")
+	if err != nil {
+		return nil, err
+	}
+	if <-made.done; made.err != nil {
+		return nil, made.failed(errors.New("the data folder could not be made"))
+	}
+	ports, err := servers.FreePorts(1)
+	if err != nil {
+		return nil, err
+	}
+	host, port, _ := strings.Cut(ports[0], ":")
+	p := &postgres{}
+	p.process, err = run("postgres", dir, as, program, "-D", filepath.Join(dir, "data"), "-p", port, "-c", "listen_addresses="+host, "-c", "unix_socket_directories=")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.prepare(ctx, fmt.Sprintf("host=%s port=%s user=bench dbname=postgres sslmode=disable pool_max_conns=%d", host, port, postgresConns), callers); err != nil {
+		err = p.process.failed(err)
+		p.close()
+		return nil, err
+	}
+	all := []way{
+		{Work: pairs, How: "UPDATE of a row, twice", open: ready(p.pair)},
+		{Work: denials, How: "UPDATE of no row", open: ready(p.denial)},
+		{Work: refreshes, How: "UPDATE of a row", open: ready(p.refresh)},
+	}
+	for i := range all {
+		all[i].System, all[i].Servers = "PostgreSQL", 1
+	}
+	return &system{version: strings.TrimSpace(string(version)), ways: all, stop: p.close}, nil
+}
+
+// postgresProgram finds a program of the server, which Debian keeps out of PATH; empty when there is none.
+func postgresProgram(name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return slices.Max(found)
+}
+
+// unprivileged is who runs the server when this is root, as which it refuses to run: nobody, who gets dir. nil is the user who asks.
+func unprivileged(dir string) (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return nil, &errAbsent{"PostgreSQL does not run as root, and there is no user nobody: " + err.Error()}
+	}
+	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(nobody.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+		return nil, err
+	}
+	for parent := filepath.Dir(dir); ; parent = filepath.Dir(parent) {
+		info, err := os.Stat(parent)
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody cannot get through " + parent + ": give -bin a folder that everybody can enter"}
+		}
+		if parent == filepath.Dir(parent) {
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+		}
+	}
+}
+
+func (p *postgres) prepare(ctx context.Context, address string, callers int) error {
+	var err error
+	if p.pool, err = pgxpool.New(ctx, address); err != nil {
+		return err
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := p.pool.Ping(ctx)
+		if err == nil {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-p.process.done:
+			return errors.New("it was to serve")
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+	if _, err := p.pool.Exec(ctx, postgresTable); err != nil {
+		return err
+	}
+	names := []string{"held"}
+	for caller := range callers {
+		names = append(names, own(caller), kept(caller))
+	}
+	if _, err := p.pool.Exec(ctx, postgresRows, names); err != nil {
+		return err
+	}
+	if _, err := p.row(ctx, postgresTake, "held", "holder"); err != nil {
+		return err
+	}
+	for caller := range callers {
+		if _, err := p.row(ctx, postgresTake, kept(caller), holder(caller)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *postgres) close() {
+	if p.pool != nil {
+		p.pool.Close()
+	}
+	p.process.stop(syscall.SIGINT) // what PostgreSQL calls fast: it does not wait for clients
+}
+
+// row fails unless the statement has changed one row.
+func (p *postgres) row(ctx context.Context, statement string, args ...any) (int, error) {
+	tag, err := p.pool.Exec(ctx, statement, args...)
+	if err == nil && tag.RowsAffected() != 1 {
+		err = fmt.Errorf("%d rows were changed, want 1", tag.RowsAffected())
+	}
+	return 1, err
+}
+
+func (p *postgres) pair(ctx context.Context, caller int) (int, error) {
+	if _, err := p.row(ctx, postgresTake, own(caller), holder(caller)); err != nil {
+		return 0, err
+	}
+	return p.row(ctx, postgresFree, own(caller), holder(caller))
+}
+
+func (p *postgres) denial(ctx context.Context, caller int) (int, error) {
+	tag, err := p.pool.Exec(ctx, postgresTake, "held", holder(caller))
+	if err == nil && tag.RowsAffected() != 0 {
+		err = errors.New("the held row was granted")
+	}
+	return 1, err
+}
+
+func (p *postgres) refresh(ctx context.Context, caller int) (int, error) {
+	return p.row(ctx, postgresKeep, kept(caller), holder(caller))
+}

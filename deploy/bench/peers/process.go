@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// process is a server of a peer. It ends with this program, however that ends.
+type process struct {
+	name    string
+	logFile string
+	cmd     *exec.Cmd
+	done    chan struct{} // closed when it has ended
+	err     error         // how; after done
+}
+
+// run starts a server in a folder that is there, and writes what it says to a file beside the folder.
+func run(name, dir string, as *syscall.Credential, program string, args ...string) (*process, error) {
+	p := &process{name: name, logFile: filepath.Clean(dir) + ".log", done: make(chan struct{})}
+	log, err := os.OpenFile(p.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the process has its own
+	p.cmd = exec.Command(program, args...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, log, log
+	servers.DieWithParent(p.cmd)
+	if as != nil {
+		if p.cmd.SysProcAttr == nil {
+			p.cmd.SysProcAttr = &syscall.SysProcAttr{}
+		}
+		p.cmd.SysProcAttr.Credential = as
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// kill is kill -9; it returns when the process is gone.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended by itself
+	<-p.done
+}
+
+// stop asks it to end by a signal, and kills it when it does not.
+func (p *process) stop(sig os.Signal) {
+	_ = p.cmd.Process.Signal(sig) // it may have ended by itself
+	select {
+	case <-p.done:
+	case <-time.After(10 * time.Second):
+		p.kill()
+	}
+}
+
+// failed completes an error with what the process wrote last.
+func (p *process) failed(err error) error {
+	select {
+	case <-p.done:
+		err = errors.Join(fmt.Errorf("%s ended: %w", p.name, p.err), err)
+	default:
+	}
+	text, readErr := os.ReadFile(p.logFile)
+	const most = 4 << 10
+	return errors.Join(fmt.Errorf("%s: %w\n%s", p.name, err, text[max(0, len(text)-most):]), readErr)
+}

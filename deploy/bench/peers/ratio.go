@@ -1,0 +1,56 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+)
+
+// spread is a middle and what it lies between.
+type spread struct {
+	Median float64 `json:"median"`
+	Least  float64 `json:"least"`
+	Most   float64 `json:"most"`
+}
+
+func spreadOf(all []float64) spread {
+	sorted := slices.Sorted(slices.Values(all))
+	n := len(sorted)
+	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Least: sorted[0], Most: sorted[n-1]}
+}
+
+// ratio is how many times as much Gatekeeper does as a peer, of the windows of each round.
+type ratio struct {
+	Work    work   `json:"work"`
+	Callers int    `json:"callers"`
+	Of      string `json:"of"`
+	To      string `json:"to"`
+	spread
+
+	of, to *way
+}
+
+// ratios compares every way of Gatekeeper with every way of a peer that has as many servers, and with the limits of the machine.
+func ratios(cells []*cell) []ratio {
+	var all []ratio
+	for _, of := range cells {
+		for _, to := range cells {
+			if of.Store == "" || to.Store != "" || of.Work != to.Work || of.Callers != to.Callers || to.Servers != 0 && to.Servers != of.Servers {
+				continue
+			}
+			var each []float64
+			for round := range of.Figures {
+				each = append(each, of.Figures[round].PerSecond/to.Figures[round].PerSecond)
+			}
+			all = append(all, ratio{of.Work, of.Callers, of.name(), to.name(), spreadOf(each), &of.way, &to.way})
+		}
+	}
+	return all
+}
+
+// middle is the figure of the median round.
+func (c *cell) middle() load.Figure {
+	sorted := slices.SortedFunc(slices.Values(c.Figures), func(a, b load.Figure) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+	return sorted[len(sorted)/2]
+}

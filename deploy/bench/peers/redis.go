@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// errAbsent says why a peer is not measured.
+type errAbsent struct{ why string }
+
+func (e *errAbsent) Error() string { return e.why }
+
+// The usual scripts of a lock in Redis: they end, or make longer, what is the caller's own.
+const (
+	redisDelete = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+	redisExtend = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`
+)
+
+// redisSystem is one server of Redis that syncs each write before it answers.
+type redisSystem struct {
+	process        *process
+	client         *redis.Client
+	release, renew *redis.Script
+}
+
+// newRedis starts a server, or says that it is not installed. Each of the callers has a connection.
+func newRedis(ctx context.Context, dir string, callers int) (*system, error) {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, &errAbsent{"redis-server is not installed"}
+	}
+	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	dir = filepath.Join(dir, "redis")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	ports, err := servers.FreePorts(1)
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := strings.Cut(ports[0], ":")
+	r := &redisSystem{release: redis.NewScript(redisDelete), renew: redis.NewScript(redisExtend)}
+	r.process, err = run("redis", dir, nil, program, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--daemonize", "no",
+		"--save", "", "--appendonly", "yes", "--appendfsync", "always")
+	if err != nil {
+		return nil, err
+	}
+	r.client = redis.NewClient(&redis.Options{Addr: ports[0], PoolSize: callers, MaxRetries: -1})
+	if err := r.prepare(ctx, callers); err != nil {
+		err = r.process.failed(err)
+		r.close()
+		return nil, err
+	}
+	all := []way{
+		{Work: pairs, How: "SET NX PX, script", open: ready(r.pair)},
+		{Work: denials, How: "SET NX PX", open: ready(r.denial)},
+		{Work: refreshes, How: "script", open: ready(r.refresh)},
+	}
+	for i := range all {
+		all[i].System, all[i].Servers = "Redis", 1
+	}
+	return &system{version: strings.TrimSpace(string(version)), ways: all, stop: r.close}, nil
+}
+
+func (r *redisSystem) prepare(ctx context.Context, callers int) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := r.client.Ping(ctx).Err()
+		if err == nil {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-r.process.done:
+			return errors.New("it was to serve")
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+	for _, s := range []*redis.Script{r.release, r.renew} {
+		if err := s.Load(ctx, r.client).Err(); err != nil {
+			return err
+		}
+	}
+	for caller := range callers {
+		if err := r.client.Set(ctx, kept(caller), holder(caller), long).Err(); err != nil {
+			return err
+		}
+	}
+	return r.client.Set(ctx, "held", "holder", long).Err()
+}
+
+func kept(caller int) string   { return "kept/" + strconv.Itoa(caller) }
+func holder(caller int) string { return "caller-" + strconv.Itoa(caller) }
+
+func (r *redisSystem) close() {
+	_ = r.client.Close()
+	r.process.stop(syscall.SIGTERM)
+}
+
+func (r *redisSystem) pair(ctx context.Context, caller int) (int, error) {
+	key, me := own(caller), holder(caller)
+	granted, err := r.client.SetNX(ctx, key, me, long).Result()
+	if err != nil {
+		return 0, err
+	}
+	if !granted {
+		return 0, fmt.Errorf("%s is there already", key)
+	}
+	return 1, one(r.release.EvalSha(ctx, r.client, []string{key}, me))
+}
+
+func (r *redisSystem) denial(ctx context.Context, caller int) (int, error) {
+	granted, err := r.client.SetNX(ctx, "held", holder(caller), long).Result()
+	if err == nil && granted {
+		err = errors.New("the held key was granted")
+	}
+	return 1, err
+}
+
+func (r *redisSystem) refresh(ctx context.Context, caller int) (int, error) {
+	return 1, one(r.renew.EvalSha(ctx, r.client, []string{kept(caller)}, holder(caller), long.Milliseconds()))
+}
+
+// one fails unless the script has changed the one key.
+func one(c *redis.Cmd) error {
+	n, err := c.Int()
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d keys were the caller's, want 1", n)
+	}
+	return err
+}

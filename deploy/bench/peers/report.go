@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
+)
+
+// report is everything that one run measured.
+type report struct {
+	Go       string            `json:"go"`
+	CPUs     int               `json:"cpus"`
+	Versions []string          `json:"versions,omitempty"`
+	LeftOut  []string          `json:"left_out,omitempty"`
+	Plan     *plan             `json:"plan,omitempty"`
+	Cells    []*cell           `json:"cells,omitempty"`
+	Ratios   []ratio           `json:"ratios,omitempty"`
+	Targets  []verdict         `json:"targets,omitempty"`
+	Failover []failover.Result `json:"failover,omitempty"`
+}
+
+func (r *report) print(out io.Writer) {
+	fmt.Fprintf(out, "%s, %d CPUs, %s\n", r.Go, r.CPUs, strings.Join(r.Versions, "; "))
+	for _, left := range r.LeftOut {
+		fmt.Fprintf(out, "Left out: %s\n", left)
+	}
+	for _, w := range []work{pairs, denials, refreshes, tokens} {
+		r.printWork(out, w)
+	}
+	if len(r.Targets) > 0 {
+		r.printTargets(out)
+	}
+	if len(r.Failover) > 0 {
+		fmt.Fprintln(out)
+		failover.Print(out, r.Failover, failoverTargets())
+	}
+}
+
+// printWork: one row a way, one column a number of callers, and below the ratios.
+func (r *report) printWork(out io.Writer, of work) {
+	rows := map[string][]string{}
+	var order []string
+	add := func(row, text string) {
+		if _, ok := rows[row]; !ok {
+			order = append(order, row)
+		}
+		rows[row] = append(rows[row], text)
+	}
+	for _, c := range r.Cells {
+		if c.Work == of {
+			add(c.name(), fmt.Sprintf("%.0f", c.middle().PerSecond))
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	for _, q := range r.Ratios {
+		if q.Work == of {
+			add(q.Of+" / "+q.To, fmt.Sprintf("%.2f (%.2f–%.2f)", q.Median, q.Least, q.Most))
+		}
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\n%s a second, at callers", of)
+	for _, callers := range r.Plan.Callers {
+		fmt.Fprintf(w, "\t%d", callers)
+	}
+	fmt.Fprintln(w)
+	for _, row := range order {
+		fmt.Fprintf(w, "%s\t%s\n", row, strings.Join(rows[row], "\t"))
+	}
+	_ = w.Flush()
+}
+
+func (r *report) printTargets(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\ntargets\treached\tat least\t")
+	for _, v := range r.Targets {
+		said := "met"
+		if !v.Met {
+			said = fmt.Sprintf("MISSED by %.3g", v.AtLeast-v.Reached)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.What, brief(v.Reached), brief(v.AtLeast), said)
+	}
+	_ = w.Flush()
+	met := len(slices.DeleteFunc(slices.Clone(r.Targets), func(v verdict) bool { return !v.Met }))
+	fmt.Fprintf(out, "%d of %d targets met.\n", met, len(r.Targets))
+}
+
+// brief is a ratio with two digits after the point, and a large figure without.
+func brief(f float64) string {
+	if f >= 1000 {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.2f", f)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// target is what three servers of Gatekeeper are to reach.
+type target struct {
+	work work
+	how  string
+	// bolt is whether it is for the log store that is slower with few callers, or for any other; both when it does not matter.
+	stores []string
+	// peer and peerHow are what is compared with; empty is the plain figure a second.
+	peer, peerHow string
+	at            map[int]float64 // by the number of callers
+}
+
+// The log stores.
+const (
+	bolt = "bolt"
+	wal  = "wal"
+)
+
+func targets() []target {
+	const acquire = "TryAcquire, Release"
+	return []target{
+		{pairs, acquire, []string{wal}, "etcd", "Txn, Delete", map[int]float64{1: 1.2, 16: 1.6, 64: 2.2, 256: 2.5}},
+		{pairs, acquire, []string{bolt}, "etcd", "Txn, Delete", map[int]float64{1: 0.8, 16: 1.2, 64: 1.8, 256: 2.4}},
+		{pairs, acquire, nil, "etcd", "Mutex.TryLock, Unlock", map[int]float64{64: 3.2}},
+		{denials, "TryAcquire", nil, "etcd", "Txn that fails", map[int]float64{64: 3.9}},
+		{denials, "TryAcquire", nil, echo, "", map[int]float64{64: 0.65, 256: 0.80}},
+		{refreshes, "KeepAlive stream", nil, "etcd", "LeaseKeepAlive stream", map[int]float64{64: 0.8, 256: 0.8}},
+		{tokens, "KeepAlive stream", nil, "", "", map[int]float64{64: 2e6}},
+	}
+}
+
+// verdict is what became of one target at one number of callers.
+type verdict struct {
+	What    string  `json:"what"`
+	Reached float64 `json:"reached"`
+	AtLeast float64 `json:"at_least"`
+	Met     bool    `json:"met"`
+}
+
+func (t *target) covers(w *way) bool {
+	return w.Servers == 3 && w.Work == t.work && w.How == t.how && (t.stores == nil || slices.Contains(t.stores, w.Store))
+}
+
+// judge holds what was measured against the targets; what was not measured is left out.
+func judge(cells []*cell, ratios []ratio) []verdict {
+	var all []verdict
+	judged := func(what string, reached, atLeast float64) {
+		all = append(all, verdict{what, reached, atLeast, reached >= atLeast})
+	}
+	for _, t := range targets() {
+		for _, r := range ratios {
+			if atLeast, ok := t.at[r.Callers]; ok && t.covers(r.of) && r.to.System == t.peer && r.to.How == t.peerHow {
+				judged(fmt.Sprintf("%s at %d: %s / %s", r.Work, r.Callers, r.Of, r.To), r.Median, atLeast)
+			}
+		}
+		for _, c := range cells {
+			if atLeast, ok := t.at[c.Callers]; ok && t.peer == "" && c.Store != "" && t.covers(&c.way) {
+				judged(fmt.Sprintf("%s at %d: %s", c.Work, c.Callers, c.name()), c.middle().PerSecond, atLeast)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// The peers live in a module of their own, so its tests are run from here, and so is the program itself, for a moment: with whichever of
+// the peers are there.
+func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as somebody else
+		t.Fatal(err)
+	}
+	// A copy of its go.mod is completed, so that it follows the versions of the module above it.
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join("peers", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(program string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		cmd.Dir = "peers"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", program, args, err, out)
+		}
+	}
+	complete := []string{"-mod=mod", "-modfile=" + filepath.Join(dir, "go.mod")}
+	program, figures := filepath.Join(dir, "peers"), filepath.Join(dir, "peers.json")
+	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
+		t.Fatal(err)
+	}
+	run("go", append(append([]string{"build"}, complete...), "-o", program, ".")...)
+	run("go", append(append([]string{"test"}, complete...), "-vet=all", "-count=1", ".")...)
+	run(program, "-bin", dir, "-json", figures, "-callers", "2", "-rounds", "1", "-window", "20ms", "-warm-up", "0", "-runs", "1")
+
+	text, err := os.ReadFile(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Ratios   []struct{ Of, To string }
+		Failover []struct {
+			Name  string
+			First []float64 `json:"first_grant_ms"`
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	// One and three servers of both systems: pairs 1 with 2 ways of etcd, denials 1 with 2, refreshes 2 with 1; and denials and refreshes with the echo.
+	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
+		t.Errorf("%d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
+	}
+	if len(got.Failover) != 4 {
+		t.Fatalf("the leaders of %d clusters were killed, want 4:\n%s", len(got.Failover), text)
+	}
+	for _, f := range got.Failover {
+		if len(f.First) != 1 || f.First[0] <= 0 {
+			t.Errorf("%s: %v ms to the next grant, want a time", f.Name, f.First)
+		}
+	}
+}

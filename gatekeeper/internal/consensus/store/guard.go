@@ -81,7 +81,7 @@ func (g *Guard) Do(op string, f func() error) {
 	watch := time.AfterFunc(g.cfg.Timeout, func() {
 		g.Fail(fmt.Errorf("store: %s has not returned for %v; the disk hangs", op, g.cfg.Timeout))
 	})
-	err := f()
+	err := disturbed(op, f)
 	watch.Stop()
 	took := time.Since(start)
 	if g.cfg.Observe != nil {

@@ -1,0 +1,16 @@
+//go:build !faulty
+
+package store
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// TestFaultyDisk_DoesAsItsFileSays builds this package with disks that fail on command, and runs TestDisturbed.
+func TestFaultyDisk_DoesAsItsFileSays(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-tags", "faulty", "-run", "^TestDisturbed", ".").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

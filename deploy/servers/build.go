@@ -7,10 +7,20 @@ import (
 	"path/filepath"
 )
 
+const module = "github.com/gatekeeperd/gatekeeper/"
+
+// BuildFaulty compiles gatekeeperd with disks that fail on command, for tests alone, into dir.
+func BuildFaulty(dir string) error {
+	file := filepath.Join(dir, "gatekeeperd")
+	if out, err := exec.Command("go", "build", "-tags", "faulty", "-o", file, module+"cmd/gatekeeperd").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // Build compiles commands of this module, named by their import paths within it ("cmd/gatekeeperd"), into dir and returns
 // their files in the same order.
 func Build(dir string, commands ...string) ([]string, error) {
-	const module = "github.com/gatekeeperd/gatekeeper/"
 	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	var files []string
 	for _, command := range commands {

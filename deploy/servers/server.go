@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,12 @@ type Server struct {
 	API, Peer, Admin string // host:port
 	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something between.
 	FrontAPI, FrontPeer string
+	// Through, when it is set, is a command that runs the server given to it: one that enters another network, for example.
+	Through []string
+	// Env is added to the environment.
+	Env []string
+	// Everywhere: it listens on all addresses of its machine, and not on those above alone.
+	Everywhere bool
 
 	binary, dir string
 	args        []string
@@ -42,8 +49,12 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close() // the process has its own
-	cmd := exec.Command(s.binary, s.args...)
+	line := slices.Concat(s.Through, []string{s.binary}, s.args)
+	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir = s.dir
+	if len(s.Env) > 0 {
+		cmd.Env = append(os.Environ(), s.Env...)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {

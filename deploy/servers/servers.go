@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ type Options struct {
 	// Args are added to every server's flags.
 	Args []string
 	// Front, when it is set, is called with each server before any is started, and puts something between it and all others: it sets
-	// FrontAPI and FrontPeer.
+	// FrontAPI and FrontPeer. It may also say where and how the server runs.
 	Front func(*Server) error
 }
 
@@ -111,9 +112,9 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s.args = append([]string{
 		"--id", s.ID,
 		"--data-dir", s.Data(),
-		"--api-address", s.API,
-		"--peer-address", s.Peer,
-		"--admin-address", s.Admin,
+		"--api-address", s.listens(s.API),
+		"--peer-address", s.listens(s.Peer),
+		"--admin-address", s.listens(s.Admin),
 	}, c.opts.Args...)
 	if c.opts.Front != nil {
 		s.args = append(s.args, "--advertise-api", s.FrontAPI, "--advertise-peer", s.FrontPeer)
@@ -122,6 +123,15 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 		s.args = append(s.args, "--profile", c.opts.Profile)
 	}
 	return s, nil
+}
+
+// listens is where the server listens so that it is reached at this address.
+func (s *Server) listens(address string) string {
+	if !s.Everywhere {
+		return address
+	}
+	_, port, _ := net.SplitHostPort(address)
+	return net.JoinHostPort("", port)
 }
 
 // Join starts a server with an id that was never used, which joins the cluster; it does not wait until it has.

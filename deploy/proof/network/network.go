@@ -21,6 +21,8 @@ type State struct {
 	Delay, Jitter time.Duration
 	// Loss is the part of what is sent, 0 to 1, that has to be sent again, which takes Resend.
 	Loss float64
+	// Rate is how many bytes get through in a second, and what is too much is lost; 0 is as many as there are. Proxies know no such links.
+	Rate int
 }
 
 // Resend is how long TCP takes to notice that something was lost.
@@ -49,6 +51,9 @@ func New(seed uint64) *Network {
 		closers: map[io.Closer]Link{},
 	}
 }
+
+// Can says whether links can be in this state here.
+func (n *Network) Can(s State) bool { return s.Rate == 0 }
 
 // Set sets a link's state.
 func (n *Network) Set(l Link, s State) {

@@ -1,0 +1,138 @@
+package namespaces
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+)
+
+// Set sets a link's state. A link that is down drops every packet in its direction, and tells nobody: neither end hears of it. All links to a
+// server that are late, lose or are narrow are so together, as the last one of them was set; those to the clients are not.
+// What could not be done is told by Err.
+func (n *Net) Set(l network.Link, s network.State) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l = network.Link{From: end(l.From), To: end(l.To)}
+	err := errors.Join(n.cut(l, s.Down), n.shape(n.ports[l.To], s))
+	if n.failed == nil {
+		n.failed = err
+	}
+}
+
+// Heal makes every link good.
+func (n *Net) Heal() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var errs []error
+	for l := range n.rules {
+		errs = append(errs, n.cut(l, false))
+	}
+	for k := range n.shaped {
+		errs = append(errs, n.shape(k, network.State{}))
+	}
+	if n.failed == nil {
+		n.failed = errors.Join(errs...)
+	}
+}
+
+// Reset breaks every connection between the ends of a link, as far as the first one knows them. While the link is down the other end does not hear of it.
+func (n *Net) Reset(l network.Link) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	from, to := n.ports[end(l.From)], n.ports[end(l.To)]
+	words := []string{"ss", "-K", "dst", n.at(1 + to)}
+	if from > 0 {
+		words = append([]string{"ip", "netns", "exec", n.space(from)}, words...)
+	}
+	if err := do(words[0], words[1:]...); err != nil && n.failed == nil {
+		n.failed = err
+	}
+}
+
+// end is the server of an end, without the port that is meant.
+func end(name string) string {
+	id, _, _ := strings.Cut(name, "/")
+	return id
+}
+
+// cut drops what goes over a link, or lets it pass. Where a server sends, it is dropped when it has left its network and comes to the
+// bridge; where the machine sends, when it leaves the bridge: an end that sends is told nothing. The caller holds mu.
+func (n *Net) cut(l network.Link, down bool) error {
+	pref, is := n.rules[l]
+	if is == down {
+		return nil
+	}
+	if !down {
+		delete(n.rules, l)
+		if port, way, _ := n.filter(l); port > 0 {
+			return do("tc", "filter", "del", "dev", n.port(port), way, "protocol", "ip", "pref", strconv.Itoa(pref))
+		}
+		return nil
+	}
+	port, way, code := n.filter(l)
+	if port == 0 {
+		return fmt.Errorf("there is no link from %s to %s", l.From, l.To)
+	}
+	n.next++
+	n.rules[l] = n.next
+	return do("tc", "filter", "add", "dev", n.port(port), way, "protocol", "ip", "pref", strconv.Itoa(n.next), "bpf", "da", "bytecode", code)
+}
+
+// filter says at which port and in which direction a link's packets pass, and the program that drops them; port is 0 when there is no such link any more.
+func (n *Net) filter(l network.Link) (port int, way, code string) {
+	from, to := n.ports[l.From], n.ports[l.To]
+	switch {
+	case from > 0 && (to > 0 || l.To == Outside):
+		return from, "ingress", dropped(destination, n.at(1+to))
+	case to > 0 && l.From == Outside:
+		return to, "egress", dropped(source, n.at(1))
+	}
+	return 0, "", ""
+}
+
+// Where in an Ethernet frame an IPv4 packet has its addresses.
+const (
+	source      = 14 + 12
+	destination = 14 + 16
+)
+
+// dropped is a program for packets (the classic BPF), in the words of tc, that drops those which have this address there.
+func dropped(there int, address string) string {
+	ip := netip.MustParseAddr(address).As4()
+	const load, ifEqual, end, drop, goOn = 0x20, 0x15, 0x06, 2, 0xffffffff
+	return fmt.Sprintf("4,%d 0 0 %d,%d 0 1 %d,%d 0 0 %d,%d 0 0 %d",
+		load, there, ifEqual, binary.BigEndian.Uint32(ip[:]), end, drop, end, uint32(goOn))
+}
+
+// shape makes what goes to a server late, lossy or narrow. The caller holds mu.
+func (n *Net) shape(k int, s network.State) error {
+	words := discipline(s)
+	if k == 0 || words == nil && !n.shaped[k] {
+		return nil
+	}
+	if words == nil {
+		delete(n.shaped, k)
+		return do("tc", "qdisc", "del", "dev", n.port(k), "root")
+	}
+	n.shaped[k] = true
+	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, words...)...)
+}
+
+// discipline is a state in the words of tc; nil for one that delays and loses nothing.
+func discipline(s network.State) []string {
+	switch {
+	case s.Rate > 0:
+		// What has waited for a third of a second is more than a switch keeps.
+		return []string{"tbf", "rate", fmt.Sprintf("%dbit", 8*s.Rate), "burst", "16kb", "latency", "300ms"}
+	case s.Delay > 0 || s.Jitter > 0 || s.Loss > 0:
+		us := func(d time.Duration) string { return fmt.Sprintf("%dus", d.Microseconds()) }
+		return []string{"netem", "delay", us(s.Delay + s.Jitter/2), us(s.Jitter / 2), "loss", fmt.Sprintf("%.2f%%", 100*s.Loss)}
+	}
+	return nil
+}

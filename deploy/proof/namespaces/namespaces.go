@@ -1,0 +1,229 @@
+// Package namespaces gives each server a network of its own, and lets the kernel cut them off from one another: connections are real and just
+// fall silent. It needs Linux, root, and the commands ip, tc and ss.
+//
+// A bridge joins the servers' networks with the machine, where the clients are. Each server has two addresses. At the first everybody
+// reaches it, and there things are cut; at the second, which is never cut, the harness asks how it is.
+//
+//	clients .1 ──┬── bridge ──┬── port ── eth0 .2, .130  gk1
+//	harness .129 ┘            └── port ── eth0 .3, .131  gk2
+//
+// Everything is named after the process that made it, so that what a killed one has left is known and removed by the next.
+package namespaces
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+)
+
+// ErrUnavailable says that this machine or user can have no networks of its own.
+var ErrUnavailable = errors.New("networks in the kernel need Linux, root, ip, tc with its bpf filter, and ss")
+
+// Outside is the end of a link that is on the machine itself, where the clients are. What stands behind a slash in an end's name says
+// which of a server's ports is meant; to the kernel they are one.
+const Outside = "clients"
+
+// control is how far a server's second address is from its first.
+const control = 128
+
+// most is how many servers have room.
+const most = 100
+
+// Net is a bridge and the servers' networks on it. It may be used from many goroutines.
+type Net struct {
+	name  string
+	netem bool // the kernel can delay and lose
+
+	mu     sync.Mutex // guards the fields below
+	subnet netip.Addr // .0
+	ports  map[string]int
+	rules  map[network.Link]int // the preference of the filter that cuts it
+	next   int
+	shaped map[int]bool
+	failed error // the first thing that could not be done
+}
+
+// Open makes a network, and tries on it whether everything works that is needed later. The error is ErrUnavailable where it cannot be.
+func Open() (*Net, error) {
+	if os.Getuid() != 0 {
+		return nil, ErrUnavailable
+	}
+	for _, command := range []string{"ip", "tc", "ss"} {
+		if _, err := exec.LookPath(command); err != nil {
+			return nil, errors.Join(ErrUnavailable, err)
+		}
+	}
+	n := &Net{
+		name: prefix(os.Getpid()) + fmt.Sprintf("%02x", rand.IntN(256)), ports: map[string]int{}, rules: map[network.Link]int{}, shaped: map[int]bool{},
+	}
+	err := n.bridge()
+	if err == nil {
+		err = n.try()
+	}
+	if err != nil {
+		return nil, errors.Join(ErrUnavailable, err, n.Close())
+	}
+	return n, nil
+}
+
+// bridge makes the bridge, in a part of the addresses that are kept for tests of networks (RFC 2544).
+func (n *Net) bridge() error {
+	if err := do("ip", "link", "add", n.name+"b", "type", "bridge"); err != nil {
+		return err
+	}
+	taken, err := output("ip", "-o", "addr")
+	if err != nil {
+		return err
+	}
+	for {
+		n.subnet = netip.AddrFrom4([4]byte{198, byte(18 + rand.IntN(2)), byte(rand.IntN(256)), 0})
+		if !strings.Contains(taken, strings.TrimSuffix(n.subnet.String(), "0")) {
+			break
+		}
+	}
+	return all(
+		[]string{"ip", "addr", "add", n.at(1) + "/25", "dev", n.name + "b"},
+		[]string{"ip", "addr", "add", n.at(1+control) + "/25", "dev", n.name + "b"},
+		[]string{"ip", "link", "set", n.name + "b", "up"},
+	)
+}
+
+// try uses all that may be needed once.
+func (n *Net) try() error {
+	const probe = "probe"
+	place, err := n.Add(probe)
+	if err != nil {
+		return err
+	}
+	n.netem = do("tc", "qdisc", "add", "dev", n.port(1), "root", "netem", "delay", "1ms") == nil &&
+		do("tc", "qdisc", "del", "dev", n.port(1), "root") == nil
+	n.Set(network.Link{From: probe, To: Outside}, network.State{Down: true})
+	n.Set(network.Link{From: Outside, To: probe}, network.State{Down: true})
+	n.Set(network.Link{From: Outside, To: probe}, network.State{Rate: 1 << 20})
+	n.Heal()
+	n.Reset(network.Link{From: probe, To: Outside})
+	return errors.Join(n.Err(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
+}
+
+// Place is where a server is.
+type Place struct {
+	// Address is where everybody reaches it, and Control where the harness does, whatever is cut.
+	Address, Control string
+	// Through is the command that runs another one there.
+	Through []string
+}
+
+// Add makes a network for a server.
+func (n *Net) Add(id string) (Place, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := 1 // the first that is free
+	for ; slices.Contains(values(n.ports), k); k++ {
+	}
+	if k > most {
+		return Place{}, fmt.Errorf("there is room for %d servers", most)
+	}
+	n.ports[id] = k
+	ns, port := n.space(k), n.port(k)
+	err := all(
+		[]string{"ip", "netns", "add", ns},
+		[]string{"ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns},
+		[]string{"ip", "link", "set", port, "master", n.name + "b", "up"},
+		[]string{"ip", "-n", ns, "addr", "add", n.at(1+k) + "/25", "dev", "eth0"},
+		[]string{"ip", "-n", ns, "addr", "add", n.at(1+k+control) + "/25", "dev", "eth0"},
+		[]string{"ip", "-n", ns, "link", "set", "eth0", "up"},
+		[]string{"ip", "-n", ns, "link", "set", "lo", "up"},
+		[]string{"tc", "qdisc", "add", "dev", port, "clsact"},
+	)
+	return Place{Address: n.at(1 + k), Control: n.at(1 + k + control), Through: []string{"ip", "netns", "exec", ns}}, err
+}
+
+// Can says whether links can be in this state here.
+func (n *Net) Can(s network.State) bool {
+	return n.netem || s.Delay == 0 && s.Jitter == 0 && s.Loss == 0
+}
+
+// Err is the first thing that could not be done to a link.
+func (n *Net) Err() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.failed
+}
+
+// Close removes everything. It fails when something could not be removed, or done to a link before.
+func (n *Net) Close() error {
+	errs := []error{n.Err()}
+	for _, id := range n.ids() {
+		errs = append(errs, n.remove(id))
+	}
+	return errors.Join(append(errs, do("ip", "link", "del", n.name+"b"))...)
+}
+
+func (n *Net) ids() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var ids []string
+	for id := range n.ports {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// remove removes a server's network. What runs there still loses it with the port.
+func (n *Net) remove(id string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := n.ports[id]
+	delete(n.ports, id)
+	return errors.Join(do("ip", "link", "del", n.port(k)), do("ip", "netns", "del", n.space(k)))
+}
+
+func (n *Net) space(k int) string { return fmt.Sprintf("%sn%d", n.name, k) }
+
+func (n *Net) port(k int) string { return fmt.Sprintf("%sp%d", n.name, k) }
+
+// at is an address of the subnet.
+func (n *Net) at(last int) string {
+	b := n.subnet.As4()
+	b[3] = byte(last)
+	return netip.AddrFrom4(b).String()
+}
+
+func values(m map[string]int) []int {
+	var all []int
+	for _, v := range m {
+		all = append(all, v)
+	}
+	return all
+}
+
+// all runs commands until one fails.
+func all(commands ...[]string) error {
+	for _, c := range commands {
+		if err := do(c[0], c[1:]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func do(command string, args ...string) error {
+	_, err := output(command, args...)
+	return err
+}
+
+func output(command string, args ...string) (string, error) {
+	out, err := exec.Command(command, args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", command, strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return string(out), nil
+}

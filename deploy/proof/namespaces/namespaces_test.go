@@ -1,0 +1,329 @@
+package namespaces
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+)
+
+// EchoCommand is the first argument with which the test program is a server that sends back what it gets.
+const echoCommand = "echo-server"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == echoCommand {
+		if err := echo(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// echo listens at port 7, tells so, and calls the address on each line that it reads; without one it does nothing. What comes back on its own call
+// it tells too.
+func echo(call string) error {
+	l, err := net.Listen("tcp", ":7")
+	if err != nil {
+		return err
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(c, c) }()
+		}
+	}()
+	fmt.Println("listening")
+	lines := bufio.NewScanner(os.Stdin)
+	var c net.Conn
+	for lines.Scan() {
+		if c == nil {
+			if c, err = net.Dial("tcp", call); err != nil {
+				return err
+			}
+			go func() { _, _ = io.Copy(os.Stdout, c) }()
+		}
+		if _, err := fmt.Fprintln(c, lines.Text()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// server is the echo server in a network of its own.
+type server struct {
+	Place
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+func begin(t *testing.T, n *Net, id, call string) *server {
+	t.Helper()
+	place, err := n.Add(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, place.Through[0], append(slices.Clone(place.Through[1:]), self, echoCommand, call)...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait() // it was killed
+	})
+	s := &server{place, in, bufio.NewScanner(out)}
+	s.hear(t, "listening")
+	return s
+}
+
+func (s *server) say(t *testing.T, word string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(s.in, word); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *server) hear(t *testing.T, word string) {
+	t.Helper()
+	if !s.out.Scan() || s.out.Text() != word {
+		t.Fatalf("heard %q, %v, not %q", s.out.Text(), s.out.Err(), word)
+	}
+}
+
+// open makes a network. Where there can be none, it says whether that is told as it must be, and ends the test.
+func open(t *testing.T) (*Net, bool) {
+	t.Helper()
+	n, err := Open()
+	if err != nil {
+		if !errors.Is(err, ErrUnavailable) || os.Getuid() == 0 && !strings.Contains(err.Error(), ": ") {
+			t.Errorf("no network, and no reason: %v", err)
+		}
+		t.Log(err)
+		return nil, false
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, list := range [][]string{{"-o", "link"}, {"netns", "list"}} {
+			if text, err := output("ip", list...); err != nil || strings.Contains(text, n.name) {
+				t.Errorf("%s is still there, %v:\n%s", n.name, err, text)
+			}
+		}
+	})
+	return n, true
+}
+
+// What is cut is silent: what was sent comes when it is healed, and the connection lives.
+func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
+	n, ok := open(t)
+	if !ok {
+		return
+	}
+	b := begin(t, n, "b", "")
+	a := begin(t, n, "a", net.JoinHostPort(b.Address, "7"))
+	outside := dial(t, b.Address)
+	control := dial(t, b.Control)
+	a.say(t, "one")
+	a.hear(t, "one")
+	for _, l := range []network.Link{{From: "a", To: "b"}, {From: "b", To: "a"}} {
+		n.Set(l, network.State{Down: true})
+		a.say(t, l.From)
+		outside.hear(t, "others hear one another")
+		control.hear(t, "the harness hears all")
+		heard := make(chan struct{})
+		go func() {
+			defer close(heard)
+			a.out.Scan()
+		}()
+		select {
+		case <-heard:
+			t.Fatalf("%v is down, and %q came", l, a.out.Text())
+		case <-time.After(300 * time.Millisecond):
+		}
+		n.Heal()
+		<-heard
+		if a.out.Text() != l.From {
+			t.Errorf("after %v was healed came %q", l, a.out.Text())
+		}
+	}
+	for _, l := range []network.Link{{From: Outside, To: "b/api"}, {From: "b/api", To: Outside}} {
+		n.Set(l, network.State{Down: true})
+		outside.silent(t)
+		a.say(t, "members hear one another")
+		a.hear(t, "members hear one another")
+		control.hear(t, "the harness hears all")
+		n.Set(l, network.State{})
+		outside.heard(t, "lost")
+	}
+}
+
+func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
+	n, ok := open(t)
+	if !ok {
+		return
+	}
+	b := begin(t, n, "b", "")
+	outside, control := dial(t, b.Address), dial(t, b.Control)
+	outside.hear(t, "one")
+	n.Reset(network.Link{From: Outside, To: "b/api"})
+	if _, err := outside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the connection lives: %v", err)
+	}
+	control.hear(t, "the harness hears all")
+}
+
+func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
+	n, ok := open(t)
+	if !ok {
+		return
+	}
+	b := begin(t, n, "b", "")
+	n.Set(network.Link{From: Outside, To: "b"}, network.State{Rate: 1 << 20})
+	if err := n.Err(); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, b.Address)
+	text := strings.Repeat("x", 1<<20)
+	go func() { _, _ = io.WriteString(c, text) }()
+	got := make([]byte, len(text))
+	if _, err := io.ReadFull(c, got); err != nil || string(got) != text {
+		t.Fatal(err)
+	}
+	shown, err := output("tc", "-s", "qdisc", "show", "dev", n.port(1), "root")
+	if err != nil || !strings.Contains(shown, "overlimits ") || strings.Contains(shown, "overlimits 0 ") {
+		t.Errorf("nothing was too much, %v:\n%s", err, shown)
+	}
+}
+
+// conn is a connection of the machine's.
+type conn struct{ net.Conn }
+
+func dial(t *testing.T, address string) conn {
+	t.Helper()
+	c, err := net.Dial("tcp", net.JoinHostPort(address, "7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return conn{c}
+}
+
+// hear says a word and waits for it.
+func (c conn) hear(t *testing.T, word string) {
+	t.Helper()
+	if _, err := io.WriteString(c, word); err != nil {
+		t.Fatal(err)
+	}
+	c.heard(t, word)
+}
+
+func (c conn) heard(t *testing.T, word string) {
+	t.Helper()
+	got := make([]byte, len(word))
+	if _, err := io.ReadFull(c, got); err != nil || string(got) != word {
+		t.Fatalf("heard %q, %v, not %q", got, err, word)
+	}
+}
+
+// silent says something to which no answer comes.
+func (c conn) silent(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(c, "lost"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("%d bytes came, %v", got, err)
+	}
+	if err := c.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
+	list := `2: eth0: <BROADCAST> mtu 1500
+7: gkp00000a3fb: <BROADCAST> mtu 1500
+8: gkp00000a3fp1@if2: <BROADCAST> mtu 1500
+9: gkp00000b01p12@if2: <BROADCAST> mtu 1500
+10: gkpx: <BROADCAST> mtu 1500
+gkp00000a3fn1 (id: 0)
+`
+	got := left(list, func(pid int) bool { return pid == 0xb })
+	if want := []string{"gkp00000a3fb", "gkp00000a3fp1", "gkp00000a3fn1"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !alive(os.Getpid()) {
+		t.Error("this process does not live")
+	}
+	n, ok := open(t)
+	if !ok {
+		return
+	}
+	// What a process that is over has made: its number is known to be nobody's.
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	name := prefix(gone.Process.Pid) + "00n1"
+	if err := do("ip", "netns", "add", name); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := Sweep()
+	if err != nil || !slices.Contains(removed, name) {
+		t.Errorf("removed %q, %v, not %s", removed, err, name)
+	}
+	for _, ours := range removed {
+		if strings.HasPrefix(ours, n.name) {
+			t.Errorf("%s is in use, and was removed", ours)
+		}
+	}
+}
+
+func TestDiscipline_InTheWordsOfTC(t *testing.T) {
+	for want, s := range map[string]network.State{
+		"":                                       {Down: true},
+		"netem delay 20000us 10000us loss 5.00%": {Delay: 10 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05},
+		"tbf rate 8000bit burst 16kb latency 300ms": {Rate: 1000},
+	} {
+		if got := strings.Join(discipline(s), " "); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestDropped_IsAProgramThatComparesOneAddress(t *testing.T) {
+	if got, want := dropped(destination, "198.18.0.2"), "4,32 0 0 30,21 0 1 3323068418,6 0 0 2,6 0 0 4294967295"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,64 @@
+package namespaces
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// prefix begins the names of all that a process makes.
+func prefix(pid int) string { return fmt.Sprintf("gkp%06x", pid) }
+
+// Sweep removes what processes have left that were killed, and names it. It does nothing where there can be none.
+func Sweep() ([]string, error) {
+	if _, err := exec.LookPath("ip"); err != nil || os.Getuid() != 0 {
+		return nil, nil
+	}
+	var removed []string
+	var errs []error
+	for _, kind := range []struct {
+		list   []string
+		remove []string
+	}{
+		{[]string{"-o", "link"}, []string{"link", "del"}},
+		{[]string{"netns", "list"}, []string{"netns", "del"}},
+	} {
+		text, err := output("ip", kind.list...)
+		if err != nil {
+			return removed, errors.Join(append(errs, err)...)
+		}
+		for _, name := range left(text, alive) {
+			if err := do("ip", append(slices.Clone(kind.remove), name)...); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			removed = append(removed, name)
+		}
+	}
+	return removed, errors.Join(errs...)
+}
+
+// left are the names in a list of ip's that were made by processes which live no more.
+func left(text string, alive func(pid int) bool) []string {
+	ours := regexp.MustCompile(`\bgkp([0-9a-f]{6})[0-9a-f]{2}(?:b|[pn][0-9]+)\b`)
+	var names []string
+	for line := range strings.Lines(text) {
+		match := ours.FindStringSubmatch(line)
+		if match == nil || slices.Contains(names, match[0]) {
+			continue
+		}
+		if pid, err := strconv.ParseInt(match[1], 16, 32); err == nil && !alive(int(pid)) {
+			names = append(names, match[0])
+		}
+	}
+	return names
+}
+
+// alive says whether there is a process of this number.
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

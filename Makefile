@@ -25,6 +25,11 @@ build: ## Build the static binaries bin/gatekeeperd and bin/gkctl
 	@mkdir -p bin
 	$(BUILD) -o bin/ ./cmd/gatekeeperd ./cmd/gkctl
 
+.PHONY: build-faulty
+build-faulty: ## Build bin/faulty/gatekeeperd, whose disk fails on command; for tests of faults alone, never to be released
+	@mkdir -p bin/faulty
+	CGO_ENABLED=0 go build -trimpath -tags faulty -o bin/faulty/ ./cmd/gatekeeperd
+
 .PHONY: run
 run: build ## Build and start one server with the timetable of the Kubernetes project loaded
 	@go run ./deploy/run -bin bin $(ARGS)
@@ -42,7 +47,7 @@ demo-move: build ## Three servers, 510 tasks held in one zone and moved to anoth
 	@go run ./deploy/demomove -bin bin $(ARGS)
 
 .PHONY: faults
-faults: build ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
+faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
 	@go run ./deploy/proof -bin bin $(ARGS)
 
 .PHONY: test

@@ -19,6 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/namespaces"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
 )
 
@@ -33,16 +34,17 @@ func main() {
 
 // proof is the command with its flags.
 type proof struct {
-	out    io.Writer
-	bin    string
-	runs   int
-	seed   uint64
-	kind   string
-	length time.Duration
-	tally  string
-	keep   string
-	every  bool
-	commit string
+	out     io.Writer
+	bin     string
+	runs    int
+	seed    uint64
+	kind    string
+	network string
+	length  time.Duration
+	tally   string
+	keep    string
+	every   bool
+	commit  string
 }
 
 func command(ctx context.Context, args []string, out io.Writer) error {
@@ -51,10 +53,12 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	}
 	p := proof{out: out}
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
-	flags.StringVar(&p.bin, "bin", "bin", "folder of the gatekeeperd to run")
+	flags.StringVar(&p.bin, "bin", "bin", "folder of the gatekeeperd to run, and in its folder faulty one of the build tag faulty")
 	flags.IntVar(&p.runs, "runs", 1, "how many runs to make, each with the next seed")
 	flags.Uint64Var(&p.seed, "seed", 1, "of the first run: it decides which faults happen, when, and what clients do")
 	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty: each in turn")
+	flags.StringVar(&p.network, "network", run.Auto, "what is between servers and clients: "+run.Namespaces+" (networks in the kernel; needs Linux, root, ip, tc and ss), "+
+		run.Proxies+", or "+run.Auto+": the first where it can be and can do the kind of fault")
 	flags.DurationVar(&p.length, "for", 12*time.Second, "how long the faults of a run go on, at most 30s")
 	flags.StringVar(&p.tally, "tally", "", "file to which a line is added for each run")
 	flags.StringVar(&p.commit, "commit", "", "what is tried, for the tally; empty: HEAD")
@@ -78,6 +82,9 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if p.length > 30*time.Second {
 		return errors.New("faults go on for at most 30s: make more runs instead")
 	}
+	if !slices.Contains([]string{run.Namespaces, run.Proxies, run.Auto}, p.network) {
+		return fmt.Errorf("no network is called %q: there are %s, %s, and %s", p.network, run.Namespaces, run.Proxies, run.Auto)
+	}
 	if p.kind != "" && p.kind != fault.Mixed && !slices.Contains(fault.Names(), p.kind) {
 		return fmt.Errorf("no kind of fault is called %q: there are %s, and %s", p.kind, strings.Join(fault.Names(), ", "), fault.Mixed)
 	}
@@ -92,6 +99,13 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 
 // all makes the runs, and fails when one broke a promise.
 func (p *proof) all(ctx context.Context) error {
+	removed, err := namespaces.Sweep()
+	if len(removed) > 0 {
+		fmt.Fprintf(p.out, "removed what a killed run has left: %s\n", strings.Join(removed, ", "))
+	}
+	if err != nil {
+		return err
+	}
 	kinds := append(fault.Names(), fault.Mixed, fault.Mixed, fault.Mixed)
 	var broken []string
 	var operations, faults int
@@ -102,7 +116,7 @@ func (p *proof) all(ctx context.Context) error {
 			kind = kinds[seed%uint64(len(kinds))]
 		}
 		r, err := p.once(ctx, kind, seed)
-		if errors.Is(err, run.ErrNoDisks) {
+		if errors.Is(err, run.ErrNotHere) {
 			fmt.Fprintf(p.out, "%-16s seed %-6d left out: %v\n", kind, seed, err)
 			continue
 		}
@@ -136,14 +150,18 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	r, err := run.Once(ctx, run.Options{
-		Binary: filepath.Join(p.bin, "gatekeeperd"), Dir: dir, Kind: kind, Seed: seed, Length: p.length, Disks: kind == "full-disk",
-	})
+	opts := run.Options{
+		Binary: filepath.Join(p.bin, "gatekeeperd"), Dir: dir, Kind: kind, Seed: seed, Network: p.network, Length: p.length, Disks: kind == fault.FullDisk,
+	}
+	if kind == fault.SlowDisk || kind == fault.DiskError {
+		opts.Binary, opts.Faulty = filepath.Join(p.bin, "faulty", "gatekeeperd"), true
+	}
+	r, err := run.Once(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(p.out, "%-16s seed %-6d %6d operations (%d unanswered), %d grants, term %d, faults: %s\n",
-		kind, seed, r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "))
+	fmt.Fprintf(p.out, "%-16s seed %-6d %s: %6d operations (%d unanswered), %d grants, term %d, faults: %s\n",
+		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "))
 	p.tell(r)
 	if p.every || len(r.Violations)+len(r.Undecided) > 0 {
 		file, err := r.Save(p.keep)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
 
 var bin string
@@ -19,7 +21,10 @@ func TestMain(m *testing.M) {
 
 // A short part of `make faults`: what is found here is found again by its kind and seed.
 func TestRuns_Short_BreakNoPromise(t *testing.T) {
-	for _, kind := range []string{"stop-leader", "isolate", "mixed"} {
+	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "mixed"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // they mostly wait
 			keep := t.TempDir()
@@ -34,7 +39,7 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 			if err != nil || !strings.HasPrefix(string(text), columns+"test\t3\t"+kind+"\t3\t") {
 				t.Errorf("the tally is %q, %v", text, err)
 			}
-			if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "1 runs, ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
+			if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
 				t.Errorf("the tally comes to %q, %v", text, err)
 			}
 			var again strings.Builder
@@ -42,6 +47,38 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 				t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
 			}
 		})
+	}
+}
+
+// Disks that fail on command are in no release: neither the word by which that is told nor what does it.
+func TestRelease_HasNoDisksThatFailOnCommand(t *testing.T) {
+	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]bool{"gatekeeperd": false, "faulty/gatekeeperd": true} {
+		code, err := os.ReadFile(filepath.Join(bin, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := bytes.Contains(code, []byte("FAULTY_DISK")); has != want {
+			t.Errorf("%s has disks that fail: %t", file, has)
+		}
+	}
+}
+
+func TestCommand_NetworkThatThereIsNot_NamesThoseThereAre(t *testing.T) {
+	err := command(t.Context(), []string{"-bin", bin, "-network", "tincans", "-keep", t.TempDir()}, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), "tincans") || !strings.Contains(err.Error(), "namespaces") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A kind that cannot be done is left out, and told.
+func TestCommand_KindThatCannotBeDone_IsLeftOut(t *testing.T) {
+	var out strings.Builder
+	err := command(t.Context(), []string{"-bin", bin, "-kind", "narrow", "-network", "proxies", "-keep", t.TempDir()}, &out)
+	if err != nil || !strings.Contains(out.String(), "left out: this kind of fault cannot be done here: no narrow by proxies") {
+		t.Errorf("%v\n%s", err, &out)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // columns are those of a tally: one line a run.
-const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\n"
+const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\n"
 
 // head is the commit that is tried when nothing else is said.
 func head() (string, error) {
@@ -33,7 +33,7 @@ func sum(file string) (string, error) {
 		return "", err
 	}
 	var runs, operations, unanswered, grants, violations, undecided int
-	faults := map[string]int{}
+	faults, networks := map[string]int{}, map[string]int{}
 	for i, line := range strings.Split(strings.TrimSpace(strings.TrimPrefix(string(text), columns)), "\n") {
 		fields := strings.Split(line, "\t")
 		if len(fields) != strings.Count(columns, "\t")+1 {
@@ -47,6 +47,7 @@ func sum(file string) (string, error) {
 			}
 			*n += count
 		}
+		networks[fields[11]]++
 		for _, fault := range strings.Split(fields[8], ", ") {
 			if count, kind, ok := strings.Cut(fault, " "); ok {
 				n, err := strconv.Atoi(count)
@@ -61,8 +62,8 @@ func sum(file string) (string, error) {
 	for _, n := range faults {
 		done += n
 	}
-	return fmt.Sprintf("%d runs, %d operations (%d unanswered), %d grants\n%d faults: %s\n%d violations, %d undecided\n",
-		runs, operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
+	return fmt.Sprintf("%d runs (%s), %d operations (%d unanswered), %d grants\n%d faults: %s\n%d violations, %d undecided\n",
+		runs, counted.Words(networks, ", "), operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
 }
 
 // note adds a run to the tally in a file.
@@ -79,7 +80,7 @@ func note(file, commit string, r *run.Report, length time.Duration) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\n", commit, r.Seed, r.Kind, length.Seconds(),
-		r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "), len(r.Violations), len(r.Undecided))
+	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\n", commit, r.Seed, r.Kind, length.Seconds(),
+		r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network)
 	return err
 }

@@ -20,6 +20,9 @@ const (
 	foreignFolder = 78
 )
 
+// FullDisk needs servers with disks of their own.
+const FullDisk = "full-disk"
+
 // logFile is the file of the log, the term and the vote.
 const logFile = "raft.db"
 
@@ -117,9 +120,6 @@ func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 
 // fullDisk lets a server's disk be full for a while; the server leaves and is started again.
 func fullDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
-	if a.Full == nil {
-		return nil
-	}
 	s := a.leader(ctx, random)
 	if random.IntN(2) == 0 {
 		s = a.follower(ctx, random)
@@ -128,7 +128,7 @@ func fullDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 }
 
 func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) error {
-	a.Note("full-disk", s.ID)
+	a.Note(FullDisk, s.ID)
 	empty, err := a.Full(s)
 	if err != nil {
 		return err

@@ -19,12 +19,16 @@ import (
 // Arena is what faults are done to.
 type Arena struct {
 	Cluster *servers.Cluster
-	Network *network.Network
+	Network Network
 	Clients *load.Clients
 	// Holders are clients in processes of their own.
 	Holders []*Holder
 	// Full fills the disk of a server, and returns what makes room again; nil where servers have no disks of their own.
 	Full func(*servers.Server) (func(), error)
+	// Disk sets the state of a server's disk, in the words of the tag `faulty`; nil when the servers are as they are released.
+	Disk func(s *servers.Server, state string) error
+	// Lease is how long a leader leads that reaches no majority.
+	Lease time.Duration
 	// Note writes a fault down.
 	Note func(kind, on string)
 
@@ -34,6 +38,18 @@ type Arena struct {
 
 	hurting sync.Mutex // is held while a server is damaged
 	holding sync.Mutex // is held while a fault has its hands on a holder
+}
+
+// Network is what lies between servers and clients.
+type Network interface {
+	// Can says whether links can be in this state.
+	Can(network.State) bool
+	// Set sets a link's state.
+	Set(network.Link, network.State)
+	// Heal makes every link good.
+	Heal()
+	// Reset breaks the link's connections.
+	Reset(network.Link)
 }
 
 // A Kind of fault begins, lasts, and ends when it returns, or with the context; it leaves nothing broken but what Mend mends. An error says that
@@ -51,14 +67,17 @@ func kinds() map[string]Kind {
 		"isolate":         isolate,
 		"one-way":         oneWay,
 		"bridge":          bridge,
-		"slow-network":    slowNetwork,
+		SlowNetwork:       slowNetwork,
+		Narrow:            narrow,
 		"reset":           reset,
 		"clients-cut":     clientsCut,
 		"transfer":        transfer,
 		"rolling-restart": rollingRestart,
 		"members":         members,
 		"damage":          damage,
-		"full-disk":       fullDisk,
+		FullDisk:          fullDisk,
+		SlowDisk:          slowDisk,
+		DiskError:         diskError,
 		"client-killed":   clientKilled,
 		"client-stopped":  clientStopped,
 		"storm":           storm,
@@ -78,7 +97,7 @@ func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]in
 	all := kinds()
 	choice, lines := []string{name}, 1
 	if name == Mixed {
-		choice, lines = Names(), 2
+		choice, lines = slices.DeleteFunc(Names(), func(kind string) bool { return !a.can(kind) }), 2
 	}
 	counts := map[string]int{}
 	var mu sync.Mutex // guards counts and failed
@@ -111,6 +130,17 @@ func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]in
 	return counts, failed
 }
 
+// can says whether a kind can be done beside others in this arena.
+func (a *Arena) can(kind string) bool {
+	switch kind {
+	case FullDisk:
+		return a.Full != nil
+	case SlowDisk, DiskError:
+		return a.Disk != nil
+	}
+	return a.Network.Can(Needs(kind))
+}
+
 // Mend repairs what faults have left, and starts what does not run.
 func (a *Arena) Mend() error {
 	a.Network.Heal()
@@ -119,6 +149,11 @@ func (a *Arena) Mend() error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.Disk != nil {
+		if err := a.disks(a.Members(), ""); err != nil {
+			return err
+		}
+	}
 	for _, s := range a.Members() {
 		if s.Running() {
 			_ = s.Resume()

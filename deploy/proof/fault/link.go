@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -15,6 +16,23 @@ const (
 	Clients = "clients"
 	API     = "/api"
 )
+
+// Kinds that not every network can do.
+const (
+	SlowNetwork = "slow-network"
+	Narrow      = "narrow"
+)
+
+// Needs is the state of a link without which a kind cannot be done.
+func Needs(kind string) network.State {
+	switch kind {
+	case SlowNetwork:
+		return network.State{Delay: 1}
+	case Narrow:
+		return network.State{Rate: 1}
+	}
+	return network.State{}
+}
 
 // cut holds up what goes over these links, for a while. Sometimes the connections break.
 func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links []network.Link) error {
@@ -96,7 +114,18 @@ func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 		Delay: between(random, time.Millisecond, 150*time.Millisecond), Jitter: between(random, time.Millisecond, 150*time.Millisecond),
 		Loss: random.Float64() / 5,
 	}
-	a.Note("slow-network", state.Delay.String())
+	return a.worse(ctx, random, state, SlowNetwork+": "+state.Delay.String())
+}
+
+// narrow lets less through than there is to say, and loses what is too much.
+func narrow(ctx context.Context, a *Arena, random *rand.Rand) error {
+	state := network.State{Rate: 10_000 << random.IntN(6)}
+	return a.worse(ctx, random, state, fmt.Sprintf("%s: %d bytes a second", Narrow, state.Rate))
+}
+
+// worse lets all links be in a state for a while.
+func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.State, name string) error {
+	a.Note(name, "")
 	set := func(state network.State) {
 		a.mu.Lock()
 		all := a.Members()

@@ -1,7 +1,7 @@
 package run
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -14,14 +14,11 @@ type disks struct {
 	mounted []string
 }
 
-// ErrNoDisks says that this machine or user cannot mount disks.
-var ErrNoDisks = errors.New("full disks need Linux, and root")
-
 // add mounts one for the server with this id.
 func (d *disks) add(id string) error {
 	path := filepath.Join(d.dir, id)
 	if err := mount(path); err != nil {
-		return errors.Join(ErrNoDisks, err)
+		return fmt.Errorf("%w: full disks need Linux, and root: %w", ErrNotHere, err)
 	}
 	d.mounted = append(d.mounted, path)
 	return nil
@@ -47,4 +44,18 @@ func (d *disks) remove() {
 	for _, path := range d.mounted {
 		unmount(path)
 	}
+}
+
+// diskFile is the name of the file in a server's folder that says how its disk is: where the server runs, see the tag `faulty`.
+const diskFile = "disk"
+
+func faulty(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }
+
+// setDisk replaces the file as a whole: a server reads it before every write.
+func setDisk(s *servers.Server, state string) error {
+	file := filepath.Join(filepath.Dir(s.Data()), diskFile)
+	if err := os.WriteFile(file+".new", []byte(state), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }

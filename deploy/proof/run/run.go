@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,11 +18,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
 
-// Options say what to run. All but Disks are required.
+// Options say what to run. All but Disks and Faulty are required.
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
@@ -30,16 +30,22 @@ type Options struct {
 	// Kind is a kind of fault, or "mixed".
 	Kind string
 	Seed uint64
+	// Network is Namespaces, Proxies or Auto.
+	Network string
 	// Length is how long faults go on.
 	Length time.Duration
 	// Disks gives each server a small disk of its own, which needs root.
 	Disks bool
+	// Faulty says that the binary has disks that fail on command.
+	Faulty bool
 }
 
 // Report is what came of a run.
 type Report struct {
-	Kind       string
-	Seed       uint64
+	Kind string
+	Seed uint64
+	// Network is which it was: Namespaces or Proxies.
+	Network    string
 	Operations int
 	// Unknown is how many of them had no answer.
 	Unknown int
@@ -67,10 +73,13 @@ const (
 )
 
 // Once makes one run. An error says that the harness failed; what the cluster did wrong is in the report.
-func Once(ctx context.Context, opts Options) (*Report, error) {
+func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	var log history.Log
-	n := network.New(opts.Seed)
-	defer n.Close()
+	n, name, err := groundFor(opts)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, n.end()) }()
 	disks := disks{dir: opts.Dir}
 	defer disks.remove()
 	starting, cancel := context.WithTimeout(ctx, time.Minute)
@@ -79,15 +88,19 @@ func Once(ctx context.Context, opts Options) (*Report, error) {
 	if opts.Kind == fault.Overload || opts.Kind == fault.Mixed {
 		args = []string{"--max-calls", strconv.Itoa(fault.MaxCalls)}
 	}
+	profile := profiles()[opts.Seed%2]
 	cluster, err := servers.Start(starting, servers.Options{
-		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: []string{"default", "fast"}[opts.Seed%2], Args: args,
+		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: profile.name, Args: args,
 		Front: func(s *servers.Server) error {
 			if opts.Disks {
 				if err := disks.add(s.ID); err != nil {
 					return err
 				}
 			}
-			return front(n, s)
+			if opts.Faulty {
+				faulty(s)
+			}
+			return n.front(s)
 		},
 	})
 	if err != nil {
@@ -102,7 +115,7 @@ func Once(ctx context.Context, opts Options) (*Report, error) {
 	}
 	defer clients.Close()
 	a := &fault.Arena{
-		Cluster: cluster, Network: n, Clients: clients,
+		Cluster: cluster, Network: n, Clients: clients, Lease: profile.lease,
 		Note: func(kind, on string) {
 			log.Put(history.Entry{Fault: &history.Fault{At: boottime.Now(), Kind: kind, On: on}})
 		},
@@ -110,10 +123,27 @@ func Once(ctx context.Context, opts Options) (*Report, error) {
 	if opts.Disks {
 		a.Full = disks.full
 	}
+	if opts.Faulty {
+		a.Disk = setDisk
+	}
 	if err := begin(ctx, a, opts.Seed); err != nil {
 		return nil, err
 	}
-	return work(ctx, a, opts, &log)
+	r, err = work(ctx, a, opts, &log)
+	if r != nil {
+		r.Network = name
+	}
+	return r, err
+}
+
+// profile is how soon servers act, by its name.
+type profile struct {
+	name  string
+	lease time.Duration
+}
+
+func profiles() []profile {
+	return []profile{{"default", time.Second}, {"fast", 400 * time.Millisecond}}
 }
 
 // begin starts the clients that are processes of their own.
@@ -201,16 +231,6 @@ func (r *Report) Check() error {
 	r.Violations = append(r.Violations, result.Violations...)
 	r.Undecided = result.Undecided
 	return nil
-}
-
-// front puts proxies before the server's API and its peer port.
-func front(n *network.Network, s *servers.Server) error {
-	var err error
-	if s.FrontAPI, err = n.Proxy(s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
-		return err
-	}
-	s.FrontPeer, err = n.Proxy(s.ID, s.Peer, network.Peer)
-	return err
 }
 
 func logs(c *servers.Cluster) string {

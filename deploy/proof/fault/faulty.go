@@ -1,0 +1,120 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// Kinds that need servers whose disks fail on command.
+const (
+	SlowDisk  = "slow-disk"
+	DiskError = "disk-error"
+)
+
+// hangs is longer than the ten seconds after which a server takes its disk for one that hangs, and leavesIn how long it may take to leave.
+const (
+	hangs    = 11 * time.Second
+	leavesIn = 15 * time.Second
+)
+
+// victims are the leader, a follower, or a majority.
+func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Server {
+	leader, follower := a.leader(ctx, random), a.follower(ctx, random)
+	switch random.IntN(3) {
+	case 0:
+		return []*servers.Server{leader}
+	case 1:
+		return []*servers.Server{follower}
+	}
+	if leader == follower { // who leads has changed in between
+		return []*servers.Server{leader}
+	}
+	return []*servers.Server{leader, follower}
+}
+
+// disks sets the disks of servers.
+func (a *Arena) disks(all []*servers.Server, state string) error {
+	for _, s := range all {
+		if err := a.Disk(s, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slowDisk makes writes late: each by less than half the leader's lease, which nobody may mind; by more than the lease, upon which the leader steps
+// down when it is a majority's; seldom by more than a server waits for a disk, which then leaves.
+func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
+	all := a.victims(ctx, random)
+	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)
+	switch random.IntN(8) {
+	case 0:
+		delay, length = hangs, 0
+	case 1, 2, 3:
+		delay, length = between(random, a.Lease, 3*a.Lease), between(random, 100*time.Millisecond, 2*time.Second)
+	}
+	for _, s := range all {
+		a.Note(fmt.Sprintf("%s: %v", SlowDisk, delay), s.ID)
+	}
+	if err := a.disks(all, "delay "+delay.String()); err != nil {
+		return err
+	}
+	if delay == hangs {
+		return a.leave(ctx, random, all)
+	}
+	rest(ctx, length)
+	if err := a.disks(all, ""); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if code, ok := s.Exited(); ok {
+			return fmt.Errorf("%s left with exit code %d although its disk was late by %v only\n%s", s.ID, code, delay, s.LogTail())
+		}
+	}
+	a.Note("repaired", "")
+	return nil
+}
+
+// diskError lets every write fail from a moment on, before anything is written or after all of it was. The server must leave.
+func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
+	all := a.victims(ctx, random)
+	state := []string{"fail write", "fail sync"}[random.IntN(2)]
+	for _, s := range all {
+		a.Note(DiskError+": "+state, s.ID)
+	}
+	if err := a.disks(all, state); err != nil {
+		return err
+	}
+	return a.leave(ctx, random, all)
+}
+
+// leave waits until servers whose disks fail have left as they must, repairs the disks, and starts the servers. It does so also when the time of
+// faults is over: a server that goes on is what is looked for.
+func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
+	defer cancel()
+	for _, s := range all {
+		code, err := s.Ended(leaving)
+		if err != nil {
+			return fmt.Errorf("its disk fails: %w", err)
+		}
+		a.Note(fmt.Sprintf("left with exit code %d", code), s.ID)
+		if code != leftByFault {
+			return fmt.Errorf("%s left with exit code %d when its disk failed, want %d\n%s", s.ID, code, leftByFault, s.LogTail())
+		}
+	}
+	rest(ctx, between(random, 0, time.Second))
+	if err := a.disks(all, ""); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if err := a.start(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

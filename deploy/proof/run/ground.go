@@ -1,0 +1,104 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/namespaces"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// What lies between servers and clients: networks in the kernel, proxies, or the former where they can be and can do the kind of fault.
+const (
+	Namespaces = "namespaces"
+	Proxies    = "proxies"
+	Auto       = "auto"
+)
+
+// ErrNotHere says that a kind of fault cannot be done on this machine, or not with this network.
+var ErrNotHere = errors.New("this kind of fault cannot be done here")
+
+// ground is a network and how servers are put on it.
+type ground interface {
+	fault.Network
+	// front says where a server listens, and where others find it.
+	front(*servers.Server) error
+	// end removes it. It fails when a fault of the network could not be done as it was meant.
+	end() error
+}
+
+// groundFor makes the network of a run, and says which it is.
+func groundFor(opts Options) (ground, string, error) {
+	p := &proxied{network.New(opts.Seed)}
+	kernel := opts.Network == Namespaces
+	if opts.Network == Auto && !onlyProxies(opts.Kind) {
+		kernel = true
+	}
+	if !kernel {
+		return able(p, Proxies, opts.Kind)
+	}
+	n, err := namespaces.Open()
+	switch {
+	case err == nil && opts.Network == Auto && !n.Can(fault.Needs(opts.Kind)):
+		if err := n.Close(); err != nil {
+			return nil, "", err
+		}
+		return able(p, Proxies, opts.Kind)
+	case err == nil && onlyProxies(opts.Kind):
+		return nil, "", errors.Join(fmt.Errorf("%w: %s needs proxies", ErrNotHere, opts.Kind), n.Close())
+	case err == nil:
+		return able(&kernels{n}, Namespaces, opts.Kind)
+	case opts.Network == Auto && errors.Is(err, namespaces.ErrUnavailable):
+		return able(p, Proxies, opts.Kind)
+	}
+	return nil, "", errors.Join(ErrNotHere, err)
+}
+
+// onlyProxies says whether a kind of fault is done by the proxies themselves.
+func onlyProxies(kind string) bool { return false }
+
+// able fails when the kind of fault cannot be done on a network.
+func able(g ground, name, kind string) (ground, string, error) {
+	if !g.Can(fault.Needs(kind)) {
+		return nil, "", errors.Join(fmt.Errorf("%w: no %s by %s", ErrNotHere, kind, name), g.end())
+	}
+	return g, name, nil
+}
+
+// proxied is a network of proxies on loopback.
+type proxied struct{ *network.Network }
+
+func (p *proxied) front(s *servers.Server) error {
+	var err error
+	if s.FrontAPI, err = p.Proxy(s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
+		return err
+	}
+	s.FrontPeer, err = p.Proxy(s.ID, s.Peer, network.Peer)
+	return err
+}
+
+func (p *proxied) end() error {
+	p.Close()
+	return nil
+}
+
+// kernels is a network in the kernel.
+type kernels struct{ *namespaces.Net }
+
+// front puts the server into a network of its own, where all ports are free.
+func (k *kernels) front(s *servers.Server) error {
+	place, err := k.Add(s.ID)
+	if err != nil {
+		return err
+	}
+	at := func(address, port string) string { return net.JoinHostPort(address, port) }
+	s.API, s.Peer, s.Admin = at(place.Control, "7420"), at(place.Control, "7421"), at(place.Control, "7423")
+	s.FrontAPI, s.FrontPeer = at(place.Address, "7420"), at(place.Address, "7421")
+	s.Through, s.Everywhere = place.Through, true
+	return nil
+}
+
+func (k *kernels) end() error { return k.Net.Close() }

@@ -47,10 +47,10 @@ const (
 	// askEvery is how often each of the servers left is asked, whether or not it has answered: one that keeps quiet about a request
 	// that was lost with the leader delays no other. It is also how far a figure may be above the truth.
 	askEvery = 10 * time.Millisecond
-	// grantWithin is when a cluster that does not grant has failed.
-	grantWithin = 30 * time.Second
+	// grantWithin is when a cluster that does not grant has failed: long after what is looked for, since disks may stall for seconds.
+	grantWithin = 2 * time.Minute
 	// restoreWithin is when a server that is started again and does not catch up has failed.
-	restoreWithin = time.Minute
+	restoreWithin = 2 * time.Minute
 )
 
 // Measure kills the leader of each contestant by turns, as often as runs says. The first that does not come back ends it.

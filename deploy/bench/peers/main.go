@@ -29,6 +29,8 @@ import (
 	"syscall"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/version"
+
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
@@ -120,6 +122,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 		if r.Failover, err = b.measureFailover(ctx); err != nil {
 			return fmt.Errorf("fail-over: %w", err)
 		}
+		r.measured("etcd " + version.Version)
 	}
 	r.print(out)
 	if file == "" {
@@ -191,9 +194,7 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 			return err
 		}
 		defer s.stop()
-		if s.version != "" && !slices.Contains(r.Versions, s.version) {
-			r.Versions = append(r.Versions, s.version)
-		}
+		r.measured(s.version)
 		ways = append(ways, s.ways...)
 	}
 	r.Plan = &b.plan
@@ -217,6 +218,9 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 		for i, store := range b.stores {
 			all = append(all, func(ctx context.Context) (*system, error) {
 				opts := servers.Options{Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: filepath.Join(b.dir, fmt.Sprintf("gatekeeper%d-%s", count, store)), Count: count}
+				if store != bolt { // which is how a new folder keeps its log by default
+					opts.Args = []string{"--log-store", store}
+				}
 				return newGatekeeper(ctx, opts, store, most, i == 0)
 			})
 		}

@@ -74,7 +74,8 @@ func newRedis(ctx context.Context, dir string, callers int) (*system, error) {
 	for i := range all {
 		all[i].System, all[i].Servers = "Redis", 1
 	}
-	return &system{version: strings.TrimSpace(string(version)), ways: all, stop: r.close}, nil
+	name, _, _ := strings.Cut(string(version), " sha=") // and what else it was built from
+	return &system{version: name, ways: all, stop: r.close}, nil
 }
 
 func (r *redisSystem) prepare(ctx context.Context, callers int) error {

@@ -23,6 +23,13 @@ type report struct {
 	Failover []failover.Result `json:"failover,omitempty"`
 }
 
+// measured notes the version of a peer; empty is none.
+func (r *report) measured(version string) {
+	if version != "" && !slices.Contains(r.Versions, version) {
+		r.Versions = append(r.Versions, version)
+	}
+}
+
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d CPUs, %s\n", r.Go, r.CPUs, strings.Join(r.Versions, "; "))
 	for _, left := range r.LeftOut {

@@ -9,7 +9,7 @@ import (
 type target struct {
 	work work
 	how  string
-	// bolt is whether it is for the log store that is slower with few callers, or for any other; both when it does not matter.
+	// stores are the log stores for which it is; nil is for any.
 	stores []string
 	// peer and peerHow are what is compared with; empty is the plain figure a second.
 	peer, peerHow string

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -52,6 +53,28 @@ func TestCall_NotLeader_FollowsTheHintAtOnceAndStays(t *testing.T) {
 		}
 		if a, b, n := calls(w, "a"), calls(w, "b"), calls(w, "c"); len(a) != 1 || len(b) != 0 || len(n) != 3 {
 			t.Errorf("a %v, b %v, c %v", a, b, n)
+		}
+	})
+}
+
+// An address that a hint named may lead to another cluster's server by now, which would grant: it is told who is meant.
+func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a", "b")
+		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			return nil, refused(codes.Unavailable, reasonNotLeader, "leader_id", "b", "leader_api", endpoint("b"), "term", "2", "leader_name", "cluster/b/folder")
+		}
+		var meant []string
+		w.servers["b"].tryAcquire = func(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			meant = metadata.ValueFromIncomingContext(ctx, leaderHeader)
+			return granted(q.Semaphore, 7, time.Minute), nil
+		}
+		c := w.dial([]string{"a"})
+		if _, err := c.Semaphore("s").TryAcquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(meant, []string{"cluster/b/folder"}) {
+			t.Errorf("said to b: %q", meant)
 		}
 	})
 }

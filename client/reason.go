@@ -44,6 +44,7 @@ func info(s *status.Status) *errdetails.ErrorInfo {
 type leaderHint struct {
 	address string
 	term    uint64
+	name    string // which server is meant there; empty when it was not said
 }
 
 func hintOf(i *errdetails.ErrorInfo) leaderHint {
@@ -51,7 +52,7 @@ func hintOf(i *errdetails.ErrorInfo) leaderHint {
 	if err != nil || i.GetMetadata()["leader_api"] == "" {
 		return leaderHint{}
 	}
-	return leaderHint{address: withPort(i.GetMetadata()["leader_api"]), term: term}
+	return leaderHint{address: withPort(i.GetMetadata()["leader_api"]), term: term, name: i.GetMetadata()["leader_name"]}
 }
 
 // retryDelay is how long the server asks to be left alone; 0 when it does not say.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"crypto/tls"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	grpcbackoff "google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
 )
 
 const (
@@ -40,6 +42,7 @@ type router struct {
 	target string
 	next   int                  // the endpoint after the last one that was rotated to
 	term   uint64               // of the newest hint that was followed
+	names  map[string]string    // of addresses that only a hint named: which server is meant there
 	rest   map[string]time.Time // hinted addresses that failed, until when they rest
 	closed bool
 }
@@ -56,6 +59,7 @@ func newRouter(s *settings) *router {
 		tls:       s.tls,
 		conns:     make(map[string]link),
 		next:      rand.N(len(s.endpoints)), // so that clients spread over the members
+		names:     make(map[string]string),
 		rest:      make(map[string]time.Time),
 		options: append([]grpc.DialOption{
 			grpc.WithDisableRetry(), // we retry: only here is it known what is safe to repeat
@@ -111,9 +115,36 @@ func (r *router) dial(address string) (link, error) {
 		l.handshakes = newHandshakes(address, r.tls, &r.through)
 		creds = l.handshakes
 	}
+	options := append([]grpc.DialOption{grpc.WithTransportCredentials(creds)}, r.options...)
+	if !slices.Contains(r.endpoints, address) {
+		options = append(options, r.naming(address)...)
+	}
 	var err error
-	l.ClientConn, err = grpc.NewClient(address, append([]grpc.DialOption{grpc.WithTransportCredentials(creds)}, r.options...)...)
+	l.ClientConn, err = grpc.NewClient(address, options...)
 	return l, err
+}
+
+// leaderHeader says which server is meant, so that another one to which its address leads by now, perhaps of another cluster, refuses the call.
+const leaderHeader = "gatekeeper-hop-to"
+
+// naming lets each call at an address that a hint named say which server it is meant for.
+func (r *router) naming(address string) []grpc.DialOption {
+	named := func(ctx context.Context) context.Context {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if name := r.names[address]; name != "" {
+			return metadata.AppendToOutgoingContext(ctx, leaderHeader, name)
+		}
+		return ctx
+	}
+	return []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			return call(named(ctx), method, req, reply, cc, opts...)
+		}),
+		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			return open(named(ctx), desc, cc, method, opts...)
+		}),
+	}
 }
 
 // failed tells that an address did not serve a call: others try elsewhere. Of many calls that fail together only the first
@@ -138,6 +169,9 @@ func (r *router) follow(from string, hint leaderHint) bool {
 		return false
 	}
 	r.term, r.target = hint.term, hint.address
+	if !slices.Contains(r.endpoints, hint.address) {
+		r.names[hint.address] = hint.name
+	}
 	return true
 }
 

@@ -102,6 +102,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}, nil},
 	{"consensus.NotLeaderError", codes.Unavailable, reasonNoLeader, as(func(*consensus.NotLeaderError) map[string]string { return nil }), nil},
 	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
+	{"api.misdirectedError", codes.Unavailable, reasonNoLeader, as(func(*misdirectedError) map[string]string { return nil }), nil},
 	{"api.hopError", codes.Unavailable, reasonHopLimit, as(func(e *hopError) map[string]string { return hint(e.leader) }), nil},
 	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},
 	{"consensus.ErrClosed", codes.Unavailable, reasonShuttingDown, is(consensus.ErrClosed), nil},
@@ -259,7 +260,11 @@ func hint(l consensus.Leader) map[string]string {
 	if l.ID == "" {
 		return nil
 	}
-	return map[string]string{"leader_id": l.ID, "leader_api": l.APIAddress, "term": decimal(l.Term)}
+	words := map[string]string{"leader_id": l.ID, "leader_api": l.APIAddress, "term": decimal(l.Term)}
+	if l.Name != "" {
+		words["leader_name"] = l.Name // to be sent as HopToHeader with what is asked of it
+	}
+	return words
 }
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

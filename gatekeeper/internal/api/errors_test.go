@@ -54,6 +54,7 @@ func errorCases() []errorCase {
 		{"api.tooLargeError", &tooLargeError{5 << 20}, codes.ResourceExhausted, "TOO_LARGE", map[string]string{"size": "5242880", "limit": "4194304"}},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{Leader: leader}, codes.Unavailable, "NOT_LEADER", hinted},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{}, codes.Unavailable, "NO_LEADER", nil},
+		{"api.misdirectedError", &misdirectedError{"a", "b"}, codes.Unavailable, "NO_LEADER", nil},
 		{"api.unreachableError", &unreachableError{leader, errors.New("x")}, codes.Unavailable, "NO_LEADER", hinted},
 		{"api.hopError", &hopError{leader}, codes.Unavailable, "HOP_LIMIT", hinted},
 		{"api.ErrShuttingDown", ErrShuttingDown, codes.Unavailable, "SHUTTING_DOWN", nil},

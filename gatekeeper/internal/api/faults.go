@@ -51,6 +51,13 @@ func (e *hopError) Error() string {
 		e.leader.APIAddress, e.leader.ID)
 }
 
+// misdirectedError says that a call which was passed on was meant for another server than that to which it has come.
+type misdirectedError struct{ meant, reached string }
+
+func (e *misdirectedError) Error() string {
+	return fmt.Sprintf("this call was passed on to the leader %s, but its address leads to %s: check what the members advertise, and the names in it", e.meant, e.reached)
+}
+
 // unreachableError says that a call could not be passed on: the leader was not reached, so nothing was done.
 type unreachableError struct {
 	leader consensus.Leader

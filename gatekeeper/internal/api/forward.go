@@ -24,6 +24,10 @@ import (
 // HopHeader names the member that passed a call on. It is frozen.
 const HopHeader = "gatekeeper-hop"
 
+// HopToHeader names the leader that is meant, as no other server is ever called: an address may lead to another one by now, and the leader of
+// another cluster would grant what is not its to grant. It is frozen.
+const HopToHeader = "gatekeeper-hop-to"
+
 // Keepalive and dialling of the connection to the leader. Pings may come no oftener than minClientPing.
 const (
 	hopPing        = 10 * time.Second
@@ -69,6 +73,9 @@ func newForwarder(cfg *Config, methods map[string]*method) *forwarder {
 
 // unary answers here or passes the call on.
 func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := f.meant(ctx); err != nil {
+		return nil, err
+	}
 	m := f.methods[info.FullMethod]
 	if m == nil || m.here(req) || f.leading() {
 		return handler(ctx, req)
@@ -90,11 +97,14 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 
 // stream serves the stream here or passes it on.
 func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	ctx := ss.Context()
+	if err := f.meant(ctx); err != nil {
+		return err
+	}
 	m := f.methods[info.FullMethod]
 	if m == nil || m.here(nil) || f.leading() {
 		return handler(srv, ss)
 	}
-	ctx := ss.Context()
 	h, err := f.way(ctx)
 	if err != nil && m.leaderFirst {
 		return handler(srv, ss)
@@ -159,6 +169,15 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 			return err, nil
 		}
 	}
+}
+
+// meant refuses a call that was passed on to another server than this.
+func (f *forwarder) meant(ctx context.Context) error {
+	to := metadata.ValueFromIncomingContext(ctx, HopToHeader)
+	if name := f.consensus.Name(); len(to) > 0 && name != "" && to[0] != name {
+		return &misdirectedError{to[0], name}
+	}
+	return nil
 }
 
 // leading says that this server is the leader, as far as it knows.
@@ -257,6 +276,10 @@ func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context
 		}
 	}
 	md.Set(HopHeader, id)
+	md.Delete(HopToHeader)
+	if h.leader.Name != "" {
+		md.Set(HopToHeader, h.leader.Name)
+	}
 	out, cancel := context.WithCancel(metadata.NewOutgoingContext(ctx, md))
 	stop := context.AfterFunc(h.over, cancel)
 	return out, func() { stop(); cancel() }

@@ -75,6 +75,37 @@ func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 	}
 }
 
+// The leader's address may lead to another server by now: to one of another cluster, perhaps, that leads there.
+func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
+	other, follower := pair(t)
+	other.consensus.rename("def.1/gk1/other")
+	other.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		t.Error("another cluster's leader answered")
+		return keeper.Answer{}, errors.New("not mine")
+	}
+	other.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
+		t.Error("another cluster's leader let somebody wait")
+		return keeper.Answer{}, errors.New("not mine")
+	}
+	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: other.address, Name: "abc.1/gk1/ours", Term: 1})
+	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopToHeader, "def.1/gk1/other"), plainRequest)
+	want(t, err, codes.Unavailable, "NO_LEADER") // whoever says himself what is meant is not believed either
+	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
+	want(t, err, codes.Unavailable, "NO_LEADER")
+	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	want(t, err, codes.Unavailable, "NO_LEADER")
+	other.consensus.rename("abc.1/gk1/ours")
+	other.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 7}}, nil
+	}
+	if reply, err := follower.permits.TryAcquire(ctx(t), plainRequest); err != nil || reply.GetGrant().GetPermit().GetToken() != 7 {
+		t.Errorf("the one that is meant: %v, %v", reply, err)
+	}
+}
+
 func TestForward_LeadersStatus_ComesBackUnchanged(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")

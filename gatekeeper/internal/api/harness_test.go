@@ -34,6 +34,7 @@ const patience = 10 * time.Second
 type fakeConsensus struct {
 	mu      sync.Mutex
 	leader  consensus.Leader
+	name    string
 	ready   error
 	members []consensus.Member
 
@@ -71,6 +72,18 @@ func (c *fakeConsensus) AppliedIndex() uint64 { return 11 }
 func (c *fakeConsensus) ClusterID() consensus.ClusterID {
 	return consensus.ClusterID{Seed: 0xabc, Incarnation: 1}
 }
+func (c *fakeConsensus) Name() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}
+
+func (c *fakeConsensus) rename(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name = name
+}
+
 func (c *fakeConsensus) Members() ([]consensus.Member, error) { return c.members, nil }
 func (c *fakeConsensus) AddMember(_ context.Context, id, _ string, _ bool) error {
 	return c.addMember(id)

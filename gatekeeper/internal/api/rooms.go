@@ -74,6 +74,7 @@ type Consensus interface {
 	CommitIndex() uint64
 	AppliedIndex() uint64
 	ClusterID() consensus.ClusterID
+	Name() string
 	Ready() error
 	Members() ([]consensus.Member, error)
 	AddMember(ctx context.Context, id, peerAddress string, nonVoter bool) error

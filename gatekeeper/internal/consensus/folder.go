@@ -241,6 +241,20 @@ func (f *Folder) succeeded(reason string) error {
 	return f.write(succeededFileName, succeededFile{reason})
 }
 
+// nameOf is the name of a member, see Node.Name; empty while its folder is not known.
+func (f *Folder) nameOf(id string) string {
+	number := f.file.Folder
+	if id != f.file.MemberID {
+		f.mu.Lock()
+		number = f.met[id]
+		f.mu.Unlock()
+	}
+	if number == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/%s/%s", f.id, id, number)
+}
+
 func (f *Folder) hasMet(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

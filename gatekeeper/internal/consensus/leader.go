@@ -6,7 +6,9 @@ type Leader struct {
 	PeerAddress string
 	// APIAddress is what the leader said in the peer handshake; empty until it has.
 	APIAddress string
-	Term       uint64
+	// Name is the leader's, see Node.Name; empty until it was met.
+	Name string
+	Term uint64
 }
 
 // Leading is told of this server's leaderships. Both methods are called from one goroutine, in order, and that goroutine

@@ -12,6 +12,10 @@ import (
 // ClusterID is the id of the cluster.
 func (n *Node) ClusterID() ClusterID { return n.cfg.Folder.ClusterID() }
 
+// Name is what no other server is ever called: the cluster's id, the member's, and the number of its data folder in one. Two clusters that were
+// made of the same names differ by the last alone.
+func (n *Node) Name() string { return n.cfg.Folder.nameOf(n.ID()) }
+
 // ID is this member's id.
 func (n *Node) ID() string { return string(n.id) }
 
@@ -41,6 +45,7 @@ func (n *Node) Leader() Leader {
 		ID:          string(id),
 		PeerAddress: string(address),
 		APIAddress:  n.apiAddressOf(string(id)),
+		Name:        n.cfg.Folder.nameOf(string(id)),
 		Term:        n.raft.CurrentTerm(),
 	}
 }

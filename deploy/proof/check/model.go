@@ -61,6 +61,9 @@ func model() porcupine.Model {
 		Init: func() []any { return []any{node{&state{}, (&state{}).key()}} },
 		Step: func(from, input, _ any) []any {
 			st, before := input.(*step), from.(node)
+			if st.kind == stepGrant && st.index != before.granted && !st.unknown {
+				return nil // before anything is copied: of ten thousand that wait one is the next
+			}
 			after := before.clone()
 			if !st.apply(after) {
 				if st.unknown {

@@ -27,6 +27,13 @@ type Arena struct {
 	Full func(*servers.Server) (func(), error)
 	// Disk sets the state of a server's disk, in the words of the tag `faulty`; nil when the servers are as they are released.
 	Disk func(s *servers.Server, state string) error
+	// Names and Foreign, another cluster, are nil but in runs of Misdirected.
+	Names   Addresses
+	Foreign *servers.Cluster
+	// Reach is where clients reach a server's API.
+	Reach func(*servers.Server) string
+	// Seed is the run's.
+	Seed uint64
 	// Lease is how long a leader leads that reaches no majority.
 	Lease time.Duration
 	// Note writes a fault down.
@@ -70,6 +77,9 @@ func kinds() map[string]Kind {
 		SlowNetwork:       slowNetwork,
 		Narrow:            narrow,
 		"reset":           reset,
+		Misdirected:       misdirected,
+		Crowd:             crowd,
+		ClockSteps:        clockSteps,
 		"clients-cut":     clientsCut,
 		"transfer":        transfer,
 		"rolling-restart": rollingRestart,
@@ -137,6 +147,10 @@ func (a *Arena) can(kind string) bool {
 		return a.Full != nil
 	case SlowDisk, DiskError:
 		return a.Disk != nil
+	case Misdirected:
+		return a.Names != nil
+	case Crowd:
+		return false // there is no room beside it
 	}
 	return a.Network.Can(Needs(kind))
 }
@@ -175,7 +189,11 @@ func (a *Arena) Members() []*servers.Server {
 func (a *Arena) Endpoints() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return (&servers.Cluster{Servers: a.Members()}).Endpoints()
+	var endpoints []string
+	for _, s := range a.Members() {
+		endpoints = append(endpoints, a.Reach(s))
+	}
+	return endpoints
 }
 
 // rest waits for a while, or until the context ends.

@@ -17,6 +17,9 @@ const (
 	API     = "/api"
 )
 
+// Members is the name of the end at which the members are when they call an API that has a way of its own for them.
+const Members = "members"
+
 // Kinds that not every network can do.
 const (
 	SlowNetwork = "slow-network"

@@ -35,6 +35,8 @@ type Clients struct {
 	operator *operator
 	all      sync.WaitGroup
 	storms   int
+	clocks   []*stepped   // of the clients of the library
+	crowds   []*endpoints // their connections
 }
 
 // New connects the clients and makes the semaphores.
@@ -70,10 +72,12 @@ func (c *Clients) random(name string) *rand.Rand {
 // Start starts the clients; they stop when the context ends, and Wait waits for that.
 func (c *Clients) Start(ctx context.Context) error {
 	for i := range c.opts.Library {
-		name := fmt.Sprintf("library-%d", i)
+		name := libraryName(i)
 		random := c.random(name)
 		// Clocks run at rates that differ by what is allowed.
-		l, err := newLibrary(ctx, c.opts, name, 1+(random.Float64()-0.5)*clockRates)
+		clock := &stepped{rate: 1 + (2*random.Float64()-1)*clockRates}
+		c.clocks = append(c.clocks, clock)
+		l, err := newLibrary(ctx, c.opts, name, clock)
 		if err != nil {
 			return err
 		}
@@ -91,6 +95,8 @@ func (c *Clients) Start(ctx context.Context) error {
 	}
 	return nil
 }
+
+func libraryName(i int) string { return fmt.Sprintf("library-%d", i) }
 
 func (c *Clients) newOperator(name string) *operator {
 	return &operator{caller: c.recorder(name), random: c.random(name), servers: &c.servers, held: &c.held}
@@ -154,11 +160,14 @@ func (c *Clients) ReadAll(ctx context.Context) error {
 // Close closes the connections.
 func (c *Clients) Close() {
 	c.servers.close()
+	for _, servers := range c.crowds {
+		servers.close()
+	}
 }
 
 // Hold runs clients of the library in a process of their own, until the context ends.
 func Hold(ctx context.Context, name string, opts Options) error {
-	l, err := newLibrary(ctx, opts, name, 1)
+	l, err := newLibrary(ctx, opts, name, &stepped{rate: 1})
 	if err != nil {
 		return err
 	}
@@ -170,15 +179,10 @@ func Hold(ctx context.Context, name string, opts Options) error {
 	return err
 }
 
-func newLibrary(ctx context.Context, opts Options, name string, rate float64) (*library, error) {
-	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(rated{rate}))
+func newLibrary(ctx context.Context, opts Options, name string, clock client.Clock) (*library, error) {
+	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock))
 	if err != nil {
 		return nil, err
 	}
 	return &library{caller: caller{history.NewRecorder(name, boottime.Now, opts.Put)}, client: c, world: opts.World}, nil
 }
-
-// rated is a clock that runs faster or slower than the run's.
-type rated struct{ rate float64 }
-
-func (r rated) Now() time.Duration { return time.Duration(float64(boottime.Now()) * r.rate) }

@@ -35,8 +35,10 @@ func Sweep() ([]string, error) {
 		}
 		for _, name := range left(text, alive) {
 			if err := do("ip", append(slices.Clone(kind.remove), name)...); err != nil {
-				errs = append(errs, err)
-				continue
+				if now, again := output("ip", kind.list...); again != nil || slices.Contains(left(now, alive), name) {
+					errs = append(errs, err)
+				}
+				continue // it went with another, or another process has removed it
 			}
 			removed = append(removed, name)
 		}

@@ -35,7 +35,8 @@ type Network struct {
 
 	mu      sync.Mutex // guards the fields below
 	links   map[Link]State
-	changed chan struct{} // closed when a link has changed
+	leads   map[string]string // an end whose address leads to another target
+	changed chan struct{}     // closed when a link has changed
 	random  *rand.Rand
 	closers map[io.Closer]Link // listeners and connections; of a connection, who dialed whom
 	closed  bool
@@ -46,6 +47,7 @@ func New(seed uint64) *Network {
 	return &Network{
 		done:    make(chan struct{}),
 		links:   map[Link]State{},
+		leads:   map[string]string{},
 		changed: make(chan struct{}),
 		random:  rand.New(rand.NewPCG(seed, 0)),
 		closers: map[io.Closer]Link{},
@@ -64,11 +66,34 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Heal makes every link good.
+// Lead lets the addresses of an end lead to another target from now on, as a name does that was given away; connections that there are stay.
+// An empty target is the end's own.
+func (n *Network) Lead(to, target string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if target == "" {
+		delete(n.leads, to)
+		return
+	}
+	n.leads[to] = target
+}
+
+// target is where an end's addresses lead now.
+func (n *Network) target(to, own string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if other, ok := n.leads[to]; ok {
+		return other
+	}
+	return own
+}
+
+// Heal makes every link good, and every address lead to its own.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.links)
+	clear(n.leads)
 	close(n.changed)
 	n.changed = make(chan struct{})
 }

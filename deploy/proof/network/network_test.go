@@ -118,6 +118,40 @@ func TestReset_BreaksTheLinksConnections(t *testing.T) {
 	}
 }
 
+func TestLead_NewConnectionsComeToTheOther(t *testing.T) {
+	n, c := echo(t)
+	say(t, c, "one")
+	hear(t, c, "one")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			_, _ = io.WriteString(c, "another")
+			c.Close()
+		}
+	}()
+	n.Lead("echo", l.Addr().String())
+	lost, err := net.Dial("tcp", c.RemoteAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lost.Close()
+	hear(t, lost, "another")
+	say(t, c, "two")
+	hear(t, c, "two")
+	n.Lead("echo", "")
+	own, err := net.Dial("tcp", c.RemoteAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	say(t, own, "three")
+	hear(t, own, "three")
+}
+
 func TestPeer_ReadsWhoDials_AndNotMore(t *testing.T) {
 	hello := []byte("gkpeer\x00\x01\x00\x00\x0a\x00\x03abc\x00\x03gk2rest")
 	r, w := io.Pipe()

@@ -54,7 +54,7 @@ func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
 	if !n.passable(link, time.Now()) {
 		return
 	}
-	conn, err := net.Dial("tcp", target)
+	conn, err := net.Dial("tcp", n.target(to, target))
 	if err != nil {
 		_ = in.SetLinger(0) // refused, as the target itself would
 		return

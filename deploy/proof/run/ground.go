@@ -26,13 +26,15 @@ type ground interface {
 	fault.Network
 	// front says where a server listens, and where others find it.
 	front(*servers.Server) error
+	// reach is where clients reach its API.
+	reach(*servers.Server) string
 	// end removes it. It fails when a fault of the network could not be done as it was meant.
 	end() error
 }
 
 // groundFor makes the network of a run, and says which it is.
 func groundFor(opts Options) (ground, string, error) {
-	p := &proxied{network.New(opts.Seed)}
+	p := &proxied{Network: network.New(opts.Seed), apart: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
 	kernel := opts.Network == Namespaces
 	if opts.Network == Auto && !onlyProxies(opts.Kind) {
 		kernel = true
@@ -58,7 +60,7 @@ func groundFor(opts Options) (ground, string, error) {
 }
 
 // onlyProxies says whether a kind of fault is done by the proxies themselves.
-func onlyProxies(kind string) bool { return false }
+func onlyProxies(kind string) bool { return kind == fault.Misdirected }
 
 // able fails when the kind of fault cannot be done on a network.
 func able(g ground, name, kind string) (ground, string, error) {
@@ -69,15 +71,32 @@ func able(g ground, name, kind string) (ground, string, error) {
 }
 
 // proxied is a network of proxies on loopback.
-type proxied struct{ *network.Network }
+type proxied struct {
+	*network.Network
+	apart   bool // members reach an API by another way than clients
+	clients map[*servers.Server]string
+}
 
 func (p *proxied) front(s *servers.Server) error {
 	var err error
 	if s.FrontAPI, err = p.Proxy(s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
 		return err
 	}
+	if p.apart {
+		p.clients[s] = s.FrontAPI
+		if s.FrontAPI, err = p.Proxy(s.ID+fault.Hop, s.API, network.Always(fault.Members)); err != nil {
+			return err
+		}
+	}
 	s.FrontPeer, err = p.Proxy(s.ID, s.Peer, network.Peer)
 	return err
+}
+
+func (p *proxied) reach(s *servers.Server) string {
+	if p.apart {
+		return p.clients[s]
+	}
+	return s.FrontAPI
 }
 
 func (p *proxied) end() error {
@@ -100,5 +119,7 @@ func (k *kernels) front(s *servers.Server) error {
 	s.Through, s.Everywhere = place.Through, true
 	return nil
 }
+
+func (k *kernels) reach(s *servers.Server) string { return s.FrontAPI }
 
 func (k *kernels) end() error { return k.Net.Close() }

@@ -107,18 +107,30 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		return nil, err
 	}
 	defer cluster.Kill()
+	a := &fault.Arena{
+		Cluster: cluster, Network: n, Seed: opts.Seed, Lease: profile.lease, Reach: n.reach,
+		Note: func(kind, on string) {
+			log.Put(history.Entry{Fault: &history.Fault{At: boottime.Now(), Kind: kind, On: on}})
+		},
+	}
+	world := load.World(opts.Seed)
+	if opts.Kind == fault.Crowd {
+		world = append(world, load.CrowdWorld(opts.Seed)...)
+	}
 	clients, err := load.New(starting, load.Options{
-		Seed: opts.Seed, Endpoints: cluster.Endpoints(), World: load.World(opts.Seed), Put: log.Put, Bare: bareClients, Library: libraryClients,
+		Seed: opts.Seed, Endpoints: a.Endpoints(), World: world, Put: log.Put, Bare: bareClients, Library: libraryClients,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer clients.Close()
-	a := &fault.Arena{
-		Cluster: cluster, Network: n, Clients: clients, Lease: profile.lease,
-		Note: func(kind, on string) {
-			log.Put(history.Entry{Fault: &history.Fault{At: boottime.Now(), Kind: kind, On: on}})
-		},
+	a.Clients = clients
+	if p, ok := n.(*proxied); ok && opts.Kind == fault.Misdirected {
+		a.Names = p
+		if a.Foreign, err = foreign(starting, opts); err != nil {
+			return nil, err
+		}
+		defer a.Foreign.Kill()
 	}
 	if opts.Disks {
 		a.Full = disks.full

@@ -1,0 +1,67 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
+)
+
+// Kinds of what clients are: very many, or of clocks that are set.
+const (
+	Crowd      = "crowd"
+	ClockSteps = "clock-steps"
+)
+
+// crowded is how many wait.
+const crowded = 10_000
+
+// crowd is ten thousand that wait before a few semaphores, and watchers that do not read. When most of them stand there, the leader dies, or hands over, or
+// nothing happens. It lasts as long as faults do.
+func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
+	a.Note(Crowd, "")
+	a.Clients.Watch(ctx, 50)
+	if err := a.Clients.Crowd(ctx, crowded, a.Endpoints(), load.CrowdWorld(a.Seed)); err != nil {
+		return err
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	var most float64
+	for most < crowded*9/10 && ctx.Err() == nil {
+		asking, cancel := context.WithTimeout(ctx, time.Second)
+		if numbers, err := a.leader(ctx, random).Metrics(asking); err == nil {
+			most = max(most, numbers["gatekeeper_waiters"])
+		}
+		cancel()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	a.Note(fmt.Sprintf("%.0f wait", most), "")
+	rest(ctx, between(random, 0, 2*time.Second))
+	if ctx.Err() != nil {
+		return nil
+	}
+	switch random.IntN(3) {
+	case 0:
+		if err := killLeader(ctx, a, random); err != nil {
+			return err
+		}
+	case 1:
+		if err := transfer(ctx, a, random); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// clockSteps sets the clocks by which clients count their permits.
+func clockSteps(_ context.Context, a *Arena, random *rand.Rand) error {
+	name, by := a.Clients.Step(random)
+	a.Note(fmt.Sprintf("%s: %v", ClockSteps, by), name)
+	return nil
+}

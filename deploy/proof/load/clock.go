@@ -1,0 +1,38 @@
+package load
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
+)
+
+// stepped is a clock that runs faster or slower than the run's, and can be set.
+type stepped struct {
+	rate  float64
+	steps atomic.Int64 // nanoseconds, all steps together
+}
+
+func (s *stepped) Now() time.Duration {
+	return time.Duration(float64(boottime.Now())*s.rate) + time.Duration(s.steps.Load())
+}
+
+// mostBack is how far a clock may be set back at once. A clock that permits are counted by is never set back; what it may do is wait, as long
+// as it is within what all clocks may differ by. The shortest permits last half a second.
+const mostBack = 3 * time.Millisecond
+
+// Step sets the clock of one client: forward, as a machine does that was suspended, or back by next to nothing. It says whose and how far.
+func (c *Clients) Step(random *rand.Rand) (name string, by time.Duration) {
+	i := random.IntN(len(c.clocks))
+	switch random.IntN(3) {
+	case 0:
+		by = time.Duration(random.Int64N(int64(50 * time.Millisecond)))
+	case 1:
+		by = time.Duration(random.Int64N(int64(5 * time.Second)))
+	default:
+		by = -time.Duration(random.Int64N(int64(mostBack)))
+	}
+	c.clocks[i].steps.Add(int64(by))
+	return libraryName(i), by
+}

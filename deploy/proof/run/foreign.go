@@ -1,0 +1,30 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// foreign starts another cluster with semaphores of the same names, so that it would grant what is asked of it: of three members with the same
+// ids, or of one. None of its clients belongs to the run.
+func foreign(ctx context.Context, opts Options) (*servers.Cluster, error) {
+	cluster, err := servers.Start(ctx, servers.Options{
+		Binary: opts.Binary, Dir: filepath.Join(opts.Dir, "foreign"), Count: 3 - 2*int(opts.Seed%2), Profile: "fast",
+	})
+	if err != nil {
+		return nil, err
+	}
+	clients, err := load.New(ctx, load.Options{
+		Seed: opts.Seed, Endpoints: cluster.Endpoints(), World: load.World(opts.Seed), Put: func(history.Entry) {},
+	})
+	if err != nil {
+		cluster.Kill()
+		return nil, err
+	}
+	clients.Close()
+	return cluster, nil
+}

@@ -24,7 +24,7 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "mixed"} {
+	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "clock-steps", "mixed"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // they mostly wait
 			keep := t.TempDir()

@@ -22,6 +22,9 @@ var notRun = map[string]string{
 	"make test":      "is what runs this test",
 	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
 	"make demo-jobs": "takes its 40 s; the test of deploy/demojobs runs a short one",
+
+	"make bench-peers":    "takes minutes; the test of deploy/bench runs a short one",
+	"make bench-failover": "takes minutes; the test of deploy/bench runs a short one",
 }
 
 var bin string

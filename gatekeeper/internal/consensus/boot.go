@@ -23,7 +23,7 @@ func (n *Node) newRaft() error {
 		defer func() {
 			switch r := recover(); {
 			case r == raft.ErrLogNotFound: //nolint:errorlint // a panic's value, as it is
-				o.err = store.Damaged(store.RaftFile, "entries are missing between what the newest snapshot holds, or the beginning, and the log")
+				o.err = store.Damaged("the log", "entries are missing between what the newest snapshot holds, or the beginning, and the log")
 			case r != nil:
 				o.err = fmt.Errorf("start Raft: %v", r)
 			}

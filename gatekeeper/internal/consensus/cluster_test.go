@@ -3,6 +3,7 @@ package consensus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -249,10 +250,23 @@ func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
 	})
 }
 
+// eachStore runs a test over each kind of log store.
+func eachStore(t *testing.T, f func(t *testing.T, store LogStore)) {
+	t.Helper()
+	for _, store := range []LogStore{LogStoreBolt, LogStoreWAL} {
+		t.Run(string(store), func(t *testing.T) { f(t, store) })
+	}
+}
+
 func TestCluster_SnapshotAndTrim_RestoresAndCatchesUp(t *testing.T) {
+	eachStore(t, testSnapshotAndTrim)
+}
+
+func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	dir := t.TempDir()
 	adjust := func(c *Config) {
 		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 5
+		c.LogStore = store
 	}
 	cfg := FolderConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, listen(t), adjust)
@@ -278,6 +292,54 @@ func TestCluster_SnapshotAndTrim_RestoresAndCatchesUp(t *testing.T) {
 	until(t, "the joiner is a voter", func() bool {
 		members, err := s.Members()
 		return err == nil && len(members) == 2 && members[1].Voter
+	})
+}
+
+// A follower with a log of its own is sent a snapshot, which replaces the log: on disk too, where nothing may be behind a gap.
+func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
+	eachStore(t, func(t *testing.T, store LogStore) {
+		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
+		var servers []*server
+		start := func(id, dir string, l net.Listener) *server {
+			return boot(t, FolderConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set}, l, func(c *Config) {
+				c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 1
+				c.LogStore = store
+			})
+		}
+		for i, m := range set {
+			servers = append(servers, start(m.ID, t.TempDir(), listeners[i]))
+		}
+		leader := leading(t, servers)
+		mustAppend(t, leader.Node, "before")
+		applied(t, "before", servers...)
+		away := without(servers, leader)[0]
+		last := away.raft.LastIndex()
+		closeNode(t, away.Node)
+		for i := 0; ; i++ {
+			mustAppend(t, leader.Node, fmt.Sprintf("m%d", i))
+			if first, err := leader.stores.log.FirstIndex(); err != nil {
+				t.Fatal(err)
+			} else if first > last+1 {
+				break
+			}
+		}
+		mustAppend(t, leader.Node, "meanwhile")
+		l, err := net.Listen("tcp", away.PeerAddress())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := start(away.ID(), away.dir, l)
+		applied(t, "meanwhile", again)
+		mustAppend(t, leader.Node, "after")
+		applied(t, "after", again)
+		if first, err := again.stores.log.FirstIndex(); err != nil || first <= last+1 {
+			t.Errorf("its log begins with entry %d, %v: it was sent no snapshot", first, err)
+		}
+		closeNode(t, again.Node)
+		if l, err = net.Listen("tcp", away.PeerAddress()); err != nil {
+			t.Fatal(err)
+		}
+		applied(t, "after", start(away.ID(), away.dir, l))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
 // Machine is the replicated state machine. *fsm.Machine is one.
@@ -22,6 +23,15 @@ type Machine interface {
 	State() *fsm.State
 	Restore(io.Reader) error
 }
+
+// LogStore is how a data folder keeps its log.
+type LogStore = store.Kind
+
+// The kinds of log stores.
+const (
+	LogStoreBolt = store.KindBolt
+	LogStoreWAL  = store.KindWAL
+)
 
 // Timeouts are Raft's. The leader's lease equals Heartbeat: a leader that cannot reach a majority for so long steps down.
 type Timeouts struct {
@@ -44,6 +54,10 @@ type Config struct {
 	// Folder is owned by the node once Open succeeded.
 	Folder  *Folder
 	Machine Machine
+
+	// LogStore is how a new folder keeps its log; one that exists must have that kind. Default: that of the folder, LogStoreBolt for a
+	// new one.
+	LogStore LogStore
 
 	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once Open
 	// succeeded.

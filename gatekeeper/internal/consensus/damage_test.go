@@ -67,7 +67,7 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	dir := found(t)
 	guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
-	files, err := store.Open(dir, guard, hclog.NewNullLogger())
+	files, err := store.Open(dir, "", guard, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

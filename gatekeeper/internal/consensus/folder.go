@@ -26,6 +26,8 @@ var (
 	ErrForeignFolder = errors.New("not this member's")
 	// ErrFolderDamaged says that the data folder does not hold what it must.
 	ErrFolderDamaged = store.ErrDamaged
+	// ErrLogStore says that the data folder keeps its log in another way than it is to be opened with.
+	ErrLogStore = store.ErrKind
 	// ErrFolderNotEmpty says that a folder which is to become a data folder holds something.
 	ErrFolderNotEmpty = errors.New("not empty")
 )
@@ -310,11 +312,11 @@ func (f *Folder) write(name string, v any) error {
 }
 
 // stores opens what Raft writes to.
-func (f *Folder) stores(guard *store.Guard, logger hclog.Logger) (stores, error) {
+func (f *Folder) stores(kind LogStore, guard *store.Guard, logger hclog.Logger) (stores, error) {
 	if f.memory != nil {
 		return f.memory.stores(guard), nil
 	}
-	files, err := store.Open(f.dir, guard, logger)
+	files, err := store.Open(f.dir, kind, guard, logger)
 	if errors.Is(err, store.ErrInUse) { // by a server whose lock file is gone
 		err = fmt.Errorf("%w: %w", ErrFolderInUse, err)
 	}

@@ -80,7 +80,7 @@ func Open(cfg Config) (*Node, error) {
 		}
 	}
 	n := newNode(cfg, address)
-	opened, err := cfg.Folder.stores(n.guard, raftLogger(cfg.Logger))
+	opened, err := cfg.Folder.stores(cfg.LogStore, n.guard, raftLogger(cfg.Logger))
 	if err != nil {
 		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 	}

@@ -27,6 +27,8 @@ type Remains struct {
 	ClusterID   ClusterID
 	ClusterName string
 	MemberID    string
+	// LogStore is how the folder keeps its log.
+	LogStore LogStore
 	// LastTerm and LastIndex are those of the last entry here, in the log or in a snapshot.
 	LastTerm, LastIndex uint64
 	// Term is the newest term that the member had heard of.
@@ -138,6 +140,7 @@ func (r *Remains) read(newMachine func(clusterID string) Machine) (err error) {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
+	r.LogStore = old.Kind()
 	if err := r.play(old, newMachine(r.ClusterID.String())); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}

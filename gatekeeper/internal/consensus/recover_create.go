@@ -40,6 +40,8 @@ type Founding struct {
 	ClusterID   ClusterID
 	ClusterName string
 	MemberID    string
+	// LogStore is how the folder is to keep its log. Default LogStoreBolt.
+	LogStore LogStore
 	// PeerAddress is where the other members will reach the server; it is corrected when the server is started with another one.
 	PeerAddress string
 	// Term is the newest one of the life before, LastIndex and LastTerm those of the last entry that is in State.
@@ -64,6 +66,7 @@ func Found(cfg Founding) (err error) {
 	var number [8]byte
 	rand.Read(number[:])
 	err = store.Plant(cfg.Dir, store.Seed{
+		Kind:      cfg.LogStore,
 		Term:      cfg.Term,
 		LastIndex: cfg.LastIndex,
 		LastTerm:  cfg.LastTerm,

@@ -18,7 +18,7 @@ import (
 // sector is what a disk writes as one, whatever happens to its power.
 const sector = 512
 
-// model is what a log's file must hold.
+// model is what the log and the stable store must hold.
 type model struct {
 	entries []raft.Log
 	values  map[string]string
@@ -37,7 +37,7 @@ func (m model) next() uint64 {
 }
 
 // step does one of Raft's writes, to the file and to the model.
-func (m *model) step(random *rand.Rand, b *Bolt) (what string, err error) {
+func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	term := uint64(1)
 	if n := len(m.entries); n > 0 {
 		term = m.entries[n-1].Term + uint64(random.IntN(2))
@@ -47,12 +47,12 @@ func (m *model) step(random *rand.Rand, b *Bolt) (what string, err error) {
 		cut := 1 + random.IntN(n)
 		first, last := m.entries[0].Index, m.entries[cut-1].Index
 		m.entries = slices.Clone(m.entries[cut:])
-		return fmt.Sprintf("delete %d to %d", first, last), b.DeleteRange(first, last)
+		return fmt.Sprintf("delete %d to %d", first, last), o.log.DeleteRange(first, last)
 	case n > 0 && random.IntN(8) == 0: // another leader replaces the end
 		cut := n - 1 - random.IntN(min(n, 20))
 		first, last := m.entries[cut].Index, m.entries[n-1].Index
 		m.entries = slices.Clone(m.entries[:cut])
-		return fmt.Sprintf("delete %d to %d", first, last), b.DeleteRange(first, last)
+		return fmt.Sprintf("delete %d to %d", first, last), o.log.DeleteRange(first, last)
 	case random.IntN(4) == 0:
 		key, val := "CurrentTerm", make([]byte, 8)
 		if random.IntN(2) == 0 {
@@ -62,7 +62,7 @@ func (m *model) step(random *rand.Rand, b *Bolt) (what string, err error) {
 			val[i] = byte(random.Uint32())
 		}
 		m.values[key] = string(val)
-		return "set " + key, b.Set([]byte(key), val)
+		return "set " + key, o.bolt.Set([]byte(key), val)
 	}
 	var logs []*raft.Log
 	next := m.next()
@@ -75,18 +75,18 @@ func (m *model) step(random *rand.Rand, b *Bolt) (what string, err error) {
 		logs = append(logs, &log)
 		m.entries = append(m.entries, log)
 	}
-	return fmt.Sprintf("store %d to %d", next, m.next()-1), b.StoreLogs(logs)
+	return fmt.Sprintf("store %d to %d", next, m.next()-1), o.log.StoreLogs(logs)
 }
 
-// differs opens the file as a server does, and says what in it is not as it must be; nil for all of it.
+// differs opens the files as a server does, and says what in them is not as it must be; nil for all of it.
 func (m model) differs(dir string) (err error) {
-	b, err := openBolt(dir)
+	o, err := openLog(dir, "", tested())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	first, errFirst := b.FirstIndex()
-	last, errLast := b.LastIndex()
+	defer func() { err = errors.Join(err, o.Close()) }()
+	first, errFirst := o.log.FirstIndex()
+	last, errLast := o.log.LastIndex()
 	if err := errors.Join(errFirst, errLast); err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func (m model) differs(dir string) (err error) {
 	}
 	for _, want := range m.entries {
 		var got raft.Log
-		if err := b.GetLog(want.Index, &got); err != nil || got.Term != want.Term || !bytes.Equal(got.Data, want.Data) {
+		if err := o.log.GetLog(want.Index, &got); err != nil || got.Term != want.Term || !bytes.Equal(got.Data, want.Data) {
 			return errors.Join(fmt.Errorf("entry %d is another one", want.Index), err)
 		}
 	}
 	for key, want := range m.values {
-		if got, err := b.Get([]byte(key)); err != nil || string(got) != want {
+		if got, err := o.bolt.Get([]byte(key)); err != nil || string(got) != want {
 			return errors.Join(fmt.Errorf("the value of %s is %q, want %q", key, got, want), err)
 		}
 	}
@@ -170,20 +170,26 @@ func (c crash) torn(bytesOfHeader int) []byte {
 	return data
 }
 
-// After a crash at any moment of a write the file is as before the write or as after it, and is not refused.
-func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
-	seed, writes := rand.Uint64(), 300
+// crashSeed draws what a test does, and says how to have the same again, and how much to do.
+func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
+	t.Helper()
+	seed := rand.Uint64()
 	if s := os.Getenv("GATEKEEPER_CRASH_SEED"); s != "" {
 		var err error
 		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if testing.Short() {
-		writes = 60
-	}
 	t.Logf("GATEKEEPER_CRASH_SEED=%d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	if testing.Short() {
+		return rand.New(rand.NewPCG(seed, 1)), 60
+	}
+	return rand.New(rand.NewPCG(seed, 1)), 300
+}
+
+// After a crash at any moment of a write the file is as before the write or as after it, and is not refused.
+func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	random, writes := crashSeed(t)
 	dir, other := t.TempDir(), t.TempDir()
 	path := filepath.Join(dir, RaftFile)
 	opens := func(what string, data []byte, want model) {
@@ -195,7 +201,7 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	b, err := openBolt(dir)
+	b, err := openLog(dir, KindBolt, tested())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +234,7 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}
-			again, err := openBolt(dir)
+			again, err := openLog(dir, KindBolt, tested())
 			if err != nil {
 				t.Fatalf("%s, then opened: %v", what, err)
 			}
@@ -247,7 +253,7 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 // that was being written from one that has rotted, and a server that takes the older one has forgotten a vote.
 func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
-	b, err := openBolt(dir)
+	b, err := openLog(dir, KindBolt, tested())
 	if err != nil {
 		t.Fatal(err)
 	}

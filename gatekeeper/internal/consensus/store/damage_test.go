@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
@@ -26,7 +29,7 @@ type contents struct {
 func filled(tb testing.TB, entries int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
-	b, err := openBolt(dir)
+	b, err := openBolt(dir, KindBolt)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -49,7 +52,7 @@ func filled(tb testing.TB, entries int) (dir string) {
 
 // readAll opens the folder as a server does, and reads all.
 func readAll(dir string) (c contents, err error) {
-	b, err := openBolt(dir)
+	b, err := openBolt(dir, KindBolt)
 	if err != nil {
 		return c, err
 	}
@@ -179,7 +182,7 @@ func TestOpen_FileGone_IsDamaged(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, snapshotsDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) {
+	if _, err := openBolt(dir, KindBolt); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a server that has lost its votes began anew: %v", err)
 	}
 }
@@ -193,7 +196,7 @@ func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
 	if err := errors.Join(other.StoreLog(&raft.Log{Index: 1, Term: 1, Data: []byte("x")}), other.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) {
+	if _, err := openBolt(dir, KindBolt); !errors.Is(err, ErrDamaged) {
 		t.Errorf("open: %v", err)
 	}
 }
@@ -208,20 +211,20 @@ func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openBolt(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "free pages") {
+	if _, err := openBolt(dir, KindBolt); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "free pages") {
 		t.Errorf("open: %v", err)
 	}
 }
 
 func TestOpen_InUse_IsNoDamage(t *testing.T) {
 	dir := filled(t, 50)
-	b, err := openBolt(dir)
+	b, err := openBolt(dir, KindBolt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
 	for name, open := range map[string]func() error{
-		"a server": func() error { _, err := openBolt(dir); return err },
+		"a server": func() error { _, err := openBolt(dir, KindBolt); return err },
 		"recover":  func() error { _, err := OpenOld(dir); return err },
 	} {
 		if err := open(); !errors.Is(err, ErrInUse) || errors.Is(err, ErrDamaged) {
@@ -264,7 +267,7 @@ func TestWalk_PageThatSaysItIsLong_IsNotRead(t *testing.T) {
 // A file can be damaged after it was opened.
 func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 	dir := t.TempDir()
-	b, err := openBolt(dir)
+	b, err := openBolt(dir, KindBolt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +300,7 @@ func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 // bbolt reads the whole file again when a write panics, on a goroutine whose fault of the memory ends the process.
 func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 	dir := filled(t, 300)
-	b, err := openBolt(dir)
+	b, err := openBolt(dir, KindBolt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,31 +317,42 @@ func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 	}
 }
 
+// Each is on a disk that syncs: a batch is what one entry costs, and what many cost together.
 func BenchmarkStoreLogs(b *testing.B) {
-	ours, err := openBolt(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer ours.Close()
 	plain, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), RaftFile))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer plain.Close()
-	for name, s := range map[string]raft.LogStore{"sum": ours, "plain": plain} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			data := make([]byte, 1000)
-			last, err := s.LastIndex()
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				last++
-				if err := s.StoreLogs([]*raft.Log{{Index: last, Term: 1, Data: data}}); err != nil {
+	stores := map[string]raft.LogStore{"plain": plain}
+	for _, kind := range []Kind{KindBolt, KindWAL} {
+		o, err := openLog(b.TempDir(), kind, newWALConfig(hclog.NewNullLogger()))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer o.Close()
+		stores[string(kind)] = o.log
+	}
+	for _, size := range []int{1, 64} {
+		for _, name := range slices.Sorted(maps.Keys(stores)) {
+			s := stores[name]
+			b.Run(fmt.Sprintf("%s/entries=%d", name, size), func(b *testing.B) {
+				b.ReportAllocs()
+				logs := make([]*raft.Log, size)
+				last, err := s.LastIndex()
+				if err != nil {
 					b.Fatal(err)
 				}
-			}
-		})
+				for b.Loop() {
+					for i := range logs {
+						last++
+						logs[i] = &raft.Log{Index: last, Term: 1, Data: make([]byte, 300)}
+					}
+					if err := s.StoreLogs(logs); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -31,5 +31,31 @@
 // and Open reads the whole file, page by page, before bbolt does: bbolt checks its headers only, falls back on the older one,
 // trusts the rest, and panics on goroutines of its own. Whatever is not as it was written is ErrDamaged.
 //
-// The log and stable stores are small interfaces, Raft's own, so that another log store can be put beside Bolt.
+// # The second log store
+//
+// A folder keeps its log in RaftFile, which is Bolt, or in segments to which raft-wal appends, which is WAL; the term, the vote and the list of
+// the segments are in RaftFile in either case. An append of WAL is one write and one sync of a few hundred bytes.
+//
+// raft-wal (v0.4.1) believes what it wrote. It reads the last segment up to the first frame that it cannot read, rewinds by one batch when the
+// last CRC is wrong, and goes on from there without a word: a flipped bit anywhere in that segment looks to it like a write that a crash cut
+// short, and all entries behind it are gone. It leaves the remains of such a write where they are, does not look into segments that are
+// sealed, has no checksum in its records when it reads one, refuses to go on behind a segment that was sealed just before a crash, and only logs
+// it when it cannot make the next one. So it is not left alone:
+//
+//   - The record of an entry is ours, with its checksum, and is raft-wal's data.
+//   - raft-wal's own state is a value in RaftFile, so it has a checksum and no file of its own that could be damaged.
+//   - Before raft-wal is opened all segments are read. Of a crash there can be remains of one batch, behind the last that is whole: each batch is on
+//     disk before the next is written. They are removed; a segment that was sealed just before is followed by a new one.
+//     Everything else is ErrDamaged.
+//   - Whether a last batch that is broken was torn, and never acknowledged, or has rotted, no file of raft-wal says. So a mark beside the segments
+//     says up to which entry the log was acknowledged, and what it asks for must be there. It is written after each batch and not synced, which
+//     costs a few microseconds: a process that ends in whatever way leaves it behind. Only before the log becomes shorter it is synced, so that
+//     it never asks for what was deleted.
+//
+// What is left is this: after a loss of power the mark is as old as the system's last writing of it, some seconds, and what was acknowledged
+// behind it and has rotted since is taken for torn. (Not if the batch that has rotted can be read to its end, with a wrong CRC, and another one
+// follows: then it was on disk.) To sync the mark with each batch would be a second sync, and eat the gain. Therefore Bolt is the default: it can tell
+// the two apart always.
+//
+// WAL does not say that it is monotonic, although it takes no gap: see above, Snapshots deletes what must go.
 package store

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 )
 
@@ -58,7 +59,9 @@ func TestDisturbed_Fail_IsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 }
 
 // Every write that Raft makes comes by, and a failed one is a fault of the server.
-func TestDisturbed_EveryWriteOfTheStores(t *testing.T) {
+func TestDisturbed_EveryWriteOfTheStores(t *testing.T) { eachKind(t, testEveryWrite) }
+
+func testEveryWrite(t *testing.T, kind Kind) {
 	for name, write := range map[string]func(*Files){
 		"log":    func(f *Files) { _ = f.Log.StoreLogs([]*raft.Log{{Index: 1, Term: 1}}) },
 		"delete": func(f *Files) { _ = f.Log.DeleteRange(1, 1) },
@@ -71,7 +74,7 @@ func TestDisturbed_EveryWriteOfTheStores(t *testing.T) {
 	} {
 		set := disk(t)
 		g, faults := newGuard(t)
-		files, err := Open(t.TempDir(), g, nil)
+		files, err := Open(t.TempDir(), kind, g, hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}

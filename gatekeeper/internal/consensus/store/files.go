@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,11 +13,12 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+	"github.com/hashicorp/raft-wal/types"
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// RaftFile is the name of the log's and the stable store's file in a data folder.
+// RaftFile is the name of the stable store's file in a data folder, and of the log's unless that has a folder of its own.
 const RaftFile = "raft.db"
 
 // cachedEntries is how many of the newest log entries are kept in memory, so that replication seldom reads the file.
@@ -31,34 +33,57 @@ type Files struct {
 	Stable    raft.StableStore
 	Snapshots raft.SnapshotStore
 
-	bolt *Bolt
+	Kind Kind
+
+	opened opened
 }
 
-// Open opens or creates the stores in dir. Before the log is used all of it is read and checked. Errors: ErrDamaged, ErrInUse, and
-// those of the system.
-func Open(dir string, guard *Guard, logger hclog.Logger) (*Files, error) {
-	bolt, err := openBolt(dir)
+// opened are the files of the log and of the stable store: the same for Bolt.
+type opened struct {
+	bolt *Bolt
+	log  logFile
+	kind Kind
+}
+
+type logFile interface {
+	raft.LogStore
+	io.Closer
+}
+
+// Close closes them, after calls under way.
+func (o opened) Close() error {
+	err := o.log.Close()
+	if o.kind != KindBolt {
+		err = errors.Join(err, o.bolt.Close())
+	}
+	return err
+}
+
+// Open opens the stores in dir, or creates them of a kind, which may be empty for what is there, or for KindBolt. Before the log is
+// used all of it is read and checked. Errors: ErrDamaged, ErrInUse, ErrKind, and those of the system.
+func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, error) {
+	o, err := openLog(dir, kind, newWALConfig(logger))
 	if err != nil {
 		return nil, err
 	}
-	cached, err := raft.NewLogCache(cachedEntries, NewLog(bolt, guard))
+	cached, err := raft.NewLogCache(cachedEntries, NewLog(o.log, guard))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %w", err), bolt.Close())
+		return nil, errors.Join(fmt.Errorf("store: %w", err), o.Close())
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
 		err = syncFolder(dir) // or a crash takes the snapshots' folder with what is in it
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), bolt.Close())
+		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
 	}
-	newest, err := settle(dir, bolt)
+	newest, err := settle(dir, o.log)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), bolt.Close())
+		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), o.Close())
 	}
 	guarded := NewSnapshots(snapshots, cached, guard)
 	guarded.newest = newest
-	return &Files{Log: cached, Stable: NewStable(bolt, guard), Snapshots: guarded, bolt: bolt}, nil
+	return &Files{Log: cached, Stable: NewStable(o.bolt, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
 }
 
 // settle looks whether log and snapshots in dir fit together. If a crash came between a snapshot and the deletion of the log that it
@@ -79,11 +104,36 @@ func settle(dir string, log raft.LogStore) (newest uint64, err error) {
 	return newest, leads(log, from, newest)
 }
 
-// openBolt opens the file in dir, or makes it.
-func openBolt(dir string) (*Bolt, error) {
+// openLog opens the files in dir, or makes them.
+func openLog(dir string, kind Kind, cfg walConfig) (o opened, err error) {
+	if o.bolt, err = openBolt(dir, kind); err != nil {
+		return opened{}, err
+	}
+	o.kind = KindBolt
+	isWAL, err := keepsWAL(o.bolt)
+	if isWAL {
+		o.kind = KindWAL
+	}
+	switch {
+	case err != nil:
+	case kind != "" && kind != o.kind:
+		err = anotherKind(o.kind, kind)
+	case isWAL:
+		o.log, err = openWAL(dir, o.bolt, cfg)
+	default:
+		o.log = o.bolt
+	}
+	if err != nil {
+		return opened{}, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), o.bolt.Close())
+	}
+	return o, nil
+}
+
+// openBolt opens RaftFile in dir, or makes what a folder of that kind begins with.
+func openBolt(dir string, kind Kind) (*Bolt, error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := create(dir); err != nil {
+		if err := create(dir, kind); err != nil {
 			return nil, fmt.Errorf("store: create %s: %w", path, err)
 		}
 	} else if err != nil {
@@ -104,6 +154,9 @@ func checkFile(dir string) error {
 		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // made after it
 			return damaged("it is gone")
 		}
+		if segments, err := filepath.Glob(filepath.Join(dir, walDir, "*.wal")); len(segments) > 0 || err != nil { // and so are these
+			return damaged("it is gone")
+		}
 		return err
 	}
 	if err != nil {
@@ -120,8 +173,13 @@ func checkFile(dir string) error {
 }
 
 // create makes the file such that it is there whole or not at all.
-func create(dir string) error {
+func create(dir string, kind Kind) error {
 	path := filepath.Join(dir, RaftFile)
+	if kind == KindWAL {
+		if err := createWAL(dir); err != nil {
+			return err
+		}
+	}
 	if err := os.Remove(path + ".tmp"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -140,6 +198,9 @@ func create(dir string) error {
 		}
 		return putEnd(entries, facts)
 	})
+	if err == nil && kind == KindWAL {
+		err = (&walState{bolt: b, beside: &beside{}}).CommitState(types.PersistentState{})
+	}
 	if err := errors.Join(err, b.Close()); err != nil {
 		return err
 	}
@@ -190,7 +251,7 @@ func is[T error](err error) bool {
 
 // Close closes the files. It waits for calls under way.
 func (f *Files) Close() error {
-	if err := f.bolt.Close(); err != nil {
+	if err := f.opened.Close(); err != nil {
 		return fmt.Errorf("store: close: %w", err)
 	}
 	return nil

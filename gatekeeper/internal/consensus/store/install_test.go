@@ -2,18 +2,25 @@ package store
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 )
 
+// eachKind runs a test over each kind of log store.
+func eachKind(t *testing.T, f func(t *testing.T, kind Kind)) {
+	t.Helper()
+	for _, kind := range []Kind{KindBolt, KindWAL} {
+		t.Run(string(kind), func(t *testing.T) { f(t, kind) })
+	}
+}
+
 // openFiles opens the stores in dir as a server does.
-func openFiles(t *testing.T, dir string) *Files {
+func openFiles(t *testing.T, kind Kind, dir string) *Files {
 	t.Helper()
 	g, _ := newGuard(t)
-	f, err := Open(dir, g, hclog.NewNullLogger())
+	f, err := Open(dir, kind, g, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +79,10 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 // A snapshot that a leader sent replaces a log that does not lead to it. Raft leaves the old entries: they may never have been
 // committed, and as a leader this member would send them to a follower that lacks them, which would apply them.
 func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
+	eachKind(t, testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt)
+}
+
+func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name               string
 		entries, snapTerm  uint64 // of term 3
@@ -84,7 +95,7 @@ func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
-			f := openFiles(t, dir)
+			f := openFiles(t, kind, dir)
 			appendEntries(t, f.Log, 1, tc.entries, 3)
 			install(t, f.Snapshots, tc.index, tc.snapTerm)
 			holds(t, f.Log, tc.first, tc.last)
@@ -96,7 +107,7 @@ func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 			holds(t, f.Log, first, next)
 			closeFiles(t, f)
 
-			f = openFiles(t, dir)
+			f = openFiles(t, kind, dir)
 			holds(t, f.Log, first, next)
 			closeFiles(t, f)
 		})
@@ -105,8 +116,12 @@ func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 
 // The crash comes between the snapshot and the log.
 func TestOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T) {
+	eachKind(t, testOpen_SnapshotThatReplacedTheLog_IsFinished)
+}
+
+func testOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T, kind Kind) {
 	dir := t.TempDir()
-	f := openFiles(t, dir)
+	f := openFiles(t, kind, dir)
 	appendEntries(t, f.Log, 1, 9, 3)
 	closeFiles(t, f)
 	plain, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, hclog.NewNullLogger())
@@ -115,14 +130,18 @@ func TestOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T) {
 	}
 	install(t, plain, 20, 4)
 
-	f = openFiles(t, dir)
+	f = openFiles(t, kind, dir)
 	holds(t, f.Log, 0, 0)
 	closeFiles(t, f)
 }
 
 // An older snapshot, which came late or is the member's own, takes nothing from a log that begins behind it.
 func TestSnapshot_BeforeTheLog_LeavesIt(t *testing.T) {
-	f := openFiles(t, t.TempDir())
+	eachKind(t, testSnapshot_BeforeTheLog_LeavesIt)
+}
+
+func testSnapshot_BeforeTheLog_LeavesIt(t *testing.T, kind Kind) {
+	f := openFiles(t, kind, t.TempDir())
 	install(t, f.Snapshots, 20, 4)
 	appendEntries(t, f.Log, 21, 30, 4)
 	install(t, f.Snapshots, 20, 4)
@@ -132,24 +151,26 @@ func TestSnapshot_BeforeTheLog_LeavesIt(t *testing.T) {
 }
 
 // A gap would be taken for damage at the next start, and an entry that is behind one was never asked for.
-func TestBolt_Gap_IsRefused(t *testing.T) {
-	b, err := openBolt(filepath.Join(t.TempDir()))
+func TestLog_Gap_IsRefused(t *testing.T) { eachKind(t, testLog_Gap_IsRefused) }
+
+func testLog_Gap_IsRefused(t *testing.T, kind Kind) {
+	b, err := openLog(t.TempDir(), kind, tested())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if err := b.StoreLogs([]*raft.Log{{Index: 1, Term: 1}, {Index: 2, Term: 1}}); err != nil {
+	if err := b.log.StoreLogs([]*raft.Log{{Index: 1, Term: 1}, {Index: 2, Term: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, logs := range [][]*raft.Log{
 		{{Index: 9, Term: 2}},
 		{{Index: 3, Term: 2}, {Index: 5, Term: 2}},
 	} {
-		if err := b.StoreLogs(logs); err == nil {
+		if err := b.log.StoreLogs(logs); err == nil {
 			t.Errorf("entry %d was stored behind 2", logs[len(logs)-1].Index)
 		}
 	}
-	if last, err := b.LastIndex(); err != nil || last != 2 {
+	if last, err := b.log.LastIndex(); err != nil || last != 2 {
 		t.Errorf("the log ends with %d, %v", last, err)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"math"
 
 	"github.com/hashicorp/raft"
 )
@@ -10,6 +11,7 @@ import (
 type Log struct {
 	inner raft.LogStore
 	guard *Guard
+	chunk uint64 // see deleteChunk
 }
 
 var (
@@ -18,7 +20,13 @@ var (
 )
 
 // NewLog guards inner.
-func NewLog(inner raft.LogStore, guard *Guard) *Log { return &Log{inner: inner, guard: guard} }
+func NewLog(inner raft.LogStore, guard *Guard) *Log {
+	l := &Log{inner: inner, guard: guard, chunk: deleteChunk}
+	if _, ok := inner.(*WAL); ok {
+		l.chunk = math.MaxUint64 // it deletes by files, and each call is a write of its own
+	}
+	return l
+}
 
 // IsMonotonic forwards inner's word: Raft trims a monotonic store differently after a snapshot.
 func (l *Log) IsMonotonic() bool {
@@ -85,11 +93,11 @@ func (l *Log) DeleteRange(min, max uint64) error {
 	}
 	for min <= max {
 		from, to := min, max
-		if max-min >= deleteChunk {
+		if max-min >= l.chunk {
 			if fromBack {
-				from = max - deleteChunk + 1
+				from = max - l.chunk + 1
 			} else {
-				to = min + deleteChunk - 1
+				to = min + l.chunk - 1
 			}
 		}
 		l.guard.Do("delete logs", func() error { return l.inner.DeleteRange(from, to) })

@@ -25,7 +25,16 @@ const (
 // not by opening it, so that it may lie on a disk that is mounted read-only. It is used from one goroutine.
 type Old struct {
 	bolt *Bolt
+	log  oldLog
+	kind Kind
 	dir  string
+}
+
+// oldLog is what of a raft.LogStore reads.
+type oldLog interface {
+	FirstIndex() (uint64, error)
+	LastIndex() (uint64, error)
+	GetLog(index uint64, log *raft.Log) error
 }
 
 // OpenOld opens the stores in dir. Errors: ErrDamaged, ErrInUse, and those of the system.
@@ -38,8 +47,30 @@ func OpenOld(dir string) (*Old, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	return &Old{bolt: bolt, dir: dir}, nil
+	o := &Old{bolt: bolt, log: bolt, kind: KindBolt, dir: dir}
+	isWAL, err := keepsWAL(bolt)
+	if err == nil && isWAL {
+		o.kind = KindWAL
+		err = o.scan()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), bolt.Close())
+	}
+	return o, nil
 }
+
+// scan reads the segments.
+func (o *Old) scan() error {
+	found, acknowledged, err := scanWAL(o.dir, o.bolt, true)
+	if err != nil {
+		return err
+	}
+	o.log = found
+	return acknowledged.file.Close()
+}
+
+// Kind is that of the log.
+func (o *Old) Kind() Kind { return o.kind }
 
 // Close closes the files.
 func (o *Old) Close() error { return o.bolt.Close() }
@@ -55,17 +86,17 @@ func (o *Old) Term() (uint64, error) {
 
 // Bounds are the indexes of the first and the last entry of the log; 0 and 0 for an empty one.
 func (o *Old) Bounds() (first, last uint64, err error) {
-	if first, err = o.bolt.FirstIndex(); err != nil {
+	if first, err = o.log.FirstIndex(); err != nil {
 		return 0, 0, err
 	}
-	last, err = o.bolt.LastIndex()
+	last, err = o.log.LastIndex()
 	return first, last, err
 }
 
 // Entry reads an entry of the log.
 func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	var entry raft.Log
-	if err := o.bolt.GetLog(index, &entry); err != nil {
+	if err := o.log.GetLog(index, &entry); err != nil {
 		return nil, fmt.Errorf("store: entry %d of the log: %w", index, err)
 	}
 	return &entry, nil

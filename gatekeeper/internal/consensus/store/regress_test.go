@@ -34,7 +34,7 @@ func moved(data []byte) []byte {
 func restored(t *testing.T, dir string) (index uint64, err error) {
 	t.Helper()
 	g, _ := newGuard(t)
-	f, err := Open(dir, g, hclog.NewNullLogger())
+	f, err := Open(dir, "", g, hclog.NewNullLogger())
 	if err != nil {
 		return 0, err
 	}
@@ -63,6 +63,10 @@ func restored(t *testing.T, dir string) (index uint64, err error) {
 
 // What a member has acknowledged it cannot forget: without the newest snapshot it may start only if its log has all that was in it.
 func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
+	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt)
+}
+
+func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name   string
 		file   string
@@ -76,7 +80,7 @@ func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, older := range []bool{true, false} {
 				dir := t.TempDir()
-				f := openFiles(t, dir)
+				f := openFiles(t, kind, dir)
 				if older {
 					install(t, f.Snapshots, 10, 1)
 				}
@@ -87,7 +91,7 @@ func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
 					t.Fatalf("restored %d, %v", index, err)
 				}
 				if older {
-					f = openFiles(t, dir)
+					f = openFiles(t, kind, dir)
 					if err := f.Log.DeleteRange(21, 25); err != nil {
 						t.Fatal(err)
 					}
@@ -104,7 +108,7 @@ func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
 			}
 
 			dir := t.TempDir()
-			f := openFiles(t, dir)
+			f := openFiles(t, kind, dir)
 			appendEntries(t, f.Log, 1, 25, 2)
 			install(t, f.Snapshots, 10, 2)
 			install(t, f.Snapshots, 20, 2)
@@ -122,9 +126,13 @@ func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
 
 // The only one: Raft would begin with an empty log, and vote.
 func TestOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T) {
+	eachKind(t, testOpen_OnlySnapshotUnreadable_IsDamaged)
+}
+
+func testOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T, kind Kind) {
 	for _, change := range []func([]byte) []byte{empty, moved} {
 		dir := t.TempDir()
-		f := openFiles(t, dir)
+		f := openFiles(t, kind, dir)
 		install(t, f.Snapshots, 20, 2)
 		closeFiles(t, f)
 		spoil(t, dir, snapshotMeta, change)

@@ -11,6 +11,8 @@ import (
 
 // Seed is what the stores of a server begin with that starts from a snapshot instead of from nothing.
 type Seed struct {
+	// Kind is that of the log. Default KindBolt.
+	Kind Kind
 	// Term is the newest term of the life before: the first election here is for a later one.
 	Term uint64
 	// LastIndex and LastTerm are those of the last entry that is in the snapshot.
@@ -22,11 +24,11 @@ type Seed struct {
 
 // Plant makes the stores in dir, where there are none yet, and has them on disk when it returns nil.
 func Plant(dir string, seed Seed) (err error) {
-	bolt, err := openBolt(dir)
+	o, err := openLog(dir, seed.Kind, newWALConfig(hclog.NewNullLogger()))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, bolt.Close()) }()
+	defer func() { err = errors.Join(err, o.Close()) }()
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, hclog.NewNullLogger())
 	if err != nil {
 		return fmt.Errorf("store: open snapshots in %s: %w", dir, err)
@@ -43,7 +45,7 @@ func Plant(dir string, seed Seed) (err error) {
 	if err := sink.Close(); err != nil {
 		return fmt.Errorf("store: finish a snapshot in %s: %w", dir, err)
 	}
-	if err := bolt.SetUint64([]byte("CurrentTerm"), seed.Term); err != nil {
+	if err := o.bolt.SetUint64([]byte("CurrentTerm"), seed.Term); err != nil {
 		return fmt.Errorf("store: write the term in %s: %w", dir, err)
 	}
 	if err := syncFolder(dir); err != nil {

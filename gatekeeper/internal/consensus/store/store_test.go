@@ -176,7 +176,7 @@ func voted(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
 func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Bolt {
-		s, err := openBolt(dir)
+		s, err := openBolt(dir, KindBolt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 
 func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
 	g, _ := newGuard(t)
-	bolt, err := openBolt(t.TempDir())
+	bolt, err := openBolt(t.TempDir(), KindBolt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,11 +226,13 @@ func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
 	}
 }
 
-func TestOpen_EntriesSurvive(t *testing.T) {
+func TestOpen_EntriesSurvive(t *testing.T) { eachKind(t, testOpen_EntriesSurvive) }
+
+func testOpen_EntriesSurvive(t *testing.T, kind Kind) {
 	dir := t.TempDir()
 	for round := range uint64(2) {
 		g, _ := newGuard(t)
-		f, err := Open(dir, g, hclog.NewNullLogger())
+		f, err := Open(dir, kind, g, hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}

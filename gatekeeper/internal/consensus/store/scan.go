@@ -1,0 +1,185 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
+)
+
+// walDir is the folder of the segments in a data folder.
+const walDir = "wal"
+
+// damagedWAL is Damaged of a file of the segments' folder.
+func damagedWAL(file, format string, args ...any) error {
+	return Damaged(filepath.Join(walDir, file), format, args...)
+}
+
+// scan is what was found in the segments of a log, all of which were read.
+type scan struct {
+	folder   string
+	state    types.PersistentState
+	segments []walked
+	first    uint64 // of what was not deleted, 0 without any
+	last     place
+}
+
+// scanLog reads all segments that belong to the log, and says whether they are as they were written: what was acknowledged, up to the mark,
+// must be there. What a crash may have left behind the last batch is no damage; settle removes it.
+func scanLog(folder string, state types.PersistentState, acknowledged place) (*scan, error) {
+	s := &scan{folder: folder, state: state}
+	var marked place
+	for i, info := range state.Segments {
+		name := segment.FileName(info)
+		found := func(index, term uint64) error {
+			if index < info.MinIndex || !info.SealTime.IsZero() && index > info.MaxIndex {
+				return nil // it was deleted
+			}
+			if s.first == 0 {
+				s.first = index
+			} else if index != s.last.index+1 || term < s.last.term {
+				return fmt.Errorf("entry %d of the log, of term %d, is followed by entry %d, of term %d", s.last.index, s.last.term, index, term)
+			}
+			s.last = place{index, term}
+			if index == acknowledged.index {
+				marked = s.last
+			}
+			return nil
+		}
+		w, err := s.read(name, info, found)
+		if err == nil {
+			err = s.fits(w, i == len(state.Segments)-1)
+		}
+		if err != nil {
+			if is[*os.PathError](err) {
+				return nil, err // the system's word, which is no word on what is in it
+			}
+			return nil, damagedWAL(name, "%w", err)
+		}
+		s.segments = append(s.segments, w)
+	}
+	if s.last.index < acknowledged.index || marked != acknowledged && acknowledged.index >= s.first {
+		return nil, damagedWAL("", "the log ends with entry %d, of term %d, and entry %d, of term %d, was acknowledged", s.last.index, s.last.term,
+			acknowledged.index, acknowledged.term)
+	}
+	return s, nil
+}
+
+// read walks a segment. One that is still written to may not have been made when a crash came.
+func (s *scan) read(name string, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
+	file, err := os.Open(filepath.Join(s.folder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		if info.SealTime.IsZero() {
+			return walked{info: info}, nil
+		}
+		return walked{}, errors.New("it is gone")
+	}
+	if err != nil {
+		return walked{}, err
+	}
+	stat, err := file.Stat()
+	if err != nil {
+		return walked{}, errors.Join(err, file.Close())
+	}
+	w, err := walkSegment(file, stat.Size(), info, found)
+	return w, errors.Join(err, file.Close())
+}
+
+// fits says whether a segment holds what it was said to hold when it was sealed, or its beginning was deleted.
+func (s *scan) fits(w walked, tail bool) error {
+	info := w.info
+	switch sealed := !info.SealTime.IsZero(); {
+	case sealed == tail:
+		return errors.New("it is not the one that is written to")
+	case sealed && (w.index != info.IndexStart || w.last() < info.MaxIndex), w.index > 0 && w.rest:
+		return fmt.Errorf("it was sealed, up to entry %d, and is not as it was then: it ends with entry %d", info.MaxIndex, w.last())
+	case info.MinIndex > info.BaseIndex && w.last() < info.MinIndex:
+		return fmt.Errorf("it held entry %d, and ends with entry %d", info.MinIndex, w.last())
+	}
+	return nil
+}
+
+// settle finishes what a crash interrupted, so that raft-wal finds only what is whole: it would leave the remains of a write behind the end
+// of the log, and could not go on behind a segment that was sealed just then. changed says that state was.
+func (s *scan) settle() (changed bool, err error) {
+	if len(s.segments) == 0 {
+		return false, nil
+	}
+	tail := s.segments[len(s.segments)-1]
+	if tail.rest {
+		if err := s.cut(tail); err != nil {
+			return false, err
+		}
+	}
+	if tail.index == 0 {
+		return false, nil
+	}
+	now := time.Now()
+	info := &s.state.Segments[len(s.state.Segments)-1]
+	info.SealTime, info.MaxIndex, info.IndexStart = now, tail.last(), tail.index
+	s.state.Segments = append(s.state.Segments, types.SegmentInfo{
+		ID: s.state.NextSegmentID, BaseIndex: tail.last() + 1, MinIndex: tail.last() + 1, Codec: info.Codec, SizeLimit: info.SizeLimit, CreateTime: now,
+	})
+	s.state.NextSegmentID++
+	return true, nil
+}
+
+// cut removes what is behind the end; the file keeps its length.
+func (s *scan) cut(w walked) error {
+	file, err := os.OpenFile(filepath.Join(s.folder, segment.FileName(w.info)), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Truncate(w.end), file.Truncate(w.size), file.Sync(), file.Close())
+}
+
+// FirstIndex, LastIndex and GetLog read the log as it was found, without raft-wal, which writes when it opens one.
+func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
+
+func (s *scan) LastIndex() (uint64, error) { return s.last.index, nil }
+
+// GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the system.
+func (s *scan) GetLog(index uint64, log *raft.Log) error {
+	if s.first == 0 || index < s.first || index > s.last.index {
+		return raft.ErrLogNotFound
+	}
+	i := len(s.segments) - 1
+	for s.segments[i].info.BaseIndex > index {
+		i--
+	}
+	w := s.segments[i]
+	name := segment.FileName(w.info)
+	file, err := os.Open(filepath.Join(s.folder, name))
+	if err != nil {
+		return err
+	}
+	b, err := content(file, int64(w.offsets[index-w.info.BaseIndex]))
+	if err == nil {
+		err = readFrame(b, index, log)
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return damagedWAL(name, "entry %d of the log: %w", index, err)
+	}
+	return nil
+}
+
+// content is that of the frame at an offset.
+func content(file *os.File, offset int64) ([]byte, error) {
+	head := make([]byte, frameHead)
+	if err := readAt(file, head, offset); err != nil {
+		return nil, err
+	}
+	length := binary.LittleEndian.Uint32(head[4:])
+	if head[0] != entryFrame || length > segment.MaxEntrySize {
+		return nil, errors.New("it is not where it was")
+	}
+	b := make([]byte, length)
+	return b, readAt(file, b, offset+frameHead)
+}

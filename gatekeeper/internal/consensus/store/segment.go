@@ -1,0 +1,245 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
+)
+
+// raft-wal's file of a segment, as far as it is needed to see that it is whole before raft-wal trusts it. It holds a header, then frames of
+// eight bytes and a content: entries, perhaps an index of where they are, which seals the segment, and a commit with the CRC of all since
+// the commit before. Each such batch is one write and one sync; the rest of the file is zeros. Numbers are little endian.
+//
+// raft-wal itself reads up to the first frame that it cannot read, looks at the last batch's CRC, and goes on from there: it takes all that
+// does not fit for a write that a crash cut short.
+const (
+	segmentHead  = 32
+	segmentMagic = 0x58eb6b0d // and version 0
+	frameHead    = 8
+	entryFrame   = segment.FrameEntry
+	indexFrame   = segment.FrameIndex
+	commitFrame  = segment.FrameCommit
+)
+
+// walked is what is in a segment's file.
+type walked struct {
+	info    types.SegmentInfo
+	size    int64
+	offsets []uint32 // of the frames of the entries
+	end     int64    // behind the last commit, 0 without any
+	index   uint64   // where the content of the index is, 0 without any
+	rest    bool     // something is written behind end
+}
+
+// last is the index of the last entry in the file, which may have been deleted since; info.BaseIndex-1 without any.
+func (w *walked) last() uint64 { return w.info.BaseIndex + uint64(len(w.offsets)) - 1 }
+
+// segmentWalk walks the batches of a segment.
+type segmentWalk struct {
+	walked
+	file  io.ReaderAt
+	in    *bufio.Reader
+	at    int64
+	crc   uint32
+	found func(index, term uint64) error
+
+	// what is in the batch that is read
+	frames []frame
+	sealed uint64
+	wrong  error // the first entry that is not as it was written
+}
+
+type frame struct {
+	offset uint32
+	term   uint64
+}
+
+// walkSegment reads a segment and calls found with each entry of a batch that is whole. It ends where a batch is not. The error is that of
+// something that no crash leaves.
+func walkSegment(file io.ReaderAt, size int64, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
+	w := &segmentWalk{
+		walked: walked{info: info, size: size}, file: file, in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16), found: found,
+	}
+	torn, err := w.batches()
+	if err != nil {
+		return walked{}, err
+	}
+	if w.rest, err = written(file, w.end, size); err != nil {
+		return walked{}, err
+	}
+	if torn > 0 { // the next batch is only written when this one is on disk
+		later, err := written(file, torn, size)
+		if err != nil {
+			return walked{}, err
+		}
+		if later {
+			return walked{}, fmt.Errorf("the entries behind %d have a wrong checksum, and more were written after them", w.last())
+		}
+	}
+	return w.walked, nil
+}
+
+// batches walks all that are whole. torn is the end of one that is complete and has the wrong CRC.
+func (w *segmentWalk) batches() (torn int64, err error) {
+	head := make([]byte, segmentHead)
+	if ok, err := w.next(head); !ok {
+		return 0, err
+	}
+	wanted := binary.LittleEndian.AppendUint64(nil, segmentMagic)
+	for _, n := range []uint64{w.info.BaseIndex, w.info.ID, w.info.Codec} {
+		wanted = binary.LittleEndian.AppendUint64(wanted, n)
+	}
+	if !bytes.Equal(head, wanted) {
+		return 0, nil
+	}
+	for {
+		h := make([]byte, frameHead)
+		crc := w.crc
+		if ok, err := w.next(h); !ok {
+			return 0, err
+		}
+		number := binary.LittleEndian.Uint32(h[4:])
+		switch {
+		case h[1]|h[2]|h[3] != 0, w.index > 0 || w.sealed > 0 && h[0] != commitFrame:
+			return 0, nil
+		case h[0] == commitFrame:
+			if number != crc {
+				return w.at, nil
+			}
+			if err := w.commit(); err != nil {
+				return 0, err
+			}
+		case h[0] == entryFrame, h[0] == indexFrame:
+			if ok, err := w.content(h[0], number); !ok {
+				return 0, err
+			}
+		default:
+			return 0, nil
+		}
+	}
+}
+
+// next reads bytes; it is not ok at the end of the file.
+func (w *segmentWalk) next(b []byte) (ok bool, err error) {
+	n, err := io.ReadFull(w.in, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil
+	}
+	w.at += int64(n)
+	w.crc = crc32.Update(w.crc, crc32.MakeTable(crc32.Castagnoli), b)
+	return err == nil, err
+}
+
+// content reads what is behind the head of a frame.
+func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
+	padded := (int64(length) + frameHead - 1) / frameHead * frameHead
+	if length > segment.MaxEntrySize || w.at+padded > w.size {
+		return false, nil
+	}
+	start := w.at
+	b := make([]byte, padded)
+	if ok, err := w.next(b); !ok {
+		return false, err
+	}
+	b = b[:length]
+	index := w.info.BaseIndex + uint64(len(w.offsets)+len(w.frames))
+	if kind == indexFrame {
+		w.sealed = uint64(start)
+		if !bytes.Equal(b, w.list()) && w.wrong == nil {
+			w.wrong = errors.New("its index of where the entries are is not as it was written")
+		}
+		return true, nil
+	}
+	var entry raft.Log
+	if err := readFrame(b, index, &entry); err != nil && w.wrong == nil {
+		w.wrong = fmt.Errorf("entry %d of the log: %w", index, err)
+	}
+	w.frames = append(w.frames, frame{offset: uint32(start - frameHead), term: entry.Term})
+	return true, nil
+}
+
+// list is the index of all entries up to here.
+func (w *segmentWalk) list() []byte {
+	b := make([]byte, 0, 4*(len(w.offsets)+len(w.frames)))
+	for _, offset := range w.offsets {
+		b = binary.LittleEndian.AppendUint32(b, offset)
+	}
+	for _, f := range w.frames {
+		b = binary.LittleEndian.AppendUint32(b, f.offset)
+	}
+	return b
+}
+
+// commit takes a batch that is whole.
+func (w *segmentWalk) commit() error {
+	if w.wrong != nil {
+		return w.wrong
+	}
+	for _, f := range w.frames {
+		if err := w.found(w.last()+1, f.term); err != nil {
+			return err
+		}
+		w.offsets = append(w.offsets, f.offset)
+	}
+	w.index, w.end, w.crc = w.sealed, w.at, 0
+	w.frames = w.frames[:0]
+	return nil
+}
+
+// written says whether anything but zeros is in a file from an offset on.
+func written(file io.ReaderAt, from, size int64) (bool, error) {
+	in := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 1<<16)
+	for {
+		if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		b, err := in.Peek(in.Buffered())
+		if err != nil {
+			return false, err
+		}
+		if len(bytes.Trim(b, "\x00")) > 0 {
+			return true, nil
+		}
+		if _, err := in.Discard(len(b)); err != nil {
+			return false, err
+		}
+	}
+}
+
+// framed is an entry as raft-wal is given it. raft-wal's own coding has no checksum, so the record is its data.
+func framed(log *raft.Log) *raft.Log {
+	return &raft.Log{Index: log.Index, Term: log.Term, Data: entryRecord(indexKey(log.Index), log)}
+}
+
+// unframe sets log to the entry that was framed, which is that of index.
+func unframe(framed *raft.Log, index uint64, log *raft.Log) error {
+	if framed.Index != index {
+		return fmt.Errorf("entry %d is in its place", framed.Index)
+	}
+	return readEntry(indexKey(index), framed.Data, log)
+}
+
+// readFrame reads an entry of raft-wal's coding, whose reader may panic on what it did not write.
+func readFrame(b []byte, index uint64, log *raft.Log) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it cannot be read: %v", p)
+		}
+	}()
+	var framed raft.Log
+	if err := (&wal.BinaryCodec{}).Decode(b, &framed); err != nil {
+		return err
+	}
+	return unframe(&framed, index, log)
+}

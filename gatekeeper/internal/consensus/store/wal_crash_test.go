@@ -1,0 +1,300 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/raft"
+	"github.com/hashicorp/raft-wal/types"
+)
+
+// moments calls before each change of a file.
+type moments struct {
+	types.VFS
+	before func()
+}
+
+func (m moments) Create(dir, name string, size uint64) (types.WritableFile, error) {
+	m.before()
+	f, err := m.VFS.Create(dir, name, size)
+	return momentsFile{f, m.before}, err
+}
+
+func (m moments) OpenWriter(dir, name string) (types.WritableFile, error) {
+	f, err := m.VFS.OpenWriter(dir, name)
+	return momentsFile{f, m.before}, err
+}
+
+func (m moments) Delete(dir, name string) error {
+	m.before()
+	return m.VFS.Delete(dir, name)
+}
+
+type momentsFile struct {
+	types.WritableFile
+	before func()
+}
+
+func (f momentsFile) WriteAt(p []byte, at int64) (int, error) {
+	f.before()
+	return f.WritableFile.WriteAt(p, at)
+}
+
+func (f momentsFile) Sync() error {
+	f.before()
+	return f.WritableFile.Sync()
+}
+
+// killed are the folders as a process would have left them that was killed at some moment.
+type killed struct {
+	t   *testing.T
+	dir string
+
+	mu     sync.Mutex // guards images
+	images []image
+}
+
+func (k *killed) note() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.images = append(k.images, imageOf(k.t, k.dir))
+}
+
+func (k *killed) take() []image {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	taken := k.images
+	k.images = nil
+	return taken
+}
+
+// After a process was killed at any moment of a write the log is as before the write or as after it, and is not refused; and what is written
+// there then stays.
+func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	random, writes := crashSeed(t)
+	writes /= 3 // each has some moments
+	k := &killed{t: t, dir: t.TempDir()}
+	cfg := tested()
+	cfg.files = moments{cfg.files, k.note}
+	o, err := openLog(k.dir, KindWAL, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	k.take()
+	now, rotated := model{values: make(map[string]string)}, 0
+	for i := range writes {
+		before := now.clone()
+		what, err := now.step(random, o)
+		if err != nil {
+			t.Fatalf("write %d, %s: %v", i, what, err)
+		}
+		images := append(k.take(), imageOf(t, k.dir))
+		for j, left := range images {
+			what := fmt.Sprintf("write %d, %s, moment %d of %d", i, what, j, len(images))
+			dir := left.put(t)
+			asBefore, asAfter := before.differs(dir), now.differs(dir)
+			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
+				t.Fatalf("%s: %v; %v", what, asBefore, asAfter)
+			}
+			if random.IntN(20) == 0 {
+				was := now
+				if asAfter != nil {
+					was = before
+				}
+				goesOn(t, random, what, dir, was.clone())
+			}
+		}
+		rotated = max(rotated, len(images[len(images)-1].segments()))
+	}
+	if rotated < 3 {
+		t.Errorf("there were never more than %d segments", rotated)
+	}
+}
+
+// goesOn does some more writes in a folder, and looks whether they are there.
+func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
+	t.Helper()
+	for range 2 {
+		o, err := openLog(dir, "", tested())
+		if err != nil {
+			t.Fatalf("%s, opened: %v", what, err)
+		}
+		for range 3 {
+			did, err := now.step(random, o)
+			if err != nil {
+				t.Fatalf("%s, then %s: %v", what, did, err)
+			}
+		}
+		if err := o.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := now.differs(dir); err != nil {
+			t.Fatalf("%s, then more: %v", what, err)
+		}
+	}
+}
+
+// torn is a file to which some sectors of a write came.
+func torn(random *rand.Rand, before, after []byte) []byte {
+	data := append(bytes.Clone(before), make([]byte, max(0, len(after)-len(before)))...)
+	for at := 0; at < len(after); at += sector {
+		if random.IntN(2) == 0 {
+			copy(data[at:min(at+sector, len(after))], after[at:])
+		}
+	}
+	return data
+}
+
+// After a loss of power in a write any of its sectors may be on the disk. The mark is of some time before.
+func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
+	random, writes := crashSeed(t)
+	dir := t.TempDir()
+	open := func() opened {
+		o, err := openLog(dir, KindWAL, tested())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	o := open()
+	defer func() { _ = o.Close() }()
+	now, tornBefore, mark := model{values: make(map[string]string)}, 0, filepath.Join(walDir, markFile)
+	older := imageOf(t, dir)[mark]
+	for i := range writes {
+		before, files := now.clone(), imageOf(t, dir)
+		what, err := now.step(random, o)
+		if err != nil {
+			t.Fatalf("write %d, %s: %v", i, what, err)
+		}
+		after := imageOf(t, dir)
+		names := after.segments()
+		name := names[len(names)-1]
+		if len(now.entries) <= len(before.entries) || len(names) != len(files.segments()) || files[name] == nil || bytes.Equal(files[name], after[name]) {
+			older = after[mark] // it became shorter, or went on to another segment
+			continue
+		}
+		if random.IntN(4) == 0 {
+			older = files[mark]
+		}
+		what = fmt.Sprintf("write %d, %s", i, what)
+		left := make(image)
+		for file, data := range files {
+			left[file] = data
+		}
+		left[mark] = older
+		left[name] = torn(random, files[name], after[name])
+		folder := left.put(t)
+		asBefore, asAfter := before.differs(folder), now.differs(folder)
+		whole := bytes.Equal(left[name], after[name])
+		if whole && asAfter != nil || !whole && asBefore != nil {
+			t.Fatalf("%s: %v; %v", what, asBefore, asAfter)
+		}
+		if whole {
+			continue
+		}
+		tornBefore++
+		goesOn(t, random, what, folder, before.clone())
+		// The same folder with the mark of after the write: then it is no torn write.
+		left[mark] = after[mark]
+		if err := before.differs(left.put(t)); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("%s: what was acknowledged is gone: %v", what, err)
+		}
+	}
+	if tornBefore < writes/10 {
+		t.Errorf("%d writes were torn", tornBefore)
+	}
+}
+
+// broken fails from a moment on, as a full disk does.
+type broken struct {
+	types.VFS
+	err *error
+}
+
+func (b broken) Create(dir, name string, size uint64) (types.WritableFile, error) {
+	if *b.err != nil {
+		return nil, *b.err
+	}
+	f, err := b.VFS.Create(dir, name, size)
+	return brokenFile{f, b.err}, err
+}
+
+type brokenFile struct {
+	types.WritableFile
+	err *error
+}
+
+func (f brokenFile) Sync() error {
+	if *f.err != nil {
+		return *f.err
+	}
+	return f.WritableFile.Sync()
+}
+
+// A call that fails says why, also when the next segment could not be made, which happens beside the calls.
+func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
+	full := errors.New("no space left")
+	var fails error
+	cfg := tested()
+	cfg.files = broken{cfg.files, &fails}
+	dir := t.TempDir()
+	o, err := openLog(dir, KindWAL, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if err := o.log.StoreLog(&raft.Log{Index: 1, Term: 1, Data: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	fails = full
+	if err := o.log.StoreLog(&raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
+		t.Errorf("StoreLog: %v", err)
+	}
+	if err := o.log.DeleteRange(1, 1); !errors.Is(err, full) {
+		t.Errorf("DeleteRange: %v", err)
+	}
+}
+
+// noMore makes no second segment.
+type noMore struct {
+	types.VFS
+	err  error
+	made *int
+}
+
+func (n noMore) Create(dir, name string, size uint64) (types.WritableFile, error) {
+	if *n.made++; *n.made > 1 {
+		return nil, n.err
+	}
+	return n.VFS.Create(dir, name, size)
+}
+
+func TestWAL_NextSegmentCannotBeMade_NextCallFailsAndSaysWhy(t *testing.T) {
+	full := errors.New("no space left")
+	cfg := tested()
+	cfg.files = noMore{cfg.files, full, new(int)}
+	dir := t.TempDir()
+	o, err := openLog(dir, KindWAL, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.log.StoreLog(&raft.Log{Index: 1, Term: 1, Data: make([]byte, 2*cfg.segmentSize)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.log.StoreLog(&raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
+		t.Errorf("StoreLog: %v", err)
+	}
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := readWAL(dir, false)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+}

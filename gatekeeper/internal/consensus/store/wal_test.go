@@ -1,0 +1,360 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	vfs "github.com/hashicorp/raft-wal/fs"
+)
+
+// tested has short segments, so that a test has many.
+func tested() walConfig {
+	return walConfig{files: vfs.New(), segmentSize: 8 << 10, logger: hclog.NewNullLogger()}
+}
+
+// image is all that is in a folder.
+type image map[string][]byte
+
+func imageOf(tb testing.TB, dir string) image {
+	tb.Helper()
+	files := make(image)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err == nil {
+			files[name] = mustRead(tb, path)
+		}
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return files
+}
+
+// put makes a folder of an image.
+func (i image) put(tb testing.TB) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, walDir), 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	for name, content := range i {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// filledWAL is filled with a log in several segments.
+func filledWAL(tb testing.TB, entries int) (dir string) {
+	tb.Helper()
+	dir = tb.TempDir()
+	o, err := openLog(dir, KindWAL, tested())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := 1; i <= entries; i += 10 {
+		var logs []*raft.Log
+		for index := i; index < i+10; index++ {
+			logs = append(logs, &raft.Log{
+				Index: uint64(index), Term: uint64(1 + index/50), Data: bytes.Repeat([]byte{byte(index)}, 1+index%97),
+				Extensions: []byte("x"), AppendedAt: time.Unix(int64(index), 7).UTC(),
+			})
+		}
+		err = errors.Join(err, o.log.StoreLogs(logs), o.bolt.SetUint64([]byte("CurrentTerm"), uint64(i)))
+	}
+	err = errors.Join(err, o.bolt.Set([]byte(keyVote), []byte("12345678gk1")), o.log.DeleteRange(1, 7), o.Close())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+// readWAL opens the folder as a server does, and reads all; old as recover does.
+func readWAL(dir string, old bool) (entries []raft.Log, err error) {
+	var log oldLog
+	if old {
+		o, err := OpenOld(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer o.Close()
+		log = o.log
+	} else {
+		o, err := openLog(dir, "", tested())
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, o.Close()) }()
+		log = o.log
+	}
+	first, err := log.FirstIndex()
+	if err != nil {
+		return nil, err
+	}
+	last, err := log.LastIndex()
+	if err != nil {
+		return nil, err
+	}
+	for index := first; index > 0 && index <= last; index++ {
+		var entry raft.Log
+		if err := log.GetLog(index, &entry); err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
+// segments are the names of the segments of an image, the oldest first.
+func (i image) segments() (names []string) {
+	for name := range i {
+		if strings.HasSuffix(name, ".wal") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// folder is one of an image, of which a file at a time is changed.
+type folder struct {
+	dir   string
+	whole image
+	want  []raft.Log
+}
+
+// wholeWAL fills a folder.
+func wholeWAL(t *testing.T, entries int) folder {
+	t.Helper()
+	dir := filledWAL(t, entries)
+	want, err := readWAL(dir, false)
+	if err != nil || len(want) != entries-7 {
+		t.Fatalf("%d entries, %v", len(want), err)
+	}
+	return folder{dir, imageOf(t, dir), want}
+}
+
+// with opens the folder with another content of a file, once as recover does and once as a server, and returns whether damage was
+// noticed. Anything between an error and the same entries fails the test.
+func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool) {
+	t.Helper()
+	path := filepath.Join(f.dir, file)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, old := range []bool{true, false} {
+		got, err := readWAL(f.dir, old)
+		if err == nil && !reflect.DeepEqual(got, f.want) {
+			t.Errorf("%s, %s: the file was believed, and says something else: %d entries", file, what, len(got))
+		}
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s, %s: %v, want %v", file, what, err, ErrDamaged)
+		}
+		if !old && noticed != (err != nil) {
+			t.Errorf("%s, %s: a server and recover do not say the same: %v", file, what, err)
+		}
+		noticed = err != nil
+	}
+	if err := os.WriteFile(path, f.whole[file], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return noticed
+}
+
+// end is where the zeros of a segment begin.
+func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
+
+// raft-wal takes whatever does not fit at the end for a write that a crash cut short, and forgets it.
+func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
+	f := wholeWAL(t, 300)
+	names := f.whole.segments()
+	if len(names) < 3 {
+		t.Fatalf("%d segments", len(names))
+	}
+	for _, name := range append(names, filepath.Join(walDir, markFile)) {
+		step := 61 // a prime, so that it meets all places of frames
+		if name == filepath.Join(walDir, markFile) {
+			step = 1
+		}
+		for at := 0; at < end(f.whole[name]); at += step {
+			data := bytes.Clone(f.whole[name])
+			data[at] ^= 1 << (at % 8)
+			if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
+				t.Errorf("%s, byte %d flipped: believed", name, at)
+			}
+		}
+	}
+}
+
+// The last batch is where a flipped bit and a torn write look alike.
+func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
+	f := wholeWAL(t, 30)
+	name := f.whole.segments()[0]
+	used := end(f.whole[name])
+	for at := used - 500; at < used; at++ {
+		data := bytes.Clone(f.whole[name])
+		data[at] ^= 1 << (at % 8)
+		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
+			t.Errorf("byte %d flipped: believed", at)
+		}
+	}
+}
+
+func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
+	f := wholeWAL(t, 300)
+	for _, name := range append(f.whole.segments(), filepath.Join(walDir, markFile)) {
+		used := end(f.whole[name])
+		for _, n := range []int{0, 1, 7, 31, 32, 40, used / 2, used - 9, used - 8, used - 1} {
+			if n < 0 || n >= used {
+				continue
+			}
+			if !f.with(t, fmt.Sprintf("cut to %d bytes", n), name, f.whole[name][:n]) {
+				t.Errorf("%s cut to %d bytes: believed", name, n)
+			}
+			data := bytes.Clone(f.whole[name])
+			clear(data[n:min(n+sector, len(data))])
+			if !f.with(t, fmt.Sprintf("zeros at %d", n), name, data) {
+				t.Errorf("%s: zeros at %d: believed", name, n)
+			}
+		}
+	}
+	for _, name := range append(f.whole.segments(), filepath.Join(walDir, markFile), RaftFile) {
+		path := filepath.Join(f.dir, name)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		for _, old := range []bool{true, false} {
+			if _, err := readWAL(f.dir, old); !errors.Is(err, ErrDamaged) {
+				t.Errorf("without %s: %v", name, err)
+			}
+		}
+		if err := os.WriteFile(path, f.whole[name], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := readWAL(f.dir, false); err != nil || len(got) != len(f.want) {
+		t.Errorf("whole again: %d entries, %v", len(got), err)
+	}
+}
+
+// The mark is not forced to the disk: after a loss of power it may ask for less, and then only what follows proves what was acknowledged.
+func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
+	f := wholeWAL(t, 30)
+	mark := filepath.Join(f.dir, walDir, markFile)
+	if err := os.WriteFile(mark, sealed([]byte(markFile), make([]byte, 16)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name := f.whole.segments()[0]
+	for _, needle := range []byte{9, 15, 19} { // of the first and the second batch
+		data := bytes.Clone(f.whole[name])
+		at := bytes.Index(data, bytes.Repeat([]byte{needle}, int(needle)))
+		data[at] ^= 1
+		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
+			t.Errorf("byte %d flipped: believed", at)
+		}
+	}
+}
+
+func TestWAL_Close_LeavesNoGoroutine(t *testing.T) {
+	o, err := openLog(t.TempDir(), KindWAL, tested())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A member that was given an older snapshot late must not lose what it has acknowledged since, so the store does not say that it is
+// monotonic; Snapshots deletes what must go.
+func TestWAL_IsNotSaidToBeMonotonic(t *testing.T) {
+	f := openFiles(t, KindWAL, t.TempDir())
+	defer closeFiles(t, f)
+	if m, ok := f.Log.(raft.MonotonicLogStore); !ok || m.IsMonotonic() {
+		t.Error("Raft would delete the log after every snapshot that it is sent")
+	}
+}
+
+func TestOpen_AnotherKind_IsRefused(t *testing.T) {
+	eachKind(t, func(t *testing.T, own Kind) {
+		dir := t.TempDir()
+		closeFiles(t, openFiles(t, own, dir))
+		other := KindBolt
+		if own == KindBolt {
+			other = KindWAL
+		}
+		g, _ := newGuard(t)
+		_, err := Open(dir, other, g, hclog.NewNullLogger())
+		if !errors.Is(err, ErrKind) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fmt.Sprintf("in %s, not in %s", own, other)) {
+			t.Errorf("opened as %s: %v", other, err)
+		}
+		for _, kind := range []Kind{own, ""} {
+			f := openFiles(t, kind, dir)
+			if f.Kind != own {
+				t.Errorf("opened as %q: it is %s", kind, f.Kind)
+			}
+			closeFiles(t, f)
+		}
+	})
+}
+
+func TestOpen_NewFolderOfNoKind_IsBolt(t *testing.T) {
+	f := openFiles(t, "", t.TempDir())
+	defer closeFiles(t, f)
+	if f.Kind != KindBolt {
+		t.Error(f.Kind)
+	}
+}
+
+// A file can be damaged after it was opened.
+func TestWAL_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
+	dir := t.TempDir()
+	o, err := openLog(dir, KindWAL, tested())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if err := o.log.StoreLog(&raft.Log{Index: 7, Term: 1, Data: []byte("the name of a definition")}); err != nil {
+		t.Fatal(err)
+	}
+	name := imageOf(t, dir).segments()[0]
+	path := filepath.Join(dir, name)
+	whole := mustRead(t, path)
+	for at := range end(whole) {
+		data := bytes.Clone(whole)
+		data[at] ^= 0x81
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var entry raft.Log
+		err := o.log.GetLog(7, &entry)
+		if err == nil && string(entry.Data) == "the name of a definition" {
+			continue
+		}
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 7") {
+			t.Errorf("byte %d: GetLog: %v, %v", at, entry, err)
+		}
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.log.GetLog(7, &raft.Log{}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("GetLog of a file that was cut: %v", err)
+	}
+}

@@ -32,6 +32,9 @@ type Config struct {
 	// DataDir is the folder of the log, the snapshots and the cluster's identity; it is made when it is not there. One server at a
 	// time uses it.
 	DataDir string
+	// LogStore is how a new DataDir keeps its log. A folder keeps its log store for life, so one that exists must have it. Default: that of
+	// the folder, LogStoreBolt for a new one.
+	LogStore LogStore
 	// Memory is used instead of DataDir. It is for tests, and for a server alone: see Memory.
 	Memory *Memory
 
@@ -96,6 +99,16 @@ const (
 	ProfileDefault Profile = "default"
 	// ProfileFast replaces it in under a second: timeouts of 400 ms, for disks that never stall that long.
 	ProfileFast Profile = "fast"
+)
+
+// LogStore is a way to keep the log on disk. Servers of one cluster may differ in it.
+type LogStore string
+
+const (
+	// LogStoreBolt keeps it in one file, with everything else that a member must not forget.
+	LogStoreBolt LogStore = "bolt"
+	// LogStoreWAL keeps it in files to which is only ever appended.
+	LogStoreWAL LogStore = "wal"
 )
 
 // TLS names PEM files. The zero value means no TLS.

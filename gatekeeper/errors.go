@@ -17,6 +17,8 @@ var (
 	ErrDataDirLocked = errors.New("the data folder is in use")
 	// ErrForeignDataDir: the data folder belongs to another member than the configured one, or to another cluster.
 	ErrForeignDataDir = errors.New("the data folder belongs to another member or cluster")
+	// ErrLogStore: the data folder keeps its log in another way than Config.LogStore says.
+	ErrLogStore = errors.New("cannot change the log store of a data folder")
 	// ErrJoin: no server of the cluster took this one in before the context ended.
 	ErrJoin = errors.New("cannot join")
 	// ErrJoinRefused: the cluster will not take this member in, however often it is asked.

@@ -64,6 +64,8 @@ func (c *Config) folderError(err error) error {
 		return fmt.Errorf("%w: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignFolder), errors.Is(err, fsm.ErrForeign):
 		return fmt.Errorf("%w: %w", ErrForeignDataDir, err)
+	case errors.Is(err, consensus.ErrLogStore):
+		return fmt.Errorf("%w: %w", ErrLogStore, err)
 	case errors.Is(err, consensus.ErrSucceeded):
 		return fmt.Errorf("%w: %w", ErrSucceeded, err)
 	default:

@@ -121,6 +121,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 	cfg := &s.cfg
 	s.node, err = consensus.Open(consensus.Config{
 		Folder:        folder,
+		LogStore:      consensus.LogStore(cfg.LogStore),
 		Machine:       s.machine,
 		PeerListener:  s.listeners.Peer,
 		PeerDial:      cfg.dial(),

@@ -1,6 +1,7 @@
 package gatekeeper
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +24,8 @@ type RecoverConfig struct {
 	DataDir string
 	// ID is the new server's. No member of the old cluster may ever have had it.
 	ID string
+	// LogStore is how DataDir is to keep its log. Default: as the folder that is taken does.
+	LogStore LogStore
 	// Backup says that the folders are copies from some time ago: what they hold of permits says nothing, however many
 	// of them there are.
 	Backup bool
@@ -109,6 +112,8 @@ func (c *RecoverConfig) validate() error {
 		return &ConfigError{"DataDir", "", "must be given: the folder to make"}
 	case !validID(c.ID):
 		return &ConfigError{"ID", c.ID, idRule}
+	case !c.LogStore.known():
+		return &ConfigError{"LogStore", string(c.LogStore), logStoreRule}
 	case c.MaxDuration != 0 && (c.MaxDuration < semaphore.MinDuration || c.MaxDuration > semaphore.MaxSpan):
 		return &ConfigError{"MaxDuration", c.MaxDuration.String(), fmt.Sprintf("must be %v to %v", semaphore.MinDuration, semaphore.MaxSpan)}
 	case c.UnsafeGrantAfter != nil && *c.UnsafeGrantAfter < 0:
@@ -234,7 +239,8 @@ func (r *recovering) make() error {
 	out.Definitions, out.Quarantine = state.DefinitionCount(), state.Quarantine()
 	err = consensus.Found(consensus.Founding{
 		Dir: r.cfg.DataDir, ClusterID: id, ClusterName: old.ClusterName, MemberID: r.cfg.ID, PeerAddress: out.PeerAddress,
-		Term: r.term(), LastIndex: old.LastIndex, LastTerm: old.LastTerm, State: state,
+		LogStore: cmp.Or(consensus.LogStore(r.cfg.LogStore), old.LogStore),
+		Term:     r.term(), LastIndex: old.LastIndex, LastTerm: old.LastTerm, State: state,
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)

@@ -278,6 +278,39 @@ func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
 	}
 }
 
+// A folder is made as the one that was taken, or as is asked for, and remembers it.
+func TestRecover_LogStore_IsThatOfTheFolderOrTheOneAskedFor(t *testing.T) {
+	old, _ := configOf(t, "gk1")
+	old.LogStore = LogStoreWAL
+	s := open(t, old)
+	ready(t, s)
+	callerOf(t, s).create(t, "job")
+	closeServer(t, s)
+	for want, asked := range map[LogStore]LogStore{LogStoreWAL: "", LogStoreBolt: LogStoreBolt} {
+		server, _ := configOf(t, "gk4")
+		_, err := Recover(RecoverConfig{From: []string{old.DataDir}, DataDir: server.DataDir, ID: "gk4", LogStore: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.LogStore = LogStoreBolt
+		if want == LogStoreBolt {
+			server.LogStore = LogStoreWAL
+		}
+		if _, err := Open(t.Context(), server); !errors.Is(err, ErrLogStore) || errors.Is(err, ErrDataDir) {
+			t.Errorf("recovered with %q, opened with %q: %v", asked, server.LogStore, err)
+		}
+		for _, same := range []LogStore{"", want} {
+			server.LogStore = same
+			s := open(t, server)
+			ready(t, s)
+			if s.machine.State().DefinitionCount() != 1 {
+				t.Errorf("recovered with %q: it has %d definitions", asked, s.machine.State().DefinitionCount())
+			}
+			closeServer(t, s)
+		}
+	}
+}
+
 func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 	folders, old, _ := ruin(t)
 	alone, _ := configOf(t, "gk1")

@@ -65,11 +65,20 @@ func (c *Config) checkData() error {
 		return &ConfigError{"DataDir", "", "must be given"}
 	case c.Memory != nil && c.DataDir != "":
 		return &ConfigError{"DataDir", c.DataDir, "cannot be given together with Memory, which is used instead"}
+	case c.Memory != nil && c.LogStore != "":
+		return &ConfigError{"LogStore", string(c.LogStore), "cannot be given together with Memory, which keeps the log"}
+	case !c.LogStore.known():
+		return &ConfigError{"LogStore", string(c.LogStore), logStoreRule}
 	case c.Memory != nil && c.dial() == nil && len(c.Members)+len(c.Join) > 0:
 		return &ConfigError{"Memory", "", "cannot be given together with Members or Join: a server in memory is alone"}
 	}
 	return nil
 }
+
+const logStoreRule = "must be bolt or wal"
+
+// known says that it is one, or none.
+func (l LogStore) known() bool { return l == "" || l == LogStoreBolt || l == LogStoreWAL }
 
 const idRule = "must be 1 to 64 of the characters A-Z a-z 0-9 . _ -"
 

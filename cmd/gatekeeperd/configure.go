@@ -15,6 +15,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		ID:            o.id,
 		ClusterName:   o.clusterName,
 		DataDir:       o.dataDir,
+		LogStore:      gatekeeper.LogStore(o.logStore),
 		APIAddress:    o.apiAddress,
 		PeerAddress:   o.peerAddress,
 		AdminAddress:  o.adminAddress,
@@ -82,6 +83,8 @@ func flagOf(field string) string {
 		return "--cluster-name"
 	case "DataDir":
 		return "--data-dir"
+	case "LogStore":
+		return "--log-store"
 	case "APIAddress":
 		return "--api-address"
 	case "PeerAddress":

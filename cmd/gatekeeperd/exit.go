@@ -29,8 +29,8 @@ const exitCodes = `Exit codes:
   70   left by itself after a fault, such as a disk that fails or hangs
   73   the data folder cannot be made or used, or is damaged
   75   the data folder is in use by another server
-  78   the data folder belongs to another server or cluster, or the cluster refuses this
-       member, has removed it, or was recovered without it
+  78   the data folder belongs to another server or cluster, or has another --log-store, or
+       the cluster refuses this member, has removed it, or was recovered without it
 A second signal ends the process at once: 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
 
 // usageError is a bad flag, variable or configuration file.
@@ -53,7 +53,7 @@ func exitCode(err error) int {
 	case errors.Is(err, gatekeeper.ErrDataDirLocked):
 		return exitLocked
 	case errors.Is(err, gatekeeper.ErrForeignDataDir), errors.Is(err, gatekeeper.ErrJoinRefused), errors.Is(err, gatekeeper.ErrRemoved),
-		errors.Is(err, gatekeeper.ErrSucceeded):
+		errors.Is(err, gatekeeper.ErrSucceeded), errors.Is(err, gatekeeper.ErrLogStore):
 		return exitForeign
 	case errors.Is(err, gatekeeper.ErrDataDir):
 		return exitDataFolder

@@ -17,6 +17,7 @@ type options struct {
 	id              string
 	clusterName     string
 	dataDir         string
+	logStore        string
 	apiAddress      string
 	peerAddress     string
 	adminAddress    string
@@ -43,6 +44,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.id, "id", "", `name of this member, its own in the cluster (default "`+gatekeeper.DefaultID+`" for a single server)`)
 	f.StringVar(&o.clusterName, "cluster-name", gatekeeper.DefaultClusterName, "name of the cluster, the same on all --members")
 	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(env), "folder of the log and the snapshots; made when it is not there")
+	f.StringVar(&o.logStore, "log-store", "", "how a new data folder keeps its log: bolt, one file with everything, or wal, files that are only appended to (default: that of the folder, bolt for a new one)")
 
 	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "where clients are served")
 	f.StringVar(&o.peerAddress, "peer-address", "", `where other members are served (default: this member's address in --members, else "`+gatekeeper.DefaultPeerAddress+`")`)

@@ -43,6 +43,7 @@ type recoverOptions struct {
 	from     []string
 	dataDir  string
 	id       string
+	logStore string
 	backup   bool
 	again    bool
 	longest  time.Duration
@@ -71,6 +72,7 @@ func newRecover(env environment) *cobra.Command {
 	f.StringArrayVar(&o.from, "from", nil, "data folder of a server of the old cluster, which does not run; can be repeated")
 	f.StringVar(&o.dataDir, "data-dir", "", "data folder to make; empty, or not there")
 	f.StringVar(&o.id, "id", "", "name of the new server; no member of the old cluster ever had it")
+	f.StringVar(&o.logStore, "log-store", "", "how the new folder keeps its log: bolt or wal (default: as the folder that is taken)")
 	f.BoolVar(&o.backup, "backup", false, "the folders are copies made some time ago: permits are not carried over, however many folders there are")
 	f.BoolVar(&o.again, "again", false, "also a folder whose cluster was recovered already: the one that was made then is gone for good, I know")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the folders were written; longer waiting is always safe")
@@ -96,7 +98,7 @@ func (e environment) author() string {
 
 func (o *recoverOptions) run(out io.Writer) error {
 	cfg := gatekeeper.RecoverConfig{
-		From: o.from, DataDir: o.dataDir, ID: o.id, Backup: o.backup, Again: o.again, MaxDuration: o.longest, Author: o.author, Reason: o.reason,
+		From: o.from, DataDir: o.dataDir, ID: o.id, LogStore: gatekeeper.LogStore(o.logStore), Backup: o.backup, Again: o.again, MaxDuration: o.longest, Author: o.author, Reason: o.reason,
 	}
 	if o.unsafely {
 		if !o.yes {

@@ -77,6 +77,8 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 		Binary: filepath.Join(b.bin, "gatekeeperd"),
 		Dir:    dir,
 		Count:  count,
+
+		LogStore: b.store,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -40,6 +40,7 @@ type bench struct {
 	parts   []string
 	sizes   []int
 	callers []int
+	store   string
 	windows windows
 	permits int           // to keep
 	keepFor time.Duration // how long
@@ -81,6 +82,7 @@ func main() {
 	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
 	flag.DurationVar(&b.windows.warmUp, "warm-up", 500*time.Millisecond, "what is run before each measurement and not counted")
 	flag.DurationVar(&b.windows.window, "window", time.Second, "length of a window")
+	flag.StringVar(&b.store, "log-store", "", "how the servers of the part core keep their logs, bolt or wal; empty: their default")
 	flag.IntVar(&b.permits, "permits", 10_000, "how many permits the part keep keeps")
 	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "how long the part keep measures, after as long as it takes to spread the permits")
 	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")

@@ -40,6 +40,7 @@ type proof struct {
 	seed    uint64
 	kind    string
 	network string
+	store   string
 	length  time.Duration
 	tally   string
 	keep    string
@@ -60,6 +61,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&p.network, "network", run.Auto, "what is between servers and clients: "+run.Namespaces+" (networks in the kernel; needs Linux, root, ip, tc and ss), "+
 		run.Proxies+", or "+run.Auto+": the first where it can be and can do the kind of fault")
 	flags.DurationVar(&p.length, "for", 12*time.Second, "how long the faults of a run go on, at most 30s")
+	flags.StringVar(&p.store, "log-store", "", "how the servers keep their logs, bolt or wal; empty: their default")
 	flags.StringVar(&p.tally, "tally", "", "file to which a line is added for each run")
 	flags.StringVar(&p.commit, "commit", "", "what is tried, for the tally; empty: HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "folder for the histories of runs in which something was wrong")
@@ -151,7 +153,8 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 	}
 	defer os.RemoveAll(dir)
 	opts := run.Options{
-		Binary: filepath.Join(p.bin, "gatekeeperd"), Dir: dir, Kind: kind, Seed: seed, Network: p.network, Length: p.length, Disks: kind == fault.FullDisk,
+		Binary: filepath.Join(p.bin, "gatekeeperd"), Dir: dir, Kind: kind, Seed: seed, Network: p.network, Length: p.length, LogStore: p.store,
+		Disks: kind == fault.FullDisk,
 	}
 	if kind == fault.SlowDisk || kind == fault.DiskError {
 		opts.Binary, opts.Faulty = filepath.Join(p.bin, "faulty", "gatekeeperd"), true
@@ -171,7 +174,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		fmt.Fprintf(p.out, "  its history: go run ./deploy/proof -check %s\n", file)
 	}
 	if p.tally != "" {
-		err = note(p.tally, p.commit, r, p.length)
+		err = note(p.tally, p.commit, p.store, r, p.length)
 	}
 	return r, err
 }

@@ -66,8 +66,8 @@ func sum(file string) (string, error) {
 		runs, counted.Words(networks, ", "), operations, unanswered, grants, done, counted.Words(faults, ", "), violations, undecided), nil
 }
 
-// note adds a run to the tally in a file.
-func note(file, commit string, r *run.Report, length time.Duration) error {
+// note adds a run to the tally in a file. A log store that was asked for is told with the kind: full-disk+wal.
+func note(file, commit, store string, r *run.Report, length time.Duration) error {
 	_, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -80,7 +80,11 @@ func note(file, commit string, r *run.Report, length time.Duration) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\n", commit, r.Seed, r.Kind, length.Seconds(),
+	kind := r.Kind
+	if store != "" {
+		kind += "+" + store
+	}
+	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\n", commit, r.Seed, kind, length.Seconds(),
 		r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network)
 	return err
 }

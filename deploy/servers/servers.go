@@ -25,6 +25,8 @@ type Options struct {
 	Count int
 	// Profile is the timing profile; empty means the server's default.
 	Profile string
+	// LogStore is how the servers keep their logs; empty means the server's default.
+	LogStore string
 	// Definitions is a file to load, of at least one definition; empty means none.
 	Definitions string
 	// Args are added to every server's flags.
@@ -121,6 +123,9 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	}
 	if c.opts.Profile != "" {
 		s.args = append(s.args, "--profile", c.opts.Profile)
+	}
+	if c.opts.LogStore != "" {
+		s.args = append(s.args, "--log-store", c.opts.LogStore)
 	}
 	return s, nil
 }

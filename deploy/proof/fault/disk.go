@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -23,8 +24,14 @@ const (
 // FullDisk needs servers with disks of their own.
 const FullDisk = "full-disk"
 
-// logFile is the file of the log, the term and the vote.
-const logFile = "raft.db"
+// logFile is the file of the term, the vote and the log, unless that has files of its own, in the folder logDir.
+const (
+	logFile = "raft.db"
+	logDir  = "wal"
+)
+
+// ofTheLog says that a file of a data folder is of the log.
+func ofTheLog(file string) bool { return file == logFile || filepath.Dir(file) == logDir }
 
 // damage kills a follower, tears or flips bytes of one of its files, and starts it again. A server refuses what is damaged, in the
 // one way that refused allows; then another member takes its place.
@@ -72,7 +79,7 @@ func refused(file string, code int, byItself bool, log string) error {
 	case !byItself:
 		return fmt.Errorf("damage ended the server with a signal:\n%s", log)
 	case code == refusedFolder:
-	case code == foreignFolder && file != logFile:
+	case code == foreignFolder && !ofTheLog(file):
 	case (code == leftByFault || code == foreignFolder) && !strings.Contains(log, "damaged: "): // another fault's doing
 	default:
 		return fmt.Errorf("damage ended the server with %d, want %d:\n%s", code, refusedFolder, log)
@@ -95,24 +102,34 @@ func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	path := files[random.IntN(len(files))]
 	if random.IntN(2) == 0 {
 		path = filepath.Join(dir, logFile)
+		if segments, err := filepath.Glob(filepath.Join(dir, logDir, "*")); err == nil && len(segments) > 0 {
+			path = segments[random.IntN(len(segments))]
+		}
 	}
 	if file, err = filepath.Rel(dir, path); err != nil {
 		return "", "", err
 	}
 	content, err := os.ReadFile(path)
-	if err != nil || len(content) == 0 {
-		return file, ": nothing", err
+	if err != nil {
+		return file, "", err
+	}
+	used := len(content)
+	if filepath.Ext(path) == ".wal" {
+		used = len(bytes.TrimRight(content, "\x00")) // what is behind is made before it is needed
+	}
+	if used == 0 {
+		return file, ": nothing", nil
 	}
 	switch random.IntN(3) {
 	case 0:
-		n := random.IntN(len(content))
-		return file, fmt.Sprintf(" torn at %d of %d", n, len(content)), os.WriteFile(path, content[:n], 0o600)
+		n := random.IntN(used)
+		return file, fmt.Sprintf(" torn at %d of %d", n, used), os.WriteFile(path, content[:n], 0o600)
 	case 1:
-		at := random.IntN(len(content))
+		at := random.IntN(used)
 		content[at] ^= 1 << random.IntN(8)
 		return file, fmt.Sprintf(": a bit flipped at %d", at), os.WriteFile(path, content, 0o600)
 	default:
-		at := random.IntN(len(content))
+		at := random.IntN(used)
 		clear(content[at:min(len(content), at+512)])
 		return file, fmt.Sprintf(": zeroes at %d", at), os.WriteFile(path, content, 0o600)
 	}

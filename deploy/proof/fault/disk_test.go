@@ -14,6 +14,8 @@ func TestRefused_OnlyAsDamageIs(t *testing.T) {
 		"the log":                         {file: logFile, code: 73, log: said, good: true},
 		"a snapshot":                      {file: "snapshots/2-8-1/state.bin", code: 73, log: said, good: true},
 		"another member's id":             {file: "cluster.json", code: 78, log: "belongs to member", good: true},
+		"a segment of the log":            {file: logDir + "/acknowledged", code: 73, log: said, good: true},
+		"a segment counts as a foreign":   {file: logDir + "/acknowledged", code: 78, log: said},
 		"a panic":                         {file: logFile, code: 2, log: "panic: "},
 		"a signal":                        {file: logFile, code: -1, signaled: true, log: "SIGBUS"},
 		"a success":                       {file: logFile, code: 0},

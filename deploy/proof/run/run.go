@@ -34,6 +34,8 @@ type Options struct {
 	Network string
 	// Length is how long faults go on.
 	Length time.Duration
+	// LogStore is how the servers keep their logs; empty means their default.
+	LogStore string
 	// Disks gives each server a small disk of its own, which needs root.
 	Disks bool
 	// Faulty says that the binary has disks that fail on command.
@@ -90,7 +92,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	profile := profiles()[opts.Seed%2]
 	cluster, err := servers.Start(starting, servers.Options{
-		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: profile.name, Args: args,
+		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: profile.name, LogStore: opts.LogStore, Args: args,
 		Front: func(s *servers.Server) error {
 			if opts.Disks {
 				if err := disks.add(s.ID); err != nil {

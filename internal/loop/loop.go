@@ -32,7 +32,7 @@ type Call func(ctx context.Context, turn Turn) (operations int, err error)
 type Window struct {
 	// Callers is how many calls are made at once: in an open loop at most.
 	Callers int
-	// Length is for how long calls are begun. Those under way then are waited for.
+	// Length is for how long calls are begun, in a closed loop at least one by each caller. Those under way then are waited for.
 	Length time.Duration
 	// Rate is how many calls are due in a second, of all callers together. 0 makes a closed loop.
 	Rate float64
@@ -109,12 +109,13 @@ type run struct {
 	err                       error
 }
 
-// closed makes the calls of one caller, one after the other.
+// closed makes the calls of one caller, one after the other: at least one, since on a busy machine a short window may be over before its
+// goroutine begins.
 func (r *run) closed(ctx context.Context, caller int) {
 	var done tally
-	for ctx.Err() == nil {
+	for first := true; ctx.Err() == nil; first = false {
 		start := time.Now()
-		if !start.Before(r.end) {
+		if !first && !start.Before(r.end) {
 			break
 		}
 		if !r.one(ctx, Turn{caller, start}, &done) {

@@ -5,9 +5,9 @@ package load
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
 // Figure is what one closed loop of callers reached.
@@ -24,52 +24,18 @@ type Call func(ctx context.Context, caller int) (int, error)
 // Measure makes callers call one after the other for that long, each on its own and at least once. The first error ends it and is
 // returned.
 func Measure(ctx context.Context, length time.Duration, callers int, call Call) (Figure, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	var mu sync.Mutex // guards took and operations
-	var took []time.Duration
-	var operations int
-	begin := time.Now()
-	end := begin.Add(length)
-	for caller := range callers {
-		wg.Go(func() {
-			var mine []time.Duration
-			var done int
-			for ctx.Err() == nil {
-				start := time.Now()
-				if len(mine) > 0 && !start.Before(end) {
-					break
-				}
-				n, err := call(ctx, caller)
-				if err != nil {
-					cancel(fmt.Errorf("caller %d: %w", caller, err))
-					break
-				}
-				done += n
-				mine = append(mine, time.Since(start))
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			took = append(took, mine...)
-			operations += done
-		})
-	}
-	wg.Wait()
-	elapsed := time.Since(begin)
-	if err := context.Cause(ctx); err != nil {
-		return Figure{}, err
-	}
-	if len(took) == 0 {
+	r := loop.Window{Callers: callers, Length: length, FailFast: true}.Run(ctx, func(ctx context.Context, turn loop.Turn) (int, error) {
+		return call(ctx, turn.Caller)
+	})
+	switch {
+	case r.Err != nil:
+		return Figure{}, r.Err
+	case ctx.Err() != nil:
+		return Figure{}, context.Cause(ctx)
+	case r.Calls == 0:
 		return Figure{}, fmt.Errorf("nothing was called in %v", length)
 	}
-	slices.Sort(took)
-	return Figure{
-		Callers:   callers,
-		PerSecond: float64(operations) / elapsed.Seconds(),
-		P50:       Micros(took[len(took)/2]),
-		P99:       Micros(took[len(took)*99/100]),
-	}, nil
+	return Figure{Callers: callers, PerSecond: r.PerSecond(), P50: Micros(r.Latency.P50), P99: Micros(r.Latency.P99)}, nil
 }
 
 // Micros is d in µs, with a fraction.

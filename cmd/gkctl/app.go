@@ -75,7 +75,7 @@ func newRoot(a *app) *cobra.Command {
 			newMove(a), newPause(a), newResume(a), newCordon(a), newUncordon(a), newUndo(a),
 		},
 		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a), newRun(a)},
-		groupCluster: {newCluster(a), newContext(a), newCompletion(), newVersion(a)},
+		groupCluster: {newCluster(a), newBench(a), newContext(a), newCompletion(), newVersion(a)},
 	} {
 		for _, c := range commands {
 			c.GroupID = id
@@ -100,7 +100,7 @@ func newRoot(a *app) *cobra.Command {
 // signed says whether the journal names an author of what a command does; history looks for one.
 func signed(command string) bool {
 	switch command {
-	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "revoke", "clear", "preview", "history":
+	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "revoke", "clear", "preview", "history", "bench":
 		return true
 	}
 	return false

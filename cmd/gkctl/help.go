@@ -54,6 +54,11 @@ func ownExits(command string) []exitText {
 	case "diff":
 		return []exitText{{exitOK, "no differences"}, {exitFailure, "differences were found"},
 			{exitBadInput, "bad definitions in a file, or a version that is no longer the current one"}, {exitLost, "it could not be found out"}}
+	case "bench":
+		return []exitText{
+			{exitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use: nothing was done"},
+			bad,
+		}
 	case "status":
 		return []exitText{{exitUnreachable, "no server answered, or none leads"}}
 	case "cluster status":

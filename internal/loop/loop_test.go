@@ -34,6 +34,14 @@ func TestRun_ClosedLoop_EachCallerOneCallAfterTheOther(t *testing.T) {
 	})
 }
 
+func TestRun_ClosedLoop_EachCallerAtLeastOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if r := (loop.Window{Callers: 3}).Run(t.Context(), takes(time.Second)); r.Calls != 3 || r.Latency.P50 != time.Second {
+			t.Errorf("%+v, want one call of each", r)
+		}
+	})
+}
+
 func TestRun_OpenLoop_CallsAreDueAtTheRateWhateverTheyTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+)
+
+const (
+	// maxCallers is the most callers of a window; each has a semaphore of its own, and all are created in one batch.
+	maxCallers = maxEdits
+	// maxConnections and maxRate bound what is a slip.
+	maxConnections = 1000
+	maxRate        = 1_000_000
+	// maxTokens is the most tokens of a frame.
+	maxTokens = 10_000
+	// journalEach and journalAll are how many changes servers remember by default of one semaphore, and of all together.
+	journalEach, journalAll = 100, 100_000
+	// shortestPermit and longestPermit bound how long permits live that nobody refreshes: when gkctl is killed they stay that long. The longest is
+	// the most that definitions may say unless the cluster was told otherwise.
+	shortestPermit, longestPermit = 2 * time.Minute, time.Hour
+)
+
+type benchOptions struct {
+	*app
+	output         outputFlag
+	kinds          []*workload.Kind
+	callers        countsFlag
+	connections    int
+	warmUp, window time.Duration
+	rate           int
+	tokens, edits  int
+	prefix         string
+	dryRun, yes    bool
+}
+
+func newBench(a *app) *cobra.Command {
+	o := &benchOptions{app: a, callers: countsFlag{1, 16, 64}}
+	cmd := &cobra.Command{
+		Use:   "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
+		Short: "Measure how fast the cluster answers, in semaphores of its own that it deletes again",
+		Long: `Puts load on the cluster and prints, for each workload and each number of callers, operations in a second, latencies and errors. It
+works only in semaphores of its own, below --prefix, in group "` + workload.Group + `": it creates them, and deletes them at the end and after Ctrl-C. It refuses when there is
+something below the prefix already. It is load all the same: whoever works with the cluster meanwhile waits longer.
+
+Workloads; without any ` + strings.Join(usualKinds(), ", ") + `:
+` + kindLines() + `
+Without --rate it is a closed loop: each caller makes one call after the other, and while one hangs it makes none of those that would have
+hung too. With --rate it is an open loop: calls are due at that rate whatever becomes of those before, and each latency is counted from when the
+call was due. A call that is due when all callers are busy is late, and its wait is in the latency. One that could not be begun at all before the
+time was over is missed: it is counted, its wait so far is in the latency, and gkctl says that the rate was not kept. --concurrency is then how many calls can be under way.
+
+Callers share out the connections among themselves, and each connection goes to a member drawn anew; members that do not lead hand calls on. What gkctl itself
+takes is in the figures: where it shares a machine with the servers, they are lower.`,
+		Example: `  gkctl bench --dry-run
+  gkctl bench --yes -o json
+  gkctl bench mixed --rate 2000 --concurrency 256 --for 30s --yes
+  gkctl bench watch batch --concurrency 100 --edits 10 --reason "before the upgrade"`,
+		ValidArgsFunction: completeKinds,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.kinds, err = kindsOf(args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.VarP(&o.callers, "concurrency", "c", "how many callers, one window for each number; of watch, how many watchers")
+	f.IntVar(&o.connections, "connections", 4, "connections that the callers share")
+	f.DurationVar(&o.window, "for", 3*time.Second, "how long each window is, as 30s")
+	f.DurationVar(&o.warmUp, "warm-up", time.Second, "how long each is run before, which is not counted, as 1s")
+	f.IntVar(&o.rate, "rate", 0, "calls that are due in a second, `N`, of all callers together; 0: each calls as soon as it was answered")
+	f.IntVar(&o.tokens, "tokens", 100, "permits that one frame of stream refreshes")
+	f.IntVar(&o.edits, "edits", 100, "definitions that one batch of batch changes")
+	f.StringVar(&o.prefix, "prefix", "", "what the names of its semaphores begin with, before a slash; default bench/ and a random word")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML)
+	return cmd
+}
+
+// usualKinds are the workloads without arguments: those that leave next to nothing in the journal.
+func usualKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
+
+func kindNames() []string {
+	return mapped(workload.Kinds(), func(k *workload.Kind) string { return k.Name })
+}
+
+// kindLines are the workloads as help has them.
+func kindLines() string {
+	var b strings.Builder
+	for _, k := range workload.Kinds() {
+		fmt.Fprintf(&b, "  %-8s %s\n", k.Name, k.Short)
+	}
+	return b.String()
+}
+
+func completeKinds(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, k := range workload.Kinds() {
+		if strings.HasPrefix(k.Name, begun) && !slices.Contains(args, k.Name) {
+			out = append(out, k.Name+"\t"+k.Short)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// kindsOf are the workloads of these names, in the order in which they were given.
+func kindsOf(names []string) ([]*workload.Kind, error) {
+	if len(names) == 0 {
+		names = usualKinds()
+	}
+	all := workload.Kinds()
+	var kinds []*workload.Kind
+	for i, name := range names {
+		at := slices.IndexFunc(all, func(k *workload.Kind) bool { return k.Name == name })
+		switch {
+		case at < 0:
+			if meant := nearest.Word(name, kindNames()); meant != "" {
+				return nil, usagef("unknown workload %q; did you mean %q?", name, meant)
+			}
+			return nil, usagef("unknown workload %q: known are %s", name, strings.Join(kindNames(), ", "))
+		case slices.Contains(names[:i], name):
+			return nil, usagef("%s is given twice", name)
+		}
+		kinds = append(kinds, all[at])
+	}
+	return kinds, nil
+}
+
+// countsFlag is --concurrency.
+type countsFlag []int
+
+func (f *countsFlag) String() string { return strings.Join(mapped(*f, strconv.Itoa), ",") }
+
+func (f *countsFlag) Set(s string) error {
+	var counts []int
+	for word := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 1 || n > maxCallers {
+			return fmt.Errorf("must be whole numbers from 1 to %d, as in 1,16,64", maxCallers)
+		}
+		counts = append(counts, n)
+	}
+	*f = counts
+	return nil
+}
+
+func (f *countsFlag) Type() string { return "N,..." }
+
+// check refuses what contradicts itself, or is a slip, before anything is asked of the servers.
+func (o *benchOptions) check() error {
+	for _, n := range []struct {
+		flag        string
+		is, min, to int
+	}{
+		{"connections", o.connections, 1, maxConnections},
+		{"rate", o.rate, 0, maxRate},
+		{"tokens", o.tokens, 1, maxTokens},
+		{"edits", o.edits, 1, maxEdits},
+	} {
+		if n.is < n.min || n.is > n.to {
+			return usagef("--%s %d must be from %d to %d", n.flag, n.is, n.min, n.to)
+		}
+	}
+	switch {
+	case o.window <= 0:
+		return usagef("--for %s must be above 0", o.window)
+	case o.warmUp < 0:
+		return usagef("--warm-up %s must not be below 0", o.warmUp)
+	case isGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):
+		return usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash that follows it", o.prefix)
+	}
+	return nil
+}
+
+// field is the semaphores of the run.
+func (o *benchOptions) field(control *client.Client, clients []*client.Client) *workload.Field {
+	run := strings.ToLower(rand.Text())
+	if o.prefix == "" {
+		o.prefix = "bench/" + run[:8]
+	}
+	reason := o.global.reason
+	if reason == "" {
+		reason = "gkctl bench"
+	}
+	return workload.NewField(workload.Settings{
+		Prefix: o.prefix, Callers: slices.Max(o.callers), Tokens: o.tokens, Edits: o.edits,
+		Duration: o.permitDuration(), Timeout: o.global.timeout,
+		Author: o.global.who(), Reason: reason, Run: run,
+	}, o.kinds, control, clients)
+}
+
+// permitDuration is long enough for every caller to come to refresh its permits: at a rate it comes to a call once in callers/rate, and in
+// mixed at least one call in 30 is a refresh.
+func (o *benchOptions) permitDuration() time.Duration {
+	d := shortestPermit
+	if o.rate > 0 {
+		d += 30 * time.Second * time.Duration(slices.Max(o.callers)) / time.Duration(o.rate)
+	}
+	return min(d.Round(time.Second), longestPermit)
+}
+
+func (o *benchOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		field := o.field(c, nil)
+		if n := field.Size(); n > maxEdits {
+			return usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxEdits)
+		}
+		plan, err := o.plan(ctx, c, field)
+		if err != nil {
+			return err
+		}
+		if o.dryRun {
+			return o.tellPlan(plan)
+		}
+		for _, line := range plan.lines() {
+			o.say("%s", line)
+		}
+		if !o.yes {
+			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, brief(plan.takes))
+			if err := o.confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
+				return err
+			}
+		}
+		return o.carryOut(ctx, c, plan)
+	})
+}
+
+// dialled calls f with the connections for the load, and closes them.
+func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) error) error {
+	endpoints, settings, err := o.global.connection()
+	if err != nil {
+		return err
+	}
+	var clients []*client.Client
+	defer func() {
+		for _, c := range clients {
+			_ = c.Close() // it has none
+		}
+	}()
+	for i := range o.connections {
+		c, err := o.dial(ctx, endpoints, append(slices.Clone(settings), client.WithGroup(workload.Group), client.WithAcquirer(workload.Acquirer(i)))...)
+		if err != nil {
+			return err
+		}
+		clients = append(clients, c)
+	}
+	return f(clients)
+}
+
+// taken says of a prefix that is in use how to go on.
+func taken(err error) error {
+	e, ok := errors.AsType[*workload.TakenError](err)
+	if !ok {
+		return err
+	}
+	return withHint(err, "Nothing was done. Give another --prefix; or, when it is left from a bench that was killed: gkctl delete '%s/*' --yes", e.Prefix)
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// benchPlan is what a run is going to do, and to which cluster.
+type benchPlan struct {
+	Cluster     string   `json:"cluster"`
+	Leader      string   `json:"leader"`
+	Members     int      `json:"members"`
+	Prefix      string   `json:"prefix"`
+	Semaphores  int      `json:"semaphores"`
+	Workloads   []string `json:"workloads"`
+	Concurrency []int    `json:"concurrency"`
+	Connections int      `json:"connections"`
+	Rate        int      `json:"rate,omitempty"`
+	WarmUp      string   `json:"warm_up"`
+	For         string   `json:"for"`
+	Takes       string   `json:"takes"`
+	DryRun      bool     `json:"dry_run,omitempty"`
+
+	reached, definitions, permits int
+	edits                         bool
+	warmUp, window, takes         time.Duration
+}
+
+// plan looks at the cluster, and says what would be done to it.
+func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
+	if err != nil {
+		return nil, err
+	}
+	best := leaderOrNewest(members)
+	if best.GetLeaderId() == "" {
+		return nil, &codeError{code: exitUnreachable, err: fmt.Errorf("no server leads: there is nothing to measure"), hint: "`gkctl cluster status` shows which members answer."}
+	}
+	if err := field.CheckUnused(ctx); err != nil {
+		return nil, taken(err)
+	}
+	takes := time.Duration(len(o.kinds)*len(o.callers)) * (o.warmUp + o.window)
+	p := &benchPlan{
+		Cluster: best.GetClusterId(), Leader: best.GetLeaderId(), Prefix: o.prefix, Semaphores: field.Size(),
+		Workloads:   mapped(o.kinds, func(k *workload.Kind) string { return k.Name }),
+		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: seconds(o.warmUp), For: seconds(o.window), Takes: seconds(takes), DryRun: o.dryRun,
+		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as they came
+		edits:  anyOf(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
+		warmUp: o.warmUp, window: o.window, takes: takes,
+	}
+	p.reached, p.Members = answering(best, members)
+	return p, nil
+}
+
+// lines are the plan for a person.
+func (p *benchPlan) lines() []string {
+	how := "each as fast as it is answered"
+	if p.Rate > 0 {
+		how = fmt.Sprintf("%d calls a second", p.Rate)
+	}
+	changes := "two changes"
+	if p.edits {
+		changes = "two changes, and those of watch and batch"
+	}
+	return []string{
+		fmt.Sprintf("cluster %s, led by %s, %d of %d members answer, %s and %s that are left alone", p.Cluster, p.Leader, p.reached, p.Members,
+			plural(p.definitions, "definition", "definitions"), plural(p.permits, "permit", "permits")),
+		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s and %s of warm-up each: %s and what it takes to prepare", strings.Join(p.Workloads, ", "),
+			strings.Join(mapped(p.Concurrency, strconv.Itoa), ", "), plural(p.Connections, "connection", "connections"), how, brief(p.window), brief(p.warmUp), brief(p.takes)),
+		fmt.Sprintf("%s below %s/ are created, and deleted at the end; history keeps %s and up to %d ends of permits of them, and forgets as many of the oldest where it is full",
+			plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, min(journalAll, journalEach*p.Semaphores)),
+	}
+}
+
+// tellPlan tells of a dry run.
+func (o *benchOptions) tellPlan(p *benchPlan) error {
+	if !o.output.is(formatTable) && !o.output.is(formatWide) {
+		return o.printObject(o.output, p)
+	}
+	for _, line := range p.lines() {
+		fmt.Fprintln(o.out, line)
+	}
+	fmt.Fprintln(o.out, "Nothing was done (dry run).")
+	return nil
+}
+
+// benchReport is what a run has found.
+type benchReport struct {
+	*benchPlan
+	Results []benchRow `json:"results"`
+	// Cleared: nothing of the run is left in the cluster.
+	Cleared     bool `json:"cleared"`
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// benchRow is one workload with one number of callers, or a part of it.
+type benchRow struct {
+	Operation   string  `json:"operation"`
+	Concurrency int     `json:"concurrency"`
+	PerSecond   float64 `json:"per_second"`
+	P50         string  `json:"p50"`
+	P90         string  `json:"p90"`
+	P99         string  `json:"p99"`
+	P999        string  `json:"p99_9"`
+	Max         string  `json:"max"`
+	Errors      int     `json:"errors"`
+	FirstError  string  `json:"first_error,omitempty"`
+	Calls       int     `json:"calls"`
+	Operations  int     `json:"operations"`
+	Late        int     `json:"late,omitempty"`
+	Missed      int     `json:"missed,omitempty"`
+	// WarmUpErrors failed while nothing was counted yet, NotReturned are permits that were held when every caller had given back its own.
+	WarmUpErrors int    `json:"warm_up_errors,omitempty"`
+	NotReturned  int    `json:"not_returned,omitempty"`
+	Elapsed      string `json:"elapsed"`
+
+	latency loop.Latency
+	elapsed time.Duration
+}
+
+func newBenchRow(operation string, callers int, r loop.Result) benchRow {
+	row := benchRow{
+		Operation: operation, Concurrency: callers, PerSecond: math.Round(10*r.PerSecond()) / 10,
+		P50: seconds(r.Latency.P50), P90: seconds(r.Latency.P90), P99: seconds(r.Latency.P99), P999: seconds(r.Latency.P999), Max: seconds(r.Latency.Max),
+		Errors: r.Errors, Calls: r.Calls, Operations: r.Operations, Late: r.Late, Missed: r.Missed, Elapsed: seconds(r.Elapsed), latency: r.Latency, elapsed: r.Elapsed,
+	}
+	row.fail(r.Err)
+	return row
+}
+
+// fail notes the first error.
+func (r *benchRow) fail(err error) {
+	if err != nil && r.FirstError == "" {
+		r.FirstError = sentence(err)
+	}
+}
+
+func (r *benchRow) title() string {
+	return r.Operation + ", " + plural(r.Concurrency, "caller", "callers")
+}
+
+// tellReport prints the table or the object, and beside it what went wrong.
+func (o *benchOptions) tellReport(r *benchReport) error {
+	l := listing{
+		headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},
+		more:    []string{"CALLS", "OPERATIONS", "LATE", "MISSED", "NOT RETURNED", "ELAPSED"},
+		object:  r,
+		empty:   "Nothing was measured.",
+	}
+	for _, row := range r.Results {
+		l.rows = append(l.rows, row.cells())
+	}
+	if err := o.print(o.output, l); err != nil {
+		return err
+	}
+	for _, row := range r.Results {
+		for _, line := range row.troubles() {
+			o.say("gkctl: %s: %s", row.title(), cell(line))
+		}
+	}
+	return nil
+}
+
+func (r *benchRow) cells() row {
+	l := r.latency
+	latencies := mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
+	if r.Calls+r.Missed == 0 {
+		clear(latencies) // there is none of nothing
+	}
+	return row{
+		cells: slices.Concat([]string{r.Operation, strconv.Itoa(r.Concurrency), perSecond(r.PerSecond)}, latencies, []string{strconv.Itoa(r.Errors)}),
+		more: []string{
+			strconv.Itoa(r.Calls), strconv.Itoa(r.Operations), strconv.Itoa(r.Late), strconv.Itoa(r.Missed), strconv.Itoa(r.NotReturned), brief(r.elapsed),
+		},
+	}
+}
+
+// troubles are what a person must know of a row.
+func (r *benchRow) troubles() []string {
+	var out []string
+	if r.Errors > 0 {
+		out = append(out, fmt.Sprintf("%s of %d failed, the first by: %s", plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))
+	}
+	if r.WarmUpErrors > 0 {
+		out = append(out, fmt.Sprintf("%s failed in the warm-up, the first by: %s", plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
+	}
+	if r.NotReturned > 0 {
+		out = append(out, fmt.Sprintf("%s still held after everybody had given back their own, and taken back", plural(r.NotReturned, "permit was", "permits were")))
+	}
+	if r.Missed > 0 {
+		out = append(out, fmt.Sprintf("the rate was not kept: %s due and never begun, because all callers were busy; latencies are at least what is shown",
+			plural(r.Missed, "call was", "calls were")))
+	}
+	if r.Late > 0 {
+		out = append(out, fmt.Sprintf("%s began late, because all callers were busy; the wait is in the latencies", plural(r.Late, "call", "calls")))
+	}
+	return out
+}
+
+// verdict is the error of a run in which something went wrong.
+func (r *benchReport) verdict() error {
+	var failed, kept, missed int
+	for _, row := range r.Results {
+		failed += row.Errors + row.WarmUpErrors
+		kept += row.NotReturned
+		missed += row.Missed
+	}
+	var parts []string
+	if failed > 0 {
+		parts = append(parts, plural(failed, "call failed", "calls failed"))
+	}
+	if kept > 0 {
+		parts = append(parts, plural(kept, "permit was not returned", "permits were not returned"))
+	}
+	if missed > 0 {
+		parts = append(parts, plural(missed, "call was never begun", "calls were never begun"))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return &codeError{code: exitFailure, err: fmt.Errorf("%s", strings.Join(parts, ", "))}
+}
+
+// latency is one with three digits.
+func latency(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Microsecond), 'f', 0, 64) + "µs"
+	case d < time.Second:
+		return threeDigits(float64(d)/float64(time.Millisecond)) + "ms"
+	}
+	return threeDigits(d.Seconds()) + "s"
+}
+
+func threeDigits(x float64) string {
+	switch {
+	case x < 10:
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	case x < 100:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}
+
+func perSecond(x float64) string {
+	if x < 100 {
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}

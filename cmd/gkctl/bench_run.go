@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
+)
+
+// carryOut measures, clears away, and tells.
+func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, plan *benchPlan) error {
+	report := &benchReport{benchPlan: plan, Results: []benchRow{}}
+	var field *workload.Field
+	failed := o.dialled(ctx, func(clients []*client.Client) error {
+		field = o.field(control, clients)
+		if err := field.CheckUnused(ctx); err != nil {
+			field = nil
+			return taken(err)
+		}
+		if err := field.Create(ctx); err != nil {
+			return err
+		}
+		return o.measure(ctx, field, report)
+	})
+	if field == nil {
+		return failed
+	}
+	report.Interrupted = ctx.Err() != nil
+	if report.Interrupted {
+		o.say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them", o.prefix)
+	}
+	freed, err := field.Clear(context.WithoutCancel(ctx))
+	report.Cleared = err == nil
+	if err := o.tellReport(report); err != nil {
+		failed = errors.Join(failed, err)
+	}
+	switch {
+	case err != nil:
+		code, _ := classify(nil, err)
+		return &codeError{
+			code: code, err: errors.Join(fmt.Errorf("not everything below %s/ could be cleared away: %w", o.prefix, err), failed),
+			hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, brief(field.Duration)),
+		}
+	case report.Interrupted:
+		if freed > 0 {
+			o.say("%s of callers that were interrupted", plural(freed, "permit was given back", "permits were given back"))
+		}
+		return ctx.Err()
+	case failed != nil:
+		return failed
+	}
+	return report.verdict()
+}
+
+// measure runs every workload with every number of callers.
+func (o *benchOptions) measure(ctx context.Context, field *workload.Field, report *benchReport) error {
+	for _, kind := range o.kinds {
+		for _, callers := range o.callers {
+			done := o.progress("%s, %s ...", kind.Name, plural(callers, "caller", "callers"))
+			rows, err := o.once(ctx, field, kind, callers)
+			done()
+			report.Results = append(report.Results, rows...)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// once runs one workload with one number of callers. An error says that it could not be run; what failed while it ran is in the rows.
+func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *workload.Kind, callers int) ([]benchRow, error) {
+	s, err := kind.Prepare(ctx, field, callers)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%s, %s: %w", kind.Name, plural(callers, "caller", "callers"), err)
+	}
+	window := loop.Window{Callers: s.Callers, Length: o.warmUp, Rate: float64(o.rate)}
+	var warm loop.Result
+	if o.warmUp > 0 {
+		warm = window.Run(ctx, s.Call)
+		s.Forget()
+	}
+	window.Length = o.window
+	result := window.Run(ctx, s.Call)
+	row := newBenchRow(kind.Name, callers, result)
+	row.WarmUpErrors = warm.Errors
+	row.fail(warm.Err)
+
+	// Every permit is to come back, also of callers that were interrupted.
+	after := context.WithoutCancel(ctx)
+	if err := s.Close(after); err != nil {
+		row.Errors++
+		row.fail(err)
+	}
+	if ctx.Err() == nil {
+		if row.NotReturned, err = field.Release(after); err != nil {
+			return nil, err
+		}
+	}
+	if result.Calls+result.Errors == 0 && ctx.Err() != nil {
+		return nil, ctx.Err() // nothing was begun
+	}
+	rows := []benchRow{row}
+	for _, p := range s.Parts {
+		rows = append(rows, newBenchRow(kind.Name+"/"+p.Name, callers, loop.Result{
+			Elapsed: result.Elapsed, Calls: p.Count(), Operations: p.Count(), Latency: p.Latency(),
+		}))
+	}
+	return rows, ctx.Err()
+}

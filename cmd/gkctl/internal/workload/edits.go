@@ -1,0 +1,235 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func newBatch() *Kind {
+	return &Kind{
+		Name:  "batch",
+		Short: "change --edits definitions of the caller's own in one batch; each definition is an operation, the latency is the batch's",
+		Edits: true,
+		needs: func(s Settings) []*gatekeeperv1.Definition {
+			var all []*gatekeeperv1.Definition
+			for caller := range s.Callers {
+				for i := range s.Edits {
+					all = append(all, permits(batchName(caller, i), 1))
+				}
+			}
+			return all
+		},
+		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+			editors := make([]*editor, callers)
+			for caller := range editors {
+				editors[caller] = newEditor(f, caller)
+				for i := range f.Edits {
+					editors[caller].add(batchName(caller, i))
+				}
+			}
+			if err := each(callers, func(i int) error { return editors[i].read(ctx) }); err != nil {
+				return nil, err
+			}
+			return &Session{Callers: callers, Call: func(ctx context.Context, turn loop.Turn) (int, error) {
+				_, err := editors[turn.Caller].edit(ctx)
+				return f.Edits, err
+			}}, nil
+		},
+	}
+}
+
+func batchName(caller, i int) string { return "batch/" + strconv.Itoa(caller) + "/" + strconv.Itoa(i) }
+
+// editor changes the descriptions of some definitions again and again, all in one batch.
+type editor struct {
+	field       *Field
+	caller      int
+	definitions []*gatekeeperv1.Definition
+	n           int
+	// versions are theirs; nil when they have to be read.
+	versions []uint64
+}
+
+func newEditor(f *Field, caller int) *editor { return &editor{field: f, caller: caller} }
+
+func (e *editor) add(name string) {
+	e.definitions = append(e.definitions, e.field.definitions[e.field.name(name)])
+}
+
+// edit makes one batch, and returns its revision.
+func (e *editor) edit(ctx context.Context) (uint64, error) {
+	ctx, cancel := e.field.bounded(ctx)
+	defer cancel()
+	if e.versions == nil { // the last edit has failed
+		if err := e.read(ctx); err != nil {
+			return 0, err
+		}
+	}
+	e.n++
+	edits := make([]*gatekeeperv1.Edit, len(e.definitions))
+	for i, d := range e.definitions {
+		d = proto.CloneOf(d)
+		d.Description = "edit " + strconv.Itoa(e.n)
+		edits[i] = &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: e.versions[i]}
+	}
+	r, err := e.field.client(e.caller).Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
+		Edits: edits, Author: e.field.Author, Reason: e.field.Reason, RequestId: client.NewRequestID(),
+	})
+	if err != nil {
+		e.versions = nil // it may have been done
+		return 0, err
+	}
+	for i := range e.versions {
+		e.versions[i] = r.GetRevision() // a definition's version is the revision of its last edit
+	}
+	return r.GetRevision(), nil
+}
+
+// read reads the versions, before the first edit and after one that has failed.
+func (e *editor) read(ctx context.Context) error {
+	versions := make([]uint64, len(e.definitions))
+	for i, d := range e.definitions {
+		one, cancel := e.field.bounded(ctx)
+		r, err := e.field.client(e.caller).Definitions().GetDefinition(one, &gatekeeperv1.GetDefinitionRequest{Name: d.GetName()})
+		cancel()
+		if err != nil {
+			return err
+		}
+		versions[i] = r.GetRecord().GetVersion()
+	}
+	e.versions = versions
+	return nil
+}
+
+func newWatch() *Kind {
+	const watched = "watched"
+	return &Kind{
+		Name:  "watch",
+		Short: "one editor changes a definition and waits until every caller, who watches it, has heard of it; watch/event is from the edit's answer to each watcher",
+		Edits: true,
+		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(watched, 1)} },
+		prepare: func(ctx context.Context, f *Field, watchers int) (*Session, error) {
+			w := &watch{editor: newEditor(f, 0), part: newPart("event"), news: make(chan heard, watchers)}
+			w.add(watched)
+			if err := w.read(ctx); err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithCancel(ctx)
+			for watcher := range watchers {
+				w.running.Go(func() { w.listen(ctx, watcher) })
+			}
+			closing := func(context.Context) error {
+				cancel()
+				w.running.Wait()
+				return nil
+			}
+			if err := w.ready(ctx, watchers); err != nil {
+				_ = closing(ctx) // it has no error
+				return nil, err
+			}
+			return &Session{Call: w.call, Callers: 1, Parts: []*Part{w.part}, close: closing}, nil
+		},
+	}
+}
+
+// watch is an editor, and those who watch what it edits.
+type watch struct {
+	*editor
+	part    *Part
+	news    chan heard
+	running sync.WaitGroup
+	// last is the newest revision that each watcher has heard of. Only the editor touches it.
+	last []uint64
+}
+
+// heard is what a watcher was told.
+type heard struct {
+	watcher  int
+	revision uint64 // 0: it listens from now on
+	at       time.Time
+	err      error
+}
+
+// listen watches until ctx ends.
+func (w *watch) listen(ctx context.Context, watcher int) {
+	tell := func(h heard) {
+		h.watcher, h.at = watcher, time.Now()
+		select {
+		case w.news <- h:
+		case <-ctx.Done():
+		}
+	}
+	first := true
+	names := []string{w.definitions[0].GetName()}
+	for r, err := range w.field.client(watcher).Watch(ctx, &gatekeeperv1.WatchRequest{Names: names}) {
+		switch {
+		case err != nil:
+			tell(heard{err: err})
+			return
+		case r.GetMissed():
+			tell(heard{err: fmt.Errorf("watcher %d was told that it missed events", watcher)})
+		case first:
+			tell(heard{})
+		}
+		first = false
+		for _, e := range r.GetEvents() {
+			tell(heard{revision: e.GetRevision()})
+		}
+	}
+}
+
+// ready waits until every watcher listens.
+func (w *watch) ready(ctx context.Context, watchers int) error {
+	ctx, cancel := w.field.bounded(ctx)
+	defer cancel()
+	for range watchers {
+		select {
+		case h := <-w.news:
+			if h.err != nil {
+				return h.err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	w.last = make([]uint64, watchers)
+	return nil
+}
+
+// call makes an edit and waits until everybody has heard of it.
+func (w *watch) call(ctx context.Context, _ loop.Turn) (int, error) {
+	revision, err := w.edit(ctx)
+	if err != nil {
+		return 0, err
+	}
+	answered := time.Now()
+	timer := time.NewTimer(w.field.Timeout)
+	defer timer.Stop()
+	for missing := len(w.last); missing > 0; {
+		select {
+		case h := <-w.news:
+			if h.err != nil {
+				return 0, h.err
+			}
+			if h.revision >= revision && w.last[h.watcher] < revision {
+				w.part.Record(h.watcher, h.at.Sub(answered)) // 0 when it came before the answer
+				missing--
+			}
+			w.last[h.watcher] = max(w.last[h.watcher], h.revision)
+		case <-timer.C:
+			return 0, fmt.Errorf("%d of %d watchers have not heard of revision %d within %s", missing, len(w.last), revision, w.field.Timeout)
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	return 1, nil
+}

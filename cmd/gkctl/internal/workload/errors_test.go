@@ -1,0 +1,106 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
+)
+
+// disturbed runs a workload for four seconds, and does something to it after one.
+func (b *bench) disturbed(name string, disturb func()) loop.Result {
+	b.Helper()
+	s, err := kinds(name)[0].Prepare(b.Context(), b.field, callers)
+	if err != nil {
+		b.Fatal(err)
+	}
+	done := make(chan struct{})
+	time.AfterFunc(time.Second, func() {
+		disturb()
+		close(done)
+	})
+	r := loop.Window{Callers: s.Callers, Length: 4 * time.Second}.Run(b.Context(), s.Call)
+	<-done
+	_ = s.Close(b.Context()) // a permit that has ended cannot be given back
+	return r
+}
+
+func wantError(t *testing.T, r loop.Result, text string) {
+	t.Helper()
+	if r.Errors == 0 || r.Calls == 0 || r.Err == nil || !strings.Contains(r.Err.Error(), text) {
+		t.Errorf("%d calls, %d errors, the first %v; want one that says %q", r.Calls, r.Errors, r.Err, text)
+	}
+}
+
+func TestDeny_AGrant_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, "deny")
+		r := b.disturbed("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
+		wantError(t, r, "was granted although another holds the only one")
+		b.cleared()
+	})
+}
+
+func TestDeny_AnotherReason_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, "deny")
+		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "works", false) })
+		wantError(t, r, "not because the permit is taken")
+		b.cleared()
+	})
+}
+
+func TestAcquire_ADenial_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, "acquire")
+		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "works", false) })
+		wantError(t, r, "caller 1: denied: ")
+		b.cleared()
+	})
+}
+
+func TestRefresh_WhatIsNotRefreshed_IsAnError(t *testing.T) {
+	for _, name := range []string{"refresh", "stream"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := setup(t, name)
+			r := b.disturbed(name, func() {
+				for _, p := range b.server.Holders(t, "bench/x/wide")[:1] {
+					b.server.Revoke(t, p.GetToken(), "works")
+				}
+			})
+			wantError(t, r, "was not refreshed: ")
+			b.cleared()
+		})
+	}
+}
+
+// A watcher that hears nothing any more is an edit that was lost to it.
+func TestWatch_AWatcherThatHearsNothing_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, "watch")
+		r := b.disturbed("watch", func() { b.server.Partition(t, b.clients[1]) })
+		wantError(t, r, "1 of 3 watchers have not heard of revision ")
+		b.server.Heal(t)
+		b.cleared()
+	})
+}
+
+// Nobody answers: that is counted, and not waited out without a word.
+func TestAcquire_NoAnswer_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, "acquire")
+		s, err := kinds("acquire")[0].Prepare(t.Context(), b.field, callers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.server.Partition(t, b.clients...)
+		r := loop.Window{Callers: s.Callers, Length: 4 * time.Second}.Run(t.Context(), s.Call)
+		if r.Calls != 0 || r.Errors == 0 {
+			t.Errorf("%+v, want errors alone", r)
+		}
+		b.server.Heal(t)
+		b.cleared()
+	})
+}

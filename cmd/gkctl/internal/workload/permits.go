@@ -1,0 +1,204 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The semaphores that several kinds share.
+const (
+	nameOwn  = "own"  // one for each caller
+	nameHeld = "held" // its only permit is taken all the time
+	nameWide = "wide" // everybody fits in
+)
+
+// owns are definitions for callers that have one each.
+func owns(s Settings) []*gatekeeperv1.Definition {
+	var all []*gatekeeperv1.Definition
+	for caller := range s.Callers {
+		all = append(all, permits(nameOwn+"/"+strconv.Itoa(caller), 1))
+	}
+	return all
+}
+
+func newAcquire() *Kind {
+	return &Kind{
+		Name:  "acquire",
+		Short: "acquire a permit of a semaphore of the caller's own, and release it; both are one operation",
+		needs: owns,
+		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
+			p := newPairs(f, callers)
+			return &Session{Call: p.call, Callers: callers, close: p.close}, nil
+		},
+	}
+}
+
+// pairs are callers that acquire and release, each at a semaphore of its own.
+type pairs struct {
+	field *Field
+	// tokens are what each caller holds; 0 when it holds nothing. Only the caller writes its own.
+	tokens []uint64
+}
+
+func newPairs(f *Field, callers int) *pairs { return &pairs{f, make([]uint64, callers)} }
+
+func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
+	// After an error the caller may still hold a permit: by the same identity it gets that one back.
+	token, err := p.field.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.field.name(nameOwn, turn.Caller))
+	if err != nil {
+		return 0, err
+	}
+	p.tokens[turn.Caller] = token
+	if err := p.field.releaseOne(ctx, p.field.client(turn.Caller), token); err != nil {
+		return 0, err
+	}
+	p.tokens[turn.Caller] = 0
+	return 1, nil
+}
+
+func (p *pairs) close(ctx context.Context) error { return p.field.release(ctx, some(p.tokens)) }
+
+// some are the tokens that are not 0.
+func some(tokens []uint64) []uint64 {
+	var out []uint64
+	for _, t := range tokens {
+		if t != 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// queueFor is how long a caller waits in the queue before it is said to be lost.
+const queueFor = time.Minute
+
+func newQueue() *Kind {
+	const hot = "hot"
+	return &Kind{
+		Name:  "queue",
+		Short: "wait in the queue of one semaphore of which everybody wants the only permit, get it, and release it; the latency is mostly waiting",
+		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(hot, 1)} },
+		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
+			return &Session{Callers: callers, Call: func(ctx context.Context, turn loop.Turn) (int, error) {
+				waiting, cancel := context.WithTimeout(ctx, queueFor)
+				defer cancel()
+				p, err := f.client(turn.Caller).Semaphore(f.name(hot)).Acquire(waiting)
+				if err != nil {
+					return 0, err
+				}
+				// Released also when the run is interrupted now: the others wait for it.
+				releasing, cancel := f.bounded(context.WithoutCancel(ctx))
+				defer cancel()
+				return 1, p.Release(releasing)
+			}}, nil
+		},
+	}
+}
+
+func newDeny() *Kind {
+	return &Kind{
+		Name:  "deny",
+		Short: "ask for a permit that somebody else holds; a denial is the answer that is wanted, a grant is an error",
+		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(nameHeld, 1)} },
+		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+			d, err := newDenials(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			return &Session{Call: d.call, Callers: callers, close: d.close}, nil
+		},
+	}
+}
+
+// denials are callers that ask for what somebody else holds.
+type denials struct {
+	field *Field
+	held  *client.Permit // which the client keeps alive
+}
+
+func newDenials(ctx context.Context, f *Field) (*denials, error) {
+	ctx, cancel := f.bounded(ctx)
+	defer cancel()
+	held, err := f.clients[0].Semaphore(f.name(nameHeld), client.WithHolderID("holder")).TryAcquire(ctx)
+	return &denials{f, held}, err
+}
+
+func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
+	bounded, cancel := d.field.bounded(ctx)
+	defer cancel()
+	r, err := d.field.client(turn.Caller).Permits().TryAcquire(bounded, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: d.field.name(nameHeld), Identity: d.field.identity(turn.Caller, strconv.Itoa(turn.Caller)), RequestId: client.NewRequestID(),
+	})
+	if err != nil {
+		return 0, err
+	}
+	if token := r.GetGrant().GetPermit().GetToken(); token != 0 {
+		err := d.field.releaseOne(ctx, d.field.client(turn.Caller), token)
+		return 0, errors.Join(fmt.Errorf("permit %d was granted although another holds the only one", token), err)
+	}
+	if reason := r.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+		return 0, fmt.Errorf("denied, but not because the permit is taken: %s", r.GetDenial().GetMessage())
+	}
+	return 1, nil
+}
+
+func (d *denials) close(ctx context.Context) error {
+	ctx, cancel := d.field.bounded(ctx)
+	defer cancel()
+	return d.held.Release(ctx)
+}
+
+func newMixed() *Kind {
+	return &Kind{
+		Name:  "mixed",
+		Short: "of a hundred calls 90 as in deny, 9 as in refresh and 1 as in acquire: what schedulers ask of a cluster",
+		needs: func(s Settings) []*gatekeeperv1.Definition {
+			return append(owns(s), permits(nameHeld, 1), permits(nameWide, wide))
+		},
+		prepare: prepareMixed,
+	}
+}
+
+func prepareMixed(ctx context.Context, f *Field, callers int) (*Session, error) {
+	refreshes, err := hold(ctx, f, callers, 1)
+	if err != nil {
+		return nil, err
+	}
+	denied, err := newDenials(ctx, f)
+	if err != nil {
+		return nil, errors.Join(err, refreshes.close(context.WithoutCancel(ctx)))
+	}
+	paired := newPairs(f, callers)
+	deny, refresh, acquire := newPart("deny"), newPart("refresh"), newPart("acquire")
+	calls := make([]int, callers) // of each caller
+	return &Session{
+		Callers: callers,
+		Parts:   []*Part{deny, refresh, acquire},
+		Call: func(ctx context.Context, turn loop.Turn) (int, error) {
+			n := calls[turn.Caller] + turn.Caller // so that not all come to the rare ones at once
+			calls[turn.Caller]++
+			part, call := deny, denied.call
+			switch n * 37 % 100 { // each number once in a hundred calls, and well mixed
+			case 0:
+				part, call = acquire, paired.call
+			case 1, 2, 3, 4, 5, 6, 7, 8, 9:
+				part, call = refresh, refreshes.call
+			}
+			done, err := call(ctx, turn)
+			if err == nil {
+				part.since(turn.Caller, turn.Since)
+			}
+			return done, err
+		},
+		close: func(ctx context.Context) error {
+			return errors.Join(paired.close(ctx), denied.close(ctx), refreshes.close(ctx))
+		},
+	}, nil
+}

@@ -1,0 +1,185 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/internal/loop"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func needsWide(Settings) []*gatekeeperv1.Definition {
+	return []*gatekeeperv1.Definition{permits(nameWide, wide)}
+}
+
+func newRefresh() *Kind {
+	return &Kind{
+		Name:  "refresh",
+		Short: "refresh a permit by a call",
+		needs: needsWide,
+		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+			h, err := hold(ctx, f, callers, 1)
+			if err != nil {
+				return nil, err
+			}
+			return &Session{Call: h.call, Callers: callers, close: h.close}, nil
+		},
+	}
+}
+
+// holders are callers that hold permits and refresh them.
+type holders struct {
+	field  *Field
+	tokens [][]*gatekeeperv1.TokenRefresh // of each caller
+}
+
+// hold acquires so many permits for each caller.
+func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error) {
+	h := &holders{f, make([][]*gatekeeperv1.TokenRefresh, callers)}
+	for caller := range h.tokens {
+		h.tokens[caller] = make([]*gatekeeperv1.TokenRefresh, permits)
+	}
+	err := each(callers*permits, func(i int) error {
+		caller, n := i/permits, i%permits
+		token, err := f.acquire(ctx, caller, strconv.Itoa(caller)+"/"+strconv.Itoa(n), f.name(nameWide))
+		h.tokens[caller][n] = &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(f.Duration)}
+		return err
+	})
+	if err != nil {
+		_ = h.close(context.WithoutCancel(ctx)) // the first error says what is wrong, and the field clears away what is left
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *holders) close(ctx context.Context) error {
+	var tokens []uint64
+	for _, of := range h.tokens {
+		for _, t := range of {
+			tokens = append(tokens, t.GetToken())
+		}
+	}
+	return h.field.release(ctx, some(tokens))
+}
+
+// call refreshes the first permit of a caller.
+func (h *holders) call(ctx context.Context, turn loop.Turn) (int, error) {
+	ctx, cancel := h.field.bounded(ctx)
+	defer cancel()
+	r, err := h.field.client(turn.Caller).Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: h.tokens[turn.Caller][:1]})
+	if err != nil {
+		return 0, err
+	}
+	return refreshed(r.GetResults(), 1)
+}
+
+// refreshed counts results, of which each must be a refresh.
+func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
+	if len(results) != want {
+		return 0, fmt.Errorf("%d results for %d tokens", len(results), want)
+	}
+	for _, r := range results {
+		if r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+			return 0, notRefreshed(r)
+		}
+	}
+	return want, nil
+}
+
+func notRefreshed(r *gatekeeperv1.TokenResult) error {
+	return fmt.Errorf("permit %d was not refreshed: %s %s", r.GetToken(), r.GetStatus(), r.GetMessage())
+}
+
+func newStream() *Kind {
+	return &Kind{
+		Name:  "stream",
+		Short: "refresh --tokens permits by one frame of a stream that stays open; each permit is an operation, the latency is the frame's",
+		needs: needsWide,
+		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+			h, err := hold(ctx, f, callers, f.Tokens)
+			if err != nil {
+				return nil, err
+			}
+			s := &streams{holders: h, open: make([]*stream, callers)}
+			s.ctx, s.cancel = context.WithCancel(ctx)
+			return &Session{Callers: callers, Call: s.call, close: func(ctx context.Context) error {
+				s.cancel()
+				return h.close(ctx)
+			}}, nil
+		},
+	}
+}
+
+// streams are callers with a stream each, which is opened by the first call, and anew after an error.
+type streams struct {
+	*holders
+	ctx    context.Context //nolint:containedctx // the streams' own life, which is longer than a call's
+	cancel context.CancelFunc
+	open   []*stream // only its caller touches it
+}
+
+type stream struct {
+	grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]
+	cancel context.CancelFunc
+	frame  uint64
+}
+
+func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
+	if s.open[turn.Caller] == nil {
+		life, cancel := context.WithCancel(s.ctx)
+		opened, err := s.field.client(turn.Caller).Permits().KeepAlive(life)
+		if err != nil {
+			cancel()
+			return 0, said(err)
+		}
+		s.open[turn.Caller] = &stream{opened, cancel, 0}
+	}
+	now := s.open[turn.Caller]
+	// A frame has no deadline of its own: the stream ends with the window, and when an answer takes too long.
+	defer context.AfterFunc(ctx, now.cancel)()
+	late := time.AfterFunc(s.field.Timeout, now.cancel)
+	n, err := now.exchange(s.tokens[turn.Caller])
+	if inTime := late.Stop(); err != nil {
+		now.cancel()
+		s.open[turn.Caller] = nil
+		if !inTime && ctx.Err() == nil {
+			err = fmt.Errorf("frame %d was not answered within %s", now.frame, s.field.Timeout)
+		}
+	}
+	return n, err
+}
+
+// exchange sends a frame and waits for its answer.
+func (s *stream) exchange(tokens []*gatekeeperv1.TokenRefresh) (int, error) {
+	s.frame++
+	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Tokens: tokens}); err != nil {
+		_, err = s.Recv() // says why
+		return 0, said(err)
+	}
+	for {
+		r, err := s.Recv()
+		if err != nil {
+			return 0, said(err)
+		}
+		if n := r.GetNotices(); len(n) > 0 {
+			return 0, notRefreshed(n[0])
+		}
+		if r.GetFrame() == s.frame {
+			return refreshed(r.GetResults(), len(tokens))
+		}
+	}
+}
+
+// said is what a server said when it ended a stream, without what gRPC puts around it.
+func said(err error) error {
+	if s, ok := status.FromError(err); ok {
+		return fmt.Errorf("the stream ended: %s", s.Message())
+	}
+	return fmt.Errorf("the stream ended: %w", err)
+}

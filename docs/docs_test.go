@@ -23,6 +23,9 @@ var notRun = map[string]string{
 	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
 	"make demo-jobs": "takes its 40 s; the test of deploy/demojobs runs a short one",
 
+	"make scale":                   "takes minutes; the test of deploy/scale makes a small run",
+	"go run ./deploy/scale -paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
+
 	"make bench-peers":    "takes minutes; the test of deploy/bench runs a short one",
 	"make bench-failover": "takes minutes; the test of deploy/bench runs a short one",
 }

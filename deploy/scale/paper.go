@@ -29,6 +29,9 @@ type constants struct {
 	// Reserve is how many times what is in use Go takes, to collect garbage seldom.
 	Reserve float64 `json:"reserve"`
 
+	// Restart is what a server needs at its start for each permit, in µs.
+	Restart float64 `json:"restart_permit_us"`
+
 	InEntry float64 `json:"commands_in_entry"`
 
 	// Of the machine.
@@ -43,8 +46,8 @@ type constants struct {
 // realHardware is a server of sixteen cores with a disk that keeps what it was told when the power fails, in one zone with the others.
 func realHardware() *constants {
 	return &constants{
-		Decision: 60, Refresh: 50, Frame: 1.5, Grant: 330, Follower: 60, Expiry: 20, Apply: 6,
-		PermitBytes: 600, DefinitionBytes: 1000, StreamBytes: 24 << 10, EmptyBytes: 40e6, Reserve: 2, InEntry: 256,
+		Decision: 60, Refresh: 60, Frame: 1.5, Grant: 400, Follower: 60, Expiry: 25, Apply: 6,
+		PermitBytes: 840, DefinitionBytes: 1300, StreamBytes: 24 << 10, EmptyBytes: 40e6, Reserve: 2, Restart: 8, InEntry: 256,
 		Cores: 16, Memory: 64, Sync: 50, Hop: 200, Use: 0.5,
 	}
 }
@@ -82,6 +85,9 @@ func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) err
 	return nil
 }
 
+// election is how long a server of the default profile takes to elect itself after its start, in seconds.
+const election = 1.5
+
 // read takes constants as JSON, or what a run has measured of them.
 func (c *constants) read(text []byte) error {
 	var r report
@@ -96,6 +102,7 @@ func (c *constants) read(text []byte) error {
 				c.StreamBytes = s.Each.InUse
 			}
 		}
+		c.Restart = max(last.Restart.Seconds-election, 0.1) / float64(last.Permits) * 1e6
 		c.Reserve = max(last.Filled.Resident/last.Filled.InUse, 1)
 		return nil
 	}
@@ -106,7 +113,7 @@ func (c *constants) check() error {
 	for name, value := range map[string]float64{
 		"decision_us": c.Decision, "refresh_us": c.Refresh, "frame_token_us": c.Frame, "grant_release_us": c.Grant, "expiry_us": c.Expiry,
 		"apply_us": c.Apply, "permit_bytes": c.PermitBytes, "definition_bytes": c.DefinitionBytes, "stream_bytes": c.StreamBytes,
-		"reserve": c.Reserve, "commands_in_entry": c.InEntry, "cores": c.Cores, "memory_gib": c.Memory, "sync_us": c.Sync, "use": c.Use,
+		"reserve": c.Reserve, "restart_permit_us": c.Restart, "commands_in_entry": c.InEntry, "cores": c.Cores, "memory_gib": c.Memory, "sync_us": c.Sync, "use": c.Use,
 	} {
 		if !(value > 0) || math.IsInf(value, 0) {
 			return fmt.Errorf("%s is %v: it must be above 0", name, value)
@@ -175,7 +182,10 @@ func (c *constants) print(out io.Writer) {
 	row := func(what string, of func(capacity) float64) {
 		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", what, round(of(three)), round(of(five)), round(three.clusters()*of(three)))
 	}
+	start := func(k capacity, permits float64) string { return round(min(k.Permits, permits) * c.Restart / 1e6) }
 	row("permits in memory, with a definition for 10 and a client for 100", func(k capacity) float64 { return k.Permits })
+	fmt.Fprintf(out, "| seconds that a server needs at its start to read so many | %s | %s | %s |\n",
+		start(three, math.Inf(1)), start(five, math.Inf(1)), start(three, hundredfold*1e6/three.clusters()))
 	row("permits of 1 m kept alive, 100 in a frame, if it did nothing else", func(k capacity) float64 { return k.KeptAlive })
 	row("denials a second, if it did nothing else", func(k capacity) float64 { return k.Decisions })
 	row("refreshes a second in calls of their own, likewise", func(k capacity) float64 { return k.Refreshes })
@@ -189,6 +199,7 @@ func (c *constants) print(out io.Writer) {
 	for _, formula := range []string{
 		"cpu = cores · use · 1 000 000 µs a second, of the leader alone: followers only write",
 		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
+		fmt.Sprintf("start = permits · %.3g µs; the last column is for as many as each cluster gets", c.Restart),
 		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),
 		fmt.Sprintf("denials = cpu / %.3g µs; refreshes = cpu / %.3g µs", c.Decision, c.Refresh),
 		fmt.Sprintf("commands = %.0f in an entry / (2 · sync + round trip); applied = use / %.3g µs", c.InEntry, c.Apply),

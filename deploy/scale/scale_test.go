@@ -195,6 +195,20 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 	}
 }
 
+func TestPaper_IsWhatThePageShows(t *testing.T) {
+	page, err := os.ReadFile("../../docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := command(t.Context(), []string{"-paper"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page, out.Bytes()) {
+		t.Errorf("docs/performance.md does not show:\n%s", &out)
+	}
+}
+
 func TestPaper_WhatCannotBe_IsRefused(t *testing.T) {
 	for _, args := range [][]string{{"-paper", "-cores", "0"}, {"-paper", "-use", "2"}, {"-paper", "-constants", "/nowhere"}, {"-size", "2"}, {"-kills", "0"}} {
 		if err := command(t.Context(), args, new(bytes.Buffer)); err == nil {

@@ -219,7 +219,22 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 	if perDefinition > 1024 && !raced {
 		t.Errorf("%d bytes a definition, want at most 1024", perDefinition)
 	}
+
+	// The same after a restart.
+	file := snapshot(t, l.state())
+	before = heap()
+	m := fsm.New("")
+	if err := m.Restore(bytes.NewReader(file)); err != nil {
+		t.Fatal(err)
+	}
+	perDefinition = (int64(heap()) - int64(before)) / count
+	t.Logf("%d bytes a definition after restore", perDefinition)
+	if perDefinition > 1024 && !raced {
+		t.Errorf("%d bytes a definition after restore, want at most 1024", perDefinition)
+	}
+	runtime.KeepAlive(m)
 	runtime.KeepAlive(l)
+	runtime.KeepAlive(file)
 }
 
 func heap() uint64 {

@@ -15,7 +15,23 @@ type writer struct{ err error }
 // reader turns messages into values and keeps the first error.
 type reader struct {
 	err   error
-	level uint32 // the newest feature level of what was read
+	level uint32            // the newest feature level of what was read
+	texts map[string]string // see text; nil where little is read
+}
+
+// maxTexts is how many texts are looked out for.
+const maxTexts = 1 << 16
+
+// text makes equal texts one: a hundred thousand definitions have the same few labels, and a million permits as many acquirers as there
+// are hosts.
+func (r *reader) text(s string) string {
+	if same, ok := r.texts[s]; ok {
+		return same
+	}
+	if r.texts != nil && len(r.texts) < maxTexts {
+		r.texts[s] = s
+	}
+	return s
 }
 
 func (r *reader) needs(level uint32) { r.level = max(r.level, level) }
@@ -139,7 +155,7 @@ func (r *reader) labels(in []*logv1.Label) map[string]string {
 		if i > 0 && in[i-1].GetKey() >= l.GetKey() {
 			r.fail("labels are not in the order of their keys")
 		}
-		out[l.GetKey()] = l.GetValue()
+		out[r.text(l.GetKey())] = r.text(l.GetValue())
 	}
 	return out
 }

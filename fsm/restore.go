@@ -24,7 +24,7 @@ var (
 // readSnapshot builds the state that a snapshot holds. The checksum tells damage of the file; but a wrong state is worse than
 // none, and it may have been written by a faulty server, so all that can be checked of its meaning is checked too.
 func readSnapshot(from io.Reader) (*draft, error) {
-	in := &restoring{d: newDraft(""), records: newRecordReader(from)}
+	in := &restoring{d: newDraft(""), r: reader{texts: make(map[string]string)}, records: newRecordReader(from)}
 	if err := in.read(); err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ErrSnapshot, in.records.count, err)
 	}
@@ -184,6 +184,7 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	}
 	in.requireRevision(p.GrantedRevision, "a permit")
 	in.share(p)
+	p.Identity.Group, p.Identity.Acquirer = in.r.text(p.Identity.Group), in.r.text(p.Identity.Acquirer)
 	in.d.setPermit(nil, p)
 }
 
@@ -270,6 +271,9 @@ func (in *restoring) journal(e *JournalEntry) {
 	in.told(e)
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
+		if e.After.Equal(def.Definition) {
+			e.After = def.Definition // one of a hundred thousand, as when it was made
+		}
 	}
 	if e.Permit != nil {
 		in.share(e.Permit)

@@ -9,6 +9,7 @@ package gatekeeperv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	anypb "google.golang.org/protobuf/types/known/anypb"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
@@ -2060,6 +2061,415 @@ func (x *ReleaseResponse) GetRevision() uint64 {
 	return 0
 }
 
+type MultiplexRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1 024.
+	Calls []*NumberedCall `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Numbers of calls that were given up: nobody waits for their answers. They are answered all the same.
+	Cancel        []uint64 `protobuf:"varint,2,rep,packed,name=cancel,proto3" json:"cancel,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiplexRequest) Reset() {
+	*x = MultiplexRequest{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiplexRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiplexRequest) ProtoMessage() {}
+
+func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiplexRequest.ProtoReflect.Descriptor instead.
+func (*MultiplexRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *MultiplexRequest) GetCalls() []*NumberedCall {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *MultiplexRequest) GetCancel() []uint64 {
+	if x != nil {
+		return x.Cancel
+	}
+	return nil
+}
+
+// NumberedCall is one call among others.
+type NumberedCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Rises with each call of a stream, from 1 or above. A stream on which it does not is ended, and nothing is done of that frame.
+	Number uint64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// How much time the caller still gives the call, counted from when the server receives it; absent: no end.
+	Timeout *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Types that are valid to be assigned to Call:
+	//
+	//	*NumberedCall_TryAcquire
+	//	*NumberedCall_Release
+	//	*NumberedCall_Refresh
+	Call          isNumberedCall_Call `protobuf_oneof:"call"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NumberedCall) Reset() {
+	*x = NumberedCall{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NumberedCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NumberedCall) ProtoMessage() {}
+
+func (x *NumberedCall) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NumberedCall.ProtoReflect.Descriptor instead.
+func (*NumberedCall) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *NumberedCall) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *NumberedCall) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *NumberedCall) GetCall() isNumberedCall_Call {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *NumberedCall) GetTryAcquire() *TryAcquireRequest {
+	if x != nil {
+		if x, ok := x.Call.(*NumberedCall_TryAcquire); ok {
+			return x.TryAcquire
+		}
+	}
+	return nil
+}
+
+func (x *NumberedCall) GetRelease() *ReleaseRequest {
+	if x != nil {
+		if x, ok := x.Call.(*NumberedCall_Release); ok {
+			return x.Release
+		}
+	}
+	return nil
+}
+
+func (x *NumberedCall) GetRefresh() *RefreshRequest {
+	if x != nil {
+		if x, ok := x.Call.(*NumberedCall_Refresh); ok {
+			return x.Refresh
+		}
+	}
+	return nil
+}
+
+type isNumberedCall_Call interface {
+	isNumberedCall_Call()
+}
+
+type NumberedCall_TryAcquire struct {
+	TryAcquire *TryAcquireRequest `protobuf:"bytes,3,opt,name=try_acquire,json=tryAcquire,proto3,oneof"`
+}
+
+type NumberedCall_Release struct {
+	Release *ReleaseRequest `protobuf:"bytes,4,opt,name=release,proto3,oneof"`
+}
+
+type NumberedCall_Refresh struct {
+	Refresh *RefreshRequest `protobuf:"bytes,5,opt,name=refresh,proto3,oneof"`
+}
+
+func (*NumberedCall_TryAcquire) isNumberedCall_Call() {}
+
+func (*NumberedCall_Release) isNumberedCall_Call() {}
+
+func (*NumberedCall_Refresh) isNumberedCall_Call() {}
+
+type MultiplexResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Answers []*NumberedAnswer      `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"`
+	// Only in the last frame of a stream that the server ends of its own accord, when all calls that it has taken on are answered: those
+	// above this number were not, and nothing of them was done.
+	Taken         *uint64 `protobuf:"varint,2,opt,name=taken,proto3,oneof" json:"taken,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiplexResponse) Reset() {
+	*x = MultiplexResponse{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiplexResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiplexResponse) ProtoMessage() {}
+
+func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiplexResponse.ProtoReflect.Descriptor instead.
+func (*MultiplexResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *MultiplexResponse) GetAnswers() []*NumberedAnswer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+func (x *MultiplexResponse) GetTaken() uint64 {
+	if x != nil && x.Taken != nil {
+		return *x.Taken
+	}
+	return 0
+}
+
+// NumberedAnswer is the answer to the call of that number.
+type NumberedAnswer struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// Types that are valid to be assigned to Answer:
+	//
+	//	*NumberedAnswer_TryAcquire
+	//	*NumberedAnswer_Release
+	//	*NumberedAnswer_Refresh
+	//	*NumberedAnswer_Error
+	Answer        isNumberedAnswer_Answer `protobuf_oneof:"answer"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NumberedAnswer) Reset() {
+	*x = NumberedAnswer{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NumberedAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NumberedAnswer) ProtoMessage() {}
+
+func (x *NumberedAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NumberedAnswer.ProtoReflect.Descriptor instead.
+func (*NumberedAnswer) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *NumberedAnswer) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *NumberedAnswer) GetAnswer() isNumberedAnswer_Answer {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+func (x *NumberedAnswer) GetTryAcquire() *TryAcquireResponse {
+	if x != nil {
+		if x, ok := x.Answer.(*NumberedAnswer_TryAcquire); ok {
+			return x.TryAcquire
+		}
+	}
+	return nil
+}
+
+func (x *NumberedAnswer) GetRelease() *ReleaseResponse {
+	if x != nil {
+		if x, ok := x.Answer.(*NumberedAnswer_Release); ok {
+			return x.Release
+		}
+	}
+	return nil
+}
+
+func (x *NumberedAnswer) GetRefresh() *RefreshResponse {
+	if x != nil {
+		if x, ok := x.Answer.(*NumberedAnswer_Refresh); ok {
+			return x.Refresh
+		}
+	}
+	return nil
+}
+
+func (x *NumberedAnswer) GetError() *CallError {
+	if x != nil {
+		if x, ok := x.Answer.(*NumberedAnswer_Error); ok {
+			return x.Error
+		}
+	}
+	return nil
+}
+
+type isNumberedAnswer_Answer interface {
+	isNumberedAnswer_Answer()
+}
+
+type NumberedAnswer_TryAcquire struct {
+	TryAcquire *TryAcquireResponse `protobuf:"bytes,2,opt,name=try_acquire,json=tryAcquire,proto3,oneof"`
+}
+
+type NumberedAnswer_Release struct {
+	Release *ReleaseResponse `protobuf:"bytes,3,opt,name=release,proto3,oneof"`
+}
+
+type NumberedAnswer_Refresh struct {
+	Refresh *RefreshResponse `protobuf:"bytes,4,opt,name=refresh,proto3,oneof"`
+}
+
+type NumberedAnswer_Error struct {
+	Error *CallError `protobuf:"bytes,5,opt,name=error,proto3,oneof"`
+}
+
+func (*NumberedAnswer_TryAcquire) isNumberedAnswer_Answer() {}
+
+func (*NumberedAnswer_Release) isNumberedAnswer_Answer() {}
+
+func (*NumberedAnswer_Refresh) isNumberedAnswer_Answer() {}
+
+func (*NumberedAnswer_Error) isNumberedAnswer_Answer() {}
+
+// CallError is the status with which the call of its own would have failed. Its fields are those of google.rpc.Status.
+type CallError struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          int32                  `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Details       []*anypb.Any           `protobuf:"bytes,3,rep,name=details,proto3" json:"details,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallError) Reset() {
+	*x = CallError{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallError) ProtoMessage() {}
+
+func (x *CallError) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallError.ProtoReflect.Descriptor instead.
+func (*CallError) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *CallError) GetCode() int32 {
+	if x != nil {
+		return x.Code
+	}
+	return 0
+}
+
+func (x *CallError) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *CallError) GetDetails() []*anypb.Any {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
 type RevokeRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -2076,7 +2486,7 @@ type RevokeRequest struct {
 
 func (x *RevokeRequest) Reset() {
 	*x = RevokeRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2088,7 +2498,7 @@ func (x *RevokeRequest) String() string {
 func (*RevokeRequest) ProtoMessage() {}
 
 func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2101,7 +2511,7 @@ func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeRequest.ProtoReflect.Descriptor instead.
 func (*RevokeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RevokeRequest) GetToken() uint64 {
@@ -2150,7 +2560,7 @@ type RevokeResponse struct {
 
 func (x *RevokeResponse) Reset() {
 	*x = RevokeResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2572,7 @@ func (x *RevokeResponse) String() string {
 func (*RevokeResponse) ProtoMessage() {}
 
 func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2585,7 @@ func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeResponse.ProtoReflect.Descriptor instead.
 func (*RevokeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RevokeResponse) GetPermit() *Permit {
@@ -2203,7 +2613,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2625,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2638,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -2261,7 +2671,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2683,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2696,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -2307,7 +2717,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2729,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2742,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -2367,7 +2777,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2379,7 +2789,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2392,7 +2802,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -2420,7 +2830,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2842,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2855,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -2480,7 +2890,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2492,7 +2902,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2505,7 +2915,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -2551,7 +2961,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +2973,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +2986,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -2627,7 +3037,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2639,7 +3049,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2652,7 +3062,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -2692,7 +3102,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2704,7 +3114,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2717,7 +3127,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -2742,7 +3152,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +3164,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +3177,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -2822,7 +3232,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2834,7 +3244,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2847,7 +3257,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -2861,7 +3271,7 @@ var File_gatekeeper_v1_permit_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\n" +
-	"\x1agatekeeper/v1/permit.proto\x12\rgatekeeper.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"Y\n" +
+	"\x1agatekeeper/v1/permit.proto\x12\rgatekeeper.v1\x1a\x19google/protobuf/any.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x12\x1b\n" +
@@ -3003,7 +3413,34 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fReleaseResponse\x12\x1a\n" +
 	"\breleased\x18\x01 \x01(\bR\breleased\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xa5\x01\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"]\n" +
+	"\x10MultiplexRequest\x121\n" +
+	"\x05calls\x18\x01 \x03(\v2\x1b.gatekeeper.v1.NumberedCallR\x05calls\x12\x16\n" +
+	"\x06cancel\x18\x02 \x03(\x04R\x06cancel\"\x9e\x02\n" +
+	"\fNumberedCall\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
+	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12C\n" +
+	"\vtry_acquire\x18\x03 \x01(\v2 .gatekeeper.v1.TryAcquireRequestH\x00R\n" +
+	"tryAcquire\x129\n" +
+	"\arelease\x18\x04 \x01(\v2\x1d.gatekeeper.v1.ReleaseRequestH\x00R\arelease\x129\n" +
+	"\arefresh\x18\x05 \x01(\v2\x1d.gatekeeper.v1.RefreshRequestH\x00R\arefreshB\x06\n" +
+	"\x04call\"q\n" +
+	"\x11MultiplexResponse\x127\n" +
+	"\aanswers\x18\x01 \x03(\v2\x1d.gatekeeper.v1.NumberedAnswerR\aanswers\x12\x19\n" +
+	"\x05taken\x18\x02 \x01(\x04H\x00R\x05taken\x88\x01\x01B\b\n" +
+	"\x06_taken\"\xa2\x02\n" +
+	"\x0eNumberedAnswer\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12D\n" +
+	"\vtry_acquire\x18\x02 \x01(\v2!.gatekeeper.v1.TryAcquireResponseH\x00R\n" +
+	"tryAcquire\x12:\n" +
+	"\arelease\x18\x03 \x01(\v2\x1e.gatekeeper.v1.ReleaseResponseH\x00R\arelease\x12:\n" +
+	"\arefresh\x18\x04 \x01(\v2\x1e.gatekeeper.v1.RefreshResponseH\x00R\arefresh\x120\n" +
+	"\x05error\x18\x05 \x01(\v2\x18.gatekeeper.v1.CallErrorH\x00R\x05errorB\b\n" +
+	"\x06answer\"i\n" +
+	"\tCallError\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\x05R\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12.\n" +
+	"\adetails\x18\x03 \x03(\v2\x14.google.protobuf.AnyR\adetails\"\xa5\x01\n" +
 	"\rRevokeRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -3105,14 +3542,15 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x1bRELEASE_OUTCOME_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELEASE_OUTCOME_DONE\x10\x01\x12\x1b\n" +
 	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x02\x12\x1d\n" +
-	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x032\xdb\x06\n" +
+	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x032\xaf\a\n" +
 	"\rPermitService\x12Q\n" +
 	"\n" +
 	"TryAcquire\x12 .gatekeeper.v1.TryAcquireRequest\x1a!.gatekeeper.v1.TryAcquireResponse\x12J\n" +
 	"\aAcquire\x12\x1d.gatekeeper.v1.AcquireRequest\x1a\x1e.gatekeeper.v1.AcquireResponse0\x01\x12H\n" +
 	"\aRefresh\x12\x1d.gatekeeper.v1.RefreshRequest\x1a\x1e.gatekeeper.v1.RefreshResponse\x12R\n" +
 	"\tKeepAlive\x12\x1f.gatekeeper.v1.KeepAliveRequest\x1a .gatekeeper.v1.KeepAliveResponse(\x010\x01\x12H\n" +
-	"\aRelease\x12\x1d.gatekeeper.v1.ReleaseRequest\x1a\x1e.gatekeeper.v1.ReleaseResponse\x12E\n" +
+	"\aRelease\x12\x1d.gatekeeper.v1.ReleaseRequest\x1a\x1e.gatekeeper.v1.ReleaseResponse\x12R\n" +
+	"\tMultiplex\x12\x1f.gatekeeper.v1.MultiplexRequest\x1a .gatekeeper.v1.MultiplexResponse(\x010\x01\x12E\n" +
 	"\x06Revoke\x12\x1c.gatekeeper.v1.RevokeRequest\x1a\x1d.gatekeeper.v1.RevokeResponse\x12B\n" +
 	"\x05Clear\x12\x1b.gatekeeper.v1.ClearRequest\x1a\x1c.gatekeeper.v1.ClearResponse\x12E\n" +
 	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12E\n" +
@@ -3133,7 +3571,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitState)(0),              // 0: gatekeeper.v1.PermitState
 	(StopCause)(0),                // 1: gatekeeper.v1.StopCause
@@ -3162,51 +3600,57 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*KeepAliveResponse)(nil),     // 24: gatekeeper.v1.KeepAliveResponse
 	(*ReleaseRequest)(nil),        // 25: gatekeeper.v1.ReleaseRequest
 	(*ReleaseResponse)(nil),       // 26: gatekeeper.v1.ReleaseResponse
-	(*RevokeRequest)(nil),         // 27: gatekeeper.v1.RevokeRequest
-	(*RevokeResponse)(nil),        // 28: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),          // 29: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),         // 30: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),         // 31: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),        // 32: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),         // 33: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 34: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),    // 35: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 36: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 37: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 38: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 39: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 40: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 41: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 42: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 43: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 44: google.protobuf.Duration
+	(*MultiplexRequest)(nil),      // 27: gatekeeper.v1.MultiplexRequest
+	(*NumberedCall)(nil),          // 28: gatekeeper.v1.NumberedCall
+	(*MultiplexResponse)(nil),     // 29: gatekeeper.v1.MultiplexResponse
+	(*NumberedAnswer)(nil),        // 30: gatekeeper.v1.NumberedAnswer
+	(*CallError)(nil),             // 31: gatekeeper.v1.CallError
+	(*RevokeRequest)(nil),         // 32: gatekeeper.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 33: gatekeeper.v1.RevokeResponse
+	(*ClearRequest)(nil),          // 34: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),         // 35: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),         // 36: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),        // 37: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),         // 38: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 39: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),    // 40: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),   // 41: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),    // 42: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                // 43: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),   // 44: gatekeeper.v1.ListWaitersResponse
+	nil,                           // 45: gatekeeper.v1.Permit.MetadataEntry
+	nil,                           // 46: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                           // 47: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 49: google.protobuf.Duration
+	(*anypb.Any)(nil),             // 50: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	43, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	48, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
 	6,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	44, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	49, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
 	7,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
 	0,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
 	1,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	43, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	40, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	44, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	44, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	43, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
-	43, // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	44, // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	43, // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	44, // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	48, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	45, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	49, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	49, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	48, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	48, // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	49, // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	48, // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	49, // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
 	6,  // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	41, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	46, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
 	13, // 18: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	14, // 19: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	8,  // 20: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	44, // 21: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	49, // 21: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
 	2,  // 22: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
 	8,  // 23: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	44, // 24: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	49, // 24: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
 	15, // 25: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
 	1,  // 26: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
 	9,  // 27: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
@@ -3215,60 +3659,73 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	3,  // 30: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
 	6,  // 31: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 32: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	42, // 33: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	44, // 34: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	47, // 33: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	49, // 34: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
 	18, // 35: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
 	13, // 36: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	14, // 37: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	44, // 38: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	44, // 39: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	49, // 38: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	49, // 39: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
 	4,  // 40: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	44, // 41: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	49, // 41: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
 	1,  // 42: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	44, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	49, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
 	19, // 44: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	20, // 45: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
 	19, // 46: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	20, // 47: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
 	20, // 48: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
 	5,  // 49: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	44, // 50: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 51: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 52: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 53: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	43, // 54: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 55: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	43, // 56: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 57: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	44, // 58: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	38, // 59: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 60: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 61: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 62: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 63: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	25, // 64: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	27, // 65: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	29, // 66: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	31, // 67: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	33, // 68: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	35, // 69: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	37, // 70: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 71: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 72: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 73: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	24, // 74: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	26, // 75: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	28, // 76: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	30, // 77: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	32, // 78: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	34, // 79: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	36, // 80: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	39, // 81: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	71, // [71:82] is the sub-list for method output_type
-	60, // [60:71] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	28, // 50: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	49, // 51: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11, // 52: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	25, // 53: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	21, // 54: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	30, // 55: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12, // 56: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	26, // 57: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	22, // 58: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	31, // 59: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	50, // 60: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	49, // 61: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 62: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 63: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 64: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	48, // 65: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 66: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	48, // 67: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 68: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	49, // 69: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	43, // 70: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 71: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 72: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 73: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 74: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	25, // 75: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	27, // 76: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	32, // 77: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	34, // 78: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	36, // 79: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	38, // 80: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	40, // 81: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	42, // 82: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 83: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 84: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 85: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	24, // 86: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	26, // 87: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	29, // 88: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	33, // 89: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	35, // 90: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	37, // 91: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	39, // 92: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	41, // 93: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	44, // 94: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	83, // [83:95] is the sub-list for method output_type
+	71, // [71:83] is the sub-list for method input_type
+	71, // [71:71] is the sub-list for extension type_name
+	71, // [71:71] is the sub-list for extension extendee
+	0,  // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -3286,13 +3743,25 @@ func file_gatekeeper_v1_permit_proto_init() {
 		(*AcquireResponse_Grant)(nil),
 		(*AcquireResponse_Denial)(nil),
 	}
+	file_gatekeeper_v1_permit_proto_msgTypes[22].OneofWrappers = []any{
+		(*NumberedCall_TryAcquire)(nil),
+		(*NumberedCall_Release)(nil),
+		(*NumberedCall_Refresh)(nil),
+	}
+	file_gatekeeper_v1_permit_proto_msgTypes[23].OneofWrappers = []any{}
+	file_gatekeeper_v1_permit_proto_msgTypes[24].OneofWrappers = []any{
+		(*NumberedAnswer_TryAcquire)(nil),
+		(*NumberedAnswer_Release)(nil),
+		(*NumberedAnswer_Refresh)(nil),
+		(*NumberedAnswer_Error)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   37,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,7 @@ const (
 	PermitService_Refresh_FullMethodName     = "/gatekeeper.v1.PermitService/Refresh"
 	PermitService_KeepAlive_FullMethodName   = "/gatekeeper.v1.PermitService/KeepAlive"
 	PermitService_Release_FullMethodName     = "/gatekeeper.v1.PermitService/Release"
+	PermitService_Multiplex_FullMethodName   = "/gatekeeper.v1.PermitService/Multiplex"
 	PermitService_Revoke_FullMethodName      = "/gatekeeper.v1.PermitService/Revoke"
 	PermitService_Clear_FullMethodName       = "/gatekeeper.v1.PermitService/Clear"
 	PermitService_Cancel_FullMethodName      = "/gatekeeper.v1.PermitService/Cancel"
@@ -53,6 +54,10 @@ type PermitServiceClient interface {
 	KeepAlive(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[KeepAliveRequest, KeepAliveResponse], error)
 	// Release ends a permit by its token. Releasing one that has ended says how it ended and changes nothing.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
+	// Multiplex carries the calls of many callers in frames of many, and their answers in any order. Each is decided, limited, counted and
+	// answered as the call of its own that it stands for, but costs a fraction of it. A frame without calls is answered by one without
+	// answers: so a client learns that the stream is served, before it entrusts a call to it.
+	Multiplex(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[MultiplexRequest, MultiplexResponse], error)
 	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
@@ -139,6 +144,19 @@ func (c *permitServiceClient) Release(ctx context.Context, in *ReleaseRequest, o
 	return out, nil
 }
 
+func (c *permitServiceClient) Multiplex(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[MultiplexRequest, MultiplexResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PermitService_ServiceDesc.Streams[2], PermitService_Multiplex_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[MultiplexRequest, MultiplexResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PermitService_MultiplexClient = grpc.BidiStreamingClient[MultiplexRequest, MultiplexResponse]
+
 func (c *permitServiceClient) Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RevokeResponse)
@@ -220,6 +238,10 @@ type PermitServiceServer interface {
 	KeepAlive(grpc.BidiStreamingServer[KeepAliveRequest, KeepAliveResponse]) error
 	// Release ends a permit by its token. Releasing one that has ended says how it ended and changes nothing.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// Multiplex carries the calls of many callers in frames of many, and their answers in any order. Each is decided, limited, counted and
+	// answered as the call of its own that it stands for, but costs a fraction of it. A frame without calls is answered by one without
+	// answers: so a client learns that the stream is served, before it entrusts a call to it.
+	Multiplex(grpc.BidiStreamingServer[MultiplexRequest, MultiplexResponse]) error
 	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
@@ -258,6 +280,9 @@ func (UnimplementedPermitServiceServer) KeepAlive(grpc.BidiStreamingServer[KeepA
 }
 func (UnimplementedPermitServiceServer) Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Release not implemented")
+}
+func (UnimplementedPermitServiceServer) Multiplex(grpc.BidiStreamingServer[MultiplexRequest, MultiplexResponse]) error {
+	return status.Error(codes.Unimplemented, "method Multiplex not implemented")
 }
 func (UnimplementedPermitServiceServer) Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Revoke not implemented")
@@ -369,6 +394,13 @@ func _PermitService_Release_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _PermitService_Multiplex_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PermitServiceServer).Multiplex(&grpc.GenericServerStream[MultiplexRequest, MultiplexResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PermitService_MultiplexServer = grpc.BidiStreamingServer[MultiplexRequest, MultiplexResponse]
 
 func _PermitService_Revoke_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RevokeRequest)
@@ -531,6 +563,12 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "KeepAlive",
 			Handler:       _PermitService_KeepAlive_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Multiplex",
+			Handler:       _PermitService_Multiplex_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

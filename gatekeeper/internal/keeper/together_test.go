@@ -1,0 +1,118 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// told is what became of calls that were made together.
+type told struct {
+	alone  []int
+	denied map[int]Answer
+	errs   map[int]error
+}
+
+func (w *world) together(calls ...*AcquireCall) told {
+	r := told{denied: make(map[int]Answer), errs: make(map[int]error)}
+	w.TryAcquireTogether(context.Background(), calls, func(i int) { r.alone = append(r.alone, i) }, func(i int, a Answer, err error) {
+		if err != nil {
+			r.errs[i] = err
+		} else {
+			r.denied[i] = a
+		}
+	})
+	return r
+}
+
+func askFor(sem, host, requestID string) *AcquireCall {
+	c := ask(host, requestID)
+	c.Semaphore = sem
+	return c
+}
+
+func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.define("cpu", func(d *semaphore.Definition) { d.Permits = 2 })
+		w.granted(ask("holder", "1"))
+		w.granted(askFor("cpu", "holder", "1"))
+		heavy := askFor("cpu", "d", "1")
+		heavy.Weight = 3
+		calls := []*AcquireCall{ask("a", "1"), askFor("cpu", "b", "1"), askFor("none", "c", "1"), heavy, ask("e", "")}
+		var confirmed []time.Time
+		w.lead.set(func(_ context.Context, _ uint64, at time.Time) error {
+			confirmed = append(confirmed, at)
+			return nil
+		})
+		calls[2].Received = calls[2].Received.Add(-time.Millisecond)
+		r := w.together(calls...)
+		if len(confirmed) != 1 || !confirmed[0].Equal(calls[0].Received) {
+			t.Errorf("confirmed for %v, want once, for the latest, %v", confirmed, calls[0].Received)
+		}
+		if diff := cmp.Diff([]int{1}, r.alone); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
+			t.Fatalf("alone %v, denied %d, errors %v", r.alone, len(r.denied), r.errs)
+		}
+		w.lead.set(nil)
+		for i, a := range r.denied {
+			if diff := cmp.Diff(w.try(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
+				t.Errorf("call %d: alone (-) and with others (+):\n%s", i, diff)
+			}
+		}
+	})
+}
+
+// What is not a plain denial goes through all of TryAcquire.
+func TestTogether_WhatMayBeMoreThanADenial_GoesAlone(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.define("slow", nil)
+		p := w.granted(ask("gone", "ended"))
+		w.release(p.Token)
+		w.granted(ask("holder", "1"))
+		w.tape.hold()
+		go func() { _, _ = w.TryAcquire(context.Background(), askFor("slow", "first", "1")) }()
+		synctest.Wait()
+		expects, revision := ask("a", "2"), uint64(1)
+		expects.ExpectedRevision = &revision
+		r := w.together(ask("holder", "1"), ask("gone", "ended"), askFor("slow", "first", "1"), expects, ask("a", "3"))
+		if diff := cmp.Diff([]int{0, 1, 2, 3}, r.alone); diff != "" || len(r.denied) != 1 {
+			t.Errorf("alone %v, denied %v, errors %v", r.alone, r.denied, r.errs)
+		}
+		w.tape.letGo()
+		synctest.Wait()
+	})
+}
+
+func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("holder", "1"))
+		w.lead.fail()
+		r := w.together(ask("a", "1"), ask("b", "1"))
+		if len(r.denied) != 0 || len(r.errs) != 2 {
+			t.Fatalf("denied %v, errors %v", r.denied, r.errs)
+		}
+		for _, err := range r.errs {
+			wantErr(t, err, consensus.ErrNotConfirmed)
+		}
+		w.lead.set(func(context.Context, uint64, time.Time) error {
+			w.demote()
+			return nil
+		})
+		for range 2 { // deposed meanwhile, and before
+			r = w.together(ask("a", "1"))
+			var deposed *consensus.NotLeaderError
+			if len(r.alone) != 0 || !asError(r.errs[0], &deposed) {
+				t.Errorf("alone %v, denied %v, errors %v", r.alone, r.denied, r.errs)
+			}
+		}
+		w.promote(2)
+	})
+}

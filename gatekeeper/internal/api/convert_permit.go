@@ -164,6 +164,11 @@ func toGrant(a *keeper.Answer) *gatekeeperv1.Grant {
 
 // toDenial writes a denial of a request; asked is the request's firing.
 func toDenial(d *keeper.Denial, asked *semaphore.Firing) *gatekeeperv1.Denial {
+	return toDenialBy(d, asked, toPermit)
+}
+
+// toDenialBy is toDenial with another way to write a holder.
+func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaphore.Permit) *gatekeeperv1.Permit) *gatekeeperv1.Denial {
 	out := &gatekeeperv1.Denial{
 		Reason:         gatekeeperv1.Reason(d.Decision.Reason),
 		Message:        d.Message,
@@ -175,7 +180,7 @@ func toDenial(d *keeper.Denial, asked *semaphore.Firing) *gatekeeperv1.Denial {
 		PermitRevision: d.PermitRevision,
 	}
 	for _, p := range d.Holders {
-		out.Holders = append(out.Holders, toPermit(p))
+		out.Holders = append(out.Holders, toHolder(p))
 	}
 	if d.RetryAfter >= 0 {
 		out.RetryAfter = durationpb.New(d.RetryAfter)

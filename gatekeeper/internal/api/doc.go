@@ -29,6 +29,13 @@
 // OUTCOME_UNKNOWN for calls that may have changed something. Streams end with the leadership under which they were
 // opened, so that a client finds the next leader at once and not when its patience ends.
 //
+// # Many calls on one stream
+//
+// Multiplex carries calls of many callers. Each stands for a call of its own and goes through the same rooms: admission, validation, the
+// keeper, the table of errors, the metrics. multiplex.go takes frames on and bounds what is held; multiplex_here.go answers on
+// the leader, and multiplex_onward.go passes on from any other server, under the same numbers, each call counted here and there. A
+// stream ends with its leadership and with its server, as all do, but it answers first what it has taken on, and says how far it came.
+//
 // # Contexts and grants
 //
 // TryAcquire and Acquire hand the call's context to the keeper, which abandons a grant only if all its calls ended before

@@ -99,6 +99,8 @@ type fakeKeeper struct {
 	// notLeader, when set, is the answer to reads and edits.
 	notLeader error
 
+	// denies answers what is denied by what is in memory; nil: nothing is.
+	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
 	refresh    func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error)
@@ -136,6 +138,18 @@ func (k *fakeKeeper) do(cmd fsm.Command) fsm.Result {
 
 func (k *fakeKeeper) TryAcquire(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
 	return k.tryAcquire(ctx, c)
+}
+
+func (k *fakeKeeper) TryAcquireTogether(_ context.Context, calls []*keeper.AcquireCall, alone func(int), denied func(int, keeper.Answer, error)) {
+	for i, c := range calls {
+		if k.denies != nil {
+			if a, ok, err := k.denies(c); ok || err != nil {
+				denied(i, a, err)
+				continue
+			}
+		}
+		alone(i)
+	}
 }
 
 func (k *fakeKeeper) Acquire(ctx context.Context, c *keeper.AcquireCall, p func(keeper.Place) error) (keeper.Answer, error) {

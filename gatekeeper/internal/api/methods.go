@@ -36,6 +36,7 @@ func (m *method) here(req any) bool {
 func localMethods() []string {
 	return []string{
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
+		gatekeeperv1.PermitService_Multiplex_FullMethodName, // its handler passes on each of its calls
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 // Keeper is the leader's part of every call; FromKeeper makes one of a *keeper.Keeper, whose methods carry the contracts.
 type Keeper interface {
 	TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
+	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, alone func(i int), denied func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
 	Refresh(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.

@@ -1,0 +1,694 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// many is the client's end of a stream of many calls.
+type many struct {
+	t      *testing.T
+	stream gatekeeperv1.PermitService_MultiplexClient
+	cancel context.CancelFunc
+	early  map[uint64]*gatekeeperv1.NumberedAnswer // that came before they were asked for
+	taken  *uint64
+}
+
+// multiplexOn opens a stream and waits until it is served.
+func multiplexOn(t *testing.T, g *gate, options ...grpc.CallOption) *many {
+	t.Helper()
+	c, cancel := context.WithCancel(ctx(t))
+	t.Cleanup(cancel)
+	stream, err := g.permits.Multiplex(c, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &many{t: t, stream: stream, cancel: cancel, early: make(map[uint64]*gatekeeperv1.NumberedAnswer)}
+	m.send(new(gatekeeperv1.MultiplexRequest))
+	if r, err := stream.Recv(); err != nil || len(r.GetAnswers()) != 0 || r.Taken != nil {
+		t.Fatalf("an empty frame is answered by %v, %v", r, err)
+	}
+	return m
+}
+
+func (m *many) send(r *gatekeeperv1.MultiplexRequest) {
+	m.t.Helper()
+	if err := m.stream.Send(r); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *many) call(calls ...*gatekeeperv1.NumberedCall) {
+	m.t.Helper()
+	m.send(&gatekeeperv1.MultiplexRequest{Calls: calls})
+}
+
+// answer waits for the answer of that number.
+func (m *many) answer(number uint64) *gatekeeperv1.NumberedAnswer {
+	m.t.Helper()
+	for m.early[number] == nil {
+		r, err := m.stream.Recv()
+		if err != nil {
+			m.t.Fatalf("waiting for the answer to %d: %v", number, err)
+		}
+		for _, a := range r.GetAnswers() {
+			if m.early[a.GetNumber()] != nil {
+				m.t.Fatalf("%d is answered twice", a.GetNumber())
+			}
+			m.early[a.GetNumber()] = a
+		}
+		m.taken = r.Taken
+	}
+	return m.early[number]
+}
+
+// end reads to the end of the stream.
+func (m *many) end() error {
+	for {
+		r, err := m.stream.Recv()
+		if err != nil {
+			return err
+		}
+		for _, a := range r.GetAnswers() {
+			m.early[a.GetNumber()] = a
+		}
+		m.taken = r.Taken
+	}
+}
+
+// errorOf is the error of an answer; nil when it is none.
+func errorOf(a *gatekeeperv1.NumberedAnswer) error {
+	if e := a.GetError(); e != nil {
+		return statusFrom(e).Err()
+	}
+	return nil
+}
+
+func trying(number uint64, change ...func(*gatekeeperv1.TryAcquireRequest)) *gatekeeperv1.NumberedCall {
+	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who(), Weight: 1}
+	for _, c := range change {
+		c(m)
+	}
+	return &gatekeeperv1.NumberedCall{Number: number, Call: &gatekeeperv1.NumberedCall_TryAcquire{TryAcquire: m}}
+}
+
+func askingFor(sem string) func(*gatekeeperv1.TryAcquireRequest) {
+	return func(m *gatekeeperv1.TryAcquireRequest) { m.Semaphore = sem }
+}
+
+func releasing(number, token uint64) *gatekeeperv1.NumberedCall {
+	return &gatekeeperv1.NumberedCall{Number: number, Call: &gatekeeperv1.NumberedCall_Release{Release: &gatekeeperv1.ReleaseRequest{Token: token}}}
+}
+
+func refreshing(number, token uint64) *gatekeeperv1.NumberedCall {
+	one := &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(time.Second)}
+	return &gatekeeperv1.NumberedCall{Number: number, Call: &gatekeeperv1.NumberedCall_Refresh{Refresh: &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}}}}
+}
+
+// everything makes the keeper of a gate answer each semaphore in another way.
+func everything(g *gate) {
+	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
+	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
+		switch c.Semaphore {
+		case "granted":
+			return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 9, Duration: time.Minute}}, nil
+		case "changed":
+			return keeper.Answer{}, &keeper.RevisionChangedError{Semaphore: c.Semaphore, Expected: 1, Current: 2}
+		case "unknown":
+			return keeper.Answer{}, fmt.Errorf("lost: %w", consensus.ErrUnknownOutcome)
+		case "deposed":
+			return keeper.Answer{}, &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk9", APIAddress: "there:1", Term: 8}}
+		case "panic":
+			panic("secret")
+		}
+		return keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{
+			Decision: semaphore.Decision{Reason: semaphore.NoFreePermit}, Message: "taken", HolderCount: 1, RetryAfter: time.Second,
+			Holders: []*semaphore.Permit{holder},
+		}}, nil
+	}
+	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) { return answer(c) }
+	g.keeper.denies = func(c *keeper.AcquireCall) (keeper.Answer, bool, error) {
+		if c.Semaphore == "panic" {
+			panic("secret")
+		}
+		if c.Semaphore == "held" {
+			a, err := answer(c)
+			return a, true, err
+		}
+		return keeper.Answer{}, false, nil
+	}
+	g.keeper.release = func(token uint64, _ semaphore.JobEnd) (fsm.ReleaseResult, error) {
+		return fsm.ReleaseResult{Released: token == 5, Revision: 12}, nil
+	}
+	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed, Duration: time.Second}}, nil
+	}
+}
+
+// alone makes a call as one of its own.
+func alone(t *testing.T, g *gate, c *gatekeeperv1.NumberedCall) (proto.Message, error) {
+	t.Helper()
+	switch m := c.GetCall().(type) {
+	case *gatekeeperv1.NumberedCall_TryAcquire:
+		return g.permits.TryAcquire(ctx(t), m.TryAcquire)
+	case *gatekeeperv1.NumberedCall_Release:
+		return g.permits.Release(ctx(t), m.Release)
+	case *gatekeeperv1.NumberedCall_Refresh:
+		return g.permits.Refresh(ctx(t), m.Refresh)
+	}
+	t.Fatalf("no call of its own is like %v", c)
+	return nil, nil
+}
+
+func replyOf(a *gatekeeperv1.NumberedAnswer) proto.Message {
+	switch m := a.GetAnswer().(type) {
+	case *gatekeeperv1.NumberedAnswer_TryAcquire:
+		return m.TryAcquire
+	case *gatekeeperv1.NumberedAnswer_Release:
+		return m.Release
+	case *gatekeeperv1.NumberedAnswer_Refresh:
+		return m.Refresh
+	}
+	return nil
+}
+
+func TestMultiplex_EachCall_IsAnsweredAsOneOfItsOwn(t *testing.T) {
+	leader, follower := pair(t)
+	everything(leader)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		frame := []*gatekeeperv1.NumberedCall{
+			trying(1, askingFor("held")), trying(2, askingFor("granted")), trying(3, askingFor("changed")), trying(4, askingFor("unknown")), trying(7, askingFor("deposed")),
+			trying(8, askingFor("panic")), trying(10, askingFor("held")), trying(11, askingFor("a*")), trying(12, func(m *gatekeeperv1.TryAcquireRequest) { m.Identity = nil }),
+			releasing(20, 5), releasing(21, 6), releasing(22, 0), refreshing(30, 3), refreshing(31, 0),
+			trying(40, askingFor("held"), func(m *gatekeeperv1.TryAcquireRequest) { m.RequestId = long(129) }),
+		}
+		m := multiplexOn(t, g)
+		m.call(frame...)
+		for _, c := range frame {
+			reply, err := alone(t, g, c)
+			a := m.answer(c.GetNumber())
+			if diff := cmp.Diff(said(err), said(errorOf(a)), protocmp.Transform()); diff != "" {
+				t.Errorf("%s, call %d: alone (-) and among others (+):\n%s", where, c.GetNumber(), diff)
+			}
+			if err != nil {
+				reply = nil
+			}
+			if diff := cmp.Diff(reply, replyOf(a), protocmp.Transform()); err == nil && diff != "" {
+				t.Errorf("%s, call %d: alone (-) and among others (+):\n%s", where, c.GetNumber(), diff)
+			}
+		}
+		if err := m.stream.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.end(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: the stream ended by %v", where, err)
+		}
+	}
+}
+
+// What a server does not know yet leaves the calls beside it alone.
+func TestMultiplex_UnknownCall_IsUnimplemented(t *testing.T) {
+	g := open(t)
+	everything(g)
+	m := multiplexOn(t, g)
+	m.call(&gatekeeperv1.NumberedCall{Number: 1}, trying(2, askingFor("held")))
+	if s := statusOf(errorOf(m.answer(1))); s.Code() != codes.Unimplemented {
+		t.Errorf("got %v", s)
+	}
+	if m.answer(2).GetTryAcquire().GetDenial() == nil {
+		t.Error("the call beside it was not answered")
+	}
+}
+
+func TestMultiplex_BadFrame_EndsTheStream_AndNothingOfItIsDone(t *testing.T) {
+	tooMany := make([]*gatekeeperv1.NumberedCall, maxCalls+1)
+	for i := range tooMany {
+		tooMany[i] = trying(uint64(i) + 2)
+	}
+	for name, bad := range map[string]struct {
+		frame *gatekeeperv1.MultiplexRequest
+		field string
+	}{
+		"a number twice":          {&gatekeeperv1.MultiplexRequest{Calls: []*gatekeeperv1.NumberedCall{trying(2), trying(3), trying(3)}}, "calls[2].number"},
+		"a number of before":      {&gatekeeperv1.MultiplexRequest{Calls: []*gatekeeperv1.NumberedCall{trying(1)}}, "calls[0].number"},
+		"numbers that fall":       {&gatekeeperv1.MultiplexRequest{Calls: []*gatekeeperv1.NumberedCall{trying(5), trying(4)}}, "calls[1].number"},
+		"no number":               {&gatekeeperv1.MultiplexRequest{Calls: []*gatekeeperv1.NumberedCall{trying(0)}}, "calls[0].number"},
+		"too many calls":          {&gatekeeperv1.MultiplexRequest{Calls: tooMany}, "calls"},
+		"too many to cancel":      {&gatekeeperv1.MultiplexRequest{Cancel: make([]uint64, maxHeldCalls+1)}, "cancel"},
+		"a name that is no UTF-8": {&gatekeeperv1.MultiplexRequest{Calls: []*gatekeeperv1.NumberedCall{trying(2)}}, "calls[0].try_acquire.semaphore"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := open(t)
+			asked := make(chan string, 10)
+			g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
+				asked <- c.Semaphore
+				return keeper.Answer{Outcome: semaphore.Denied, Denial: new(keeper.Denial)}, nil
+			}
+			m := multiplexOn(t, g, grpc.ForceCodecV2(rawCodec{encoding.GetCodecV2(encodingproto.Name)}))
+			m.call(trying(1, askingFor("before")))
+			m.answer(1)
+			if sem := receiveFrom(t, asked); sem != "before" {
+				t.Fatal(sem)
+			}
+			if bad.field == "calls[0].try_acquire.semaphore" {
+				if err := m.stream.SendMsg(rawBytes{0x0a, 7, 0x08, 2, 0x1a, 3, 0x0a, 1, 0xff}); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				m.send(bad.frame)
+			}
+			if got := want(t, m.end(), codes.InvalidArgument, "INVALID_FIELD")["field"]; got != bad.field {
+				t.Errorf("the field is %q, want %q", got, bad.field)
+			}
+			g.server.Stop() // everything that was begun has ended
+			if len(asked) > 0 {
+				t.Errorf("%q was asked for", <-asked)
+			}
+		})
+	}
+}
+
+func TestMultiplex_Cancel_EndsThatCallAlone(t *testing.T) {
+	leader, follower := pair(t)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		begun, release := stuck(leader)
+		defer release()
+		m := multiplexOn(t, g)
+		m.call(trying(1), trying(2), trying(3))
+		for range 3 {
+			receiveFrom(t, begun)
+		}
+		m.send(&gatekeeperv1.MultiplexRequest{Cancel: []uint64{2, 77}})
+		want(t, errorOf(m.answer(2)), codes.Canceled, "")
+		m.call(trying(4), trying(5))
+		m.send(&gatekeeperv1.MultiplexRequest{Cancel: []uint64{4}}) // perhaps before it has begun
+		want(t, errorOf(m.answer(4)), codes.Canceled, "")
+		release()
+		for _, n := range []uint64{1, 3, 5} {
+			if err := errorOf(m.answer(n)); err != nil {
+				t.Errorf("%s: call %d ended with another: %v", where, n, err)
+			}
+		}
+	}
+}
+
+func TestMultiplex_Timeout_IsThatOfTheCall(t *testing.T) {
+	g := open(t)
+	begun, release := stuck(g)
+	defer release()
+	m := multiplexOn(t, g)
+	brief := trying(1)
+	brief.Timeout = durationpb.New(time.Millisecond)
+	over := trying(2, askingFor("held"))
+	over.Timeout = durationpb.New(-time.Second)
+	wrong := trying(3)
+	wrong.Timeout = &durationpb.Duration{Seconds: 1, Nanos: -1}
+	m.call(brief, over, wrong, trying(4))
+	want(t, errorOf(m.answer(1)), codes.DeadlineExceeded, "")
+	want(t, errorOf(m.answer(2)), codes.DeadlineExceeded, "")
+	want(t, errorOf(m.answer(3)), codes.InvalidArgument, "INVALID_FIELD")
+	receiveFrom(t, begun)
+	release()
+	if err := errorOf(m.answer(4)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A keeper gives back a grant whose call's context ended before it was answered: it must hear of a client that is gone.
+func TestMultiplex_ClientGone_EndsTheContextOfEachCall(t *testing.T) {
+	leader, follower := pair(t)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		begun, ended := make(chan struct{}, 10), make(chan error, 10)
+		leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return keeper.Answer{}, ctx.Err()
+		}
+		m := multiplexOn(t, g)
+		m.call(trying(1), trying(2))
+		receiveFrom(t, begun)
+		receiveFrom(t, begun)
+		m.cancel()
+		for range 2 {
+			if err := receiveFrom(t, ended); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", where, err)
+			}
+		}
+		eventually(t, "nothing is open", func() bool { return leader.api.cfg.Admission.IsOpen() == 0 && g.api.cfg.Admission.IsOpen() == 0 })
+	}
+}
+
+func TestMultiplex_HalfClosed_AnswersWhatIsInWork(t *testing.T) {
+	leader, follower := pair(t)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		begun, release := stuck(leader)
+		m := multiplexOn(t, g)
+		m.call(trying(1), trying(2))
+		receiveFrom(t, begun)
+		receiveFrom(t, begun)
+		if err := m.stream.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if err := m.end(); !errors.Is(err, io.EOF) || len(m.early) != 2 || m.taken != nil {
+			t.Errorf("%s: ended by %v with %d answers", where, err, len(m.early))
+		}
+	}
+}
+
+func TestMultiplex_LeadershipEnds_AnswersWhatItHasTakenOn_AndSaysHowFarItCame(t *testing.T) {
+	leader, follower := pair(t)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		begun, release := stuck(leader)
+		m := multiplexOn(t, g)
+		listener := receiveFrom(t, leader.keeper.listening)
+		m.call(trying(1), trying(7))
+		receiveFrom(t, begun)
+		receiveFrom(t, begun)
+		leader.consensus.follow(consensus.Leader{ID: "gk9", APIAddress: "there:1", Term: 2})
+		close(listener.notices)
+		release()
+		err := m.end()
+		if where == "the leader" {
+			if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_api"] != "there:1" {
+				t.Errorf("it names %v", info)
+			}
+		} else {
+			want(t, err, codes.Unavailable, "NOT_LEADER")
+		}
+		if len(m.early) != 2 || m.taken == nil || *m.taken != 7 {
+			t.Errorf("%s: %d answers, taken on up to %v", where, len(m.early), m.taken)
+		}
+		leader.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: leader.address, Term: 1})
+	}
+}
+
+func TestMultiplex_Drain_AnswersWhatItHasTakenOn(t *testing.T) {
+	leader, follower := pair(t)
+	for _, g := range []*gate{follower, leader} {
+		begun, release := stuck(leader)
+		m := multiplexOn(t, g)
+		m.call(trying(3))
+		receiveFrom(t, begun)
+		g.api.Drain()
+		eventually(t, "it takes nothing on any more", func() bool {
+			err := m.stream.Send(&gatekeeperv1.MultiplexRequest{})
+			return err == nil
+		})
+		release()
+		want(t, m.end(), codes.Unavailable, "SHUTTING_DOWN")
+		if a := m.early[3]; a.GetTryAcquire() == nil || m.taken == nil || *m.taken != 3 {
+			t.Errorf("answered %v, taken on up to %v", a, m.taken)
+		}
+		stopped := make(chan struct{})
+		go func() { g.server.GracefulStop(); close(stopped) }()
+		receiveFrom(t, stopped)
+	}
+}
+
+// A call whose way to the leader broke is answered as a call of its own would be.
+func TestMultiplex_HopBreaks_EachCallHearsOfIt(t *testing.T) {
+	for name, breaks := range map[string]func(leader, follower *gate){
+		"the leader is gone": func(leader, _ *gate) { leader.server.Stop() },
+		"another leader leads": func(_, follower *gate) {
+			follower.consensus.follow(consensus.Leader{ID: "gk3", APIAddress: "there:1", Term: 2})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leader, follower := pair(t)
+			begun, release := stuck(leader)
+			defer release()
+			m := multiplexOn(t, follower)
+			m.call(trying(1), trying(2))
+			receiveFrom(t, begun)
+			receiveFrom(t, begun)
+			breaks(leader, follower)
+			err := m.end()
+			want(t, err, codes.Unavailable, "OUTCOME_UNKNOWN")
+			for n := range uint64(2) {
+				want(t, errorOf(m.early[n+1]), codes.Unavailable, "OUTCOME_UNKNOWN")
+			}
+			if m.taken == nil || *m.taken != 2 {
+				t.Errorf("taken on up to %v", m.taken)
+			}
+		})
+	}
+}
+
+func TestMultiplex_NoLeader_RefusesTheStream(t *testing.T) {
+	g := open(t)
+	g.consensus.follow(consensus.Leader{})
+	stream, err := g.permits.Multiplex(ctx(t))
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	want(t, err, codes.Unavailable, "NO_LEADER")
+}
+
+// prompt answers each call at once.
+type prompt struct{ *multiplex }
+
+func (p prompt) carry(calls []*heldCall) {
+	p.work.Go(func() {
+		for _, c := range calls {
+			p.reply(&gatekeeperv1.NumberedAnswer{Number: c.GetNumber()})
+		}
+	})
+}
+func (p prompt) cancel([]uint64) {}
+func (p prompt) greet()          { p.hello() }
+
+// A client that asks and never reads holds no more than its share: the rest waits on its side.
+func TestMultiplex_AnswersAreNotRead_BoundsWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads, answered := make(chan struct{}), 0
+		m := newMultiplex(t.Context(), nil, func(r *gatekeeperv1.MultiplexResponse) error {
+			<-reads
+			answered += len(r.GetAnswers())
+			return nil
+		})
+		m.carrier = prompt{m}
+		const frames = 10
+		taken := 0
+		go func() {
+			for n := range uint64(frames) {
+				frame := new(gatekeeperv1.MultiplexRequest)
+				for i := range uint64(maxCalls) {
+					frame.Calls = append(frame.Calls, trying(n*maxCalls+i+1))
+				}
+				if err := m.take(frame, time.Now()); err != nil {
+					t.Error(err)
+				}
+				taken++
+			}
+		}()
+		synctest.Wait()
+		if m.held != maxHeldCalls || taken != maxHeldCalls/maxCalls {
+			t.Errorf("%d calls are held, and %d frames were taken on", m.held, taken)
+		}
+		close(reads) // it goes on when it is read
+		synctest.Wait()
+		if m.held != 0 || len(m.calls) != 0 || answered != frames*maxCalls {
+			t.Errorf("%d calls are held, and %d were answered", m.held, answered)
+		}
+	})
+}
+
+// A client that leaves frees a receiver that waits for room.
+func TestMultiplex_AnswersAreNotRead_AndItIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		m := newMultiplex(ctx, nil, func(*gatekeeperv1.MultiplexResponse) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		defer context.AfterFunc(m.ctx, m.wake)()
+		defer m.give()
+		m.carrier = prompt{m}
+		for n := range uint64(3) {
+			frame := new(gatekeeperv1.MultiplexRequest)
+			for i := range uint64(maxCalls) {
+				frame.Calls = append(frame.Calls, trying(n*maxCalls+i+1))
+			}
+			if n == 2 {
+				go func() { synctest.Wait(); cancel() }()
+			}
+			if err := m.take(frame, time.Now()); err != nil {
+				t.Error(err)
+			}
+		}
+		m.work.Wait()
+	})
+}
+
+func TestFitting_FramesStayBelowWhatClientsAccept(t *testing.T) {
+	p := &gatekeeperv1.Permit{Semaphore: long(256), Identity: &gatekeeperv1.Identity{Group: long(256), Acquirer: long(256), HolderId: long(256)}, Metadata: map[string]string{}}
+	for i := range 16 {
+		p.Metadata[long(60)+fmt.Sprint(i)] = long(256)
+	}
+	denial := &gatekeeperv1.Denial{Message: long(2000)}
+	for range keeper.MaxHolders {
+		denial.Holders = append(denial.Holders, p)
+	}
+	detail, err := anypb.New(&errdetails.ErrorInfo{Reason: long(1000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*gatekeeperv1.NumberedAnswer{
+		{Answer: &gatekeeperv1.NumberedAnswer_TryAcquire{TryAcquire: &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: denial}}}},
+		{Answer: &gatekeeperv1.NumberedAnswer_TryAcquire{TryAcquire: &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Grant{Grant: &gatekeeperv1.Grant{Permit: p}}}}},
+		{Answer: &gatekeeperv1.NumberedAnswer_Error{Error: &gatekeeperv1.CallError{Code: 3, Message: long(1000), Details: []*anypb.Any{detail, detail}}}},
+		{Answer: &gatekeeperv1.NumberedAnswer_Release{Release: &gatekeeperv1.ReleaseResponse{Message: "it had ended before"}}},
+	} {
+		a.Number = 1 << 60
+		if got, least := weight(a), proto.Size(a); got < least {
+			t.Errorf("weighed as %d bytes, it has %d: %.100v", got, least, a)
+		}
+		answers := slices.Repeat([]*gatekeeperv1.NumberedAnswer{a}, 3*maxCalls)
+		n := fitting(answers)
+		if size := proto.Size(&gatekeeperv1.MultiplexResponse{Answers: answers[:n]}); n == 0 || n > maxCalls || size > maxAnswerBytes {
+			t.Errorf("%d answers of %d bytes in one frame", n, size)
+		}
+	}
+}
+
+// FuzzMultiplexFrame: whatever comes, each call of a frame that is taken on is answered once, and nothing is done of one that is not.
+func FuzzMultiplexFrame(f *testing.F) {
+	for _, seed := range []*gatekeeperv1.MultiplexRequest{
+		{}, {Calls: []*gatekeeperv1.NumberedCall{trying(1), releasing(2, 3), refreshing(9, 1), {Number: 10}}}, {Calls: []*gatekeeperv1.NumberedCall{trying(2), trying(2)}},
+		{Calls: []*gatekeeperv1.NumberedCall{{Number: 4, Timeout: &durationpb.Duration{Nanos: -5}, Call: trying(1).Call}}, Cancel: []uint64{4, 5}},
+	} {
+		b, err := proto.Marshal(seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	k := &fakeKeeper{machine: fsm.New("fuzz")}
+	a, err := New(Config{ID: "gk1", Keeper: k, Consensus: &fakeConsensus{leader: consensus.Leader{ID: "gk1", Term: 1}}, Machine: k.machine})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(a.Close)
+	everything(&gate{keeper: k})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		frame := new(gatekeeperv1.MultiplexRequest)
+		if (codec{encoding.GetCodecV2(encodingproto.Name)}).Unmarshal(mem.BufferSlice{mem.SliceBuffer(data)}, &inbound{message: frame}) != nil {
+			return
+		}
+		answered := make(map[uint64]int)
+		m := newMultiplex(t.Context(), a, func(r *gatekeeperv1.MultiplexResponse) error {
+			for _, a := range r.GetAnswers() {
+				answered[a.GetNumber()]++
+			}
+			return nil
+		})
+		defer m.give()
+		m.carrier = &here{m, &permitService{API: a}}
+		err := m.take(frame, time.Now())
+		m.work.Wait()
+		if err != nil {
+			want(t, toStatus(err), codes.InvalidArgument, "INVALID_FIELD")
+			if len(answered) > 0 {
+				t.Errorf("refused, and answered %v", answered)
+			}
+			return
+		}
+		for _, c := range frame.GetCalls() {
+			if answered[c.GetNumber()] != 1 {
+				t.Errorf("call %d was answered %d times", c.GetNumber(), answered[c.GetNumber()])
+			}
+		}
+		if len(answered) != len(frame.GetCalls()) || m.held != 0 || len(m.calls) != 0 {
+			t.Errorf("%d answers to %d calls, %d are still held", len(answered), len(frame.GetCalls()), m.held)
+		}
+	})
+}
+
+func TestMultiplex_Calls_AreAdmittedAsOfTheirOwn(t *testing.T) {
+	leader, follower := pair(t, working(16))
+	begun, release := stuck(leader)
+	defer release()
+	leader.keeper.release = func(uint64, semaphore.JobEnd) (fsm.ReleaseResult, error) { return fsm.ReleaseResult{}, nil }
+	m := multiplexOn(t, leader)
+	frame := make([]*gatekeeperv1.NumberedCall, 8)
+	for i := range frame {
+		frame[i] = trying(uint64(i)+1, func(m *gatekeeperv1.TryAcquireRequest) { m.Identity = &gatekeeperv1.Identity{Acquirer: fmt.Sprint(i)} })
+	}
+	m.call(append(frame, releasing(20, 1))...)
+	for range 4 { // a quarter of 16
+		receiveFrom(t, begun)
+	}
+	for n := uint64(5); n <= 8; n++ {
+		wantOverloaded(t, errorOf(m.answer(n)), "connection")
+	}
+	if m.answer(20).GetRelease() == nil {
+		t.Error("a release was refused")
+	}
+	// What comes by another member is counted there.
+	hopped := multiplexOn(t, follower)
+	for i := range frame {
+		frame[i].GetTryAcquire().Identity.Acquirer += "'"
+	}
+	hopped.call(frame...)
+	for n := uint64(5); n <= 8; n++ {
+		wantOverloaded(t, errorOf(hopped.answer(n)), "connection")
+	}
+	release()
+	for n := uint64(1); n <= 4; n++ {
+		if err := errors.Join(errorOf(m.answer(n)), errorOf(hopped.answer(n))); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, g := range []*gate{leader, follower} {
+		eventually(t, "nothing is in work", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 0 })
+	}
+}
+
+func TestMultiplex_Calls_AreCountedAsOfTheirOwn(t *testing.T) {
+	metrics := new(countingMetrics)
+	leader, follower := pair(t, func(c *Config) { c.Metrics = metrics })
+	everything(leader)
+	m := multiplexOn(t, follower)
+	m.call(trying(1, askingFor("held")), releasing(2, 0))
+	m.answer(1)
+	m.answer(2)
+	for _, s := range []string{
+		"forwarded /gatekeeper.v1.PermitService/TryAcquire",
+		"forwarded /gatekeeper.v1.PermitService/Release",
+		"ended /gatekeeper.v1.PermitService/TryAcquire OK",
+		"ended /gatekeeper.v1.PermitService/Release InvalidArgument INVALID_FIELD",
+		"opened /gatekeeper.v1.PermitService/Multiplex",
+	} {
+		if !metrics.has(s) {
+			t.Errorf("not counted: %s", s)
+		}
+	}
+}

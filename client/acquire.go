@@ -34,7 +34,7 @@ type answer struct {
 }
 
 // asking is one attempt. It reads the clock before it hands the call to the transport.
-type asking func(context.Context, *grpc.ClientConn, *acquisition) (answer, error)
+type asking func(context.Context, *link, *acquisition) (answer, error)
 
 // acquire makes attempts until there is an answer; timeout bounds each.
 func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask asking) (*Permit, error) {
@@ -47,7 +47,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	var got answer
 	tries := 0
 	for got = (answer{repeat: true}); got.repeat; {
-		err := c.do(ctx, call{repeatable: true, timeout: timeout}, func(ctx context.Context, conn *grpc.ClientConn) (err error) {
+		err := c.do(ctx, call{repeatable: true, timeout: timeout}, func(ctx context.Context, conn *link) (err error) {
 			tries++
 			got, err = ask(ctx, conn, a)
 			return err
@@ -74,7 +74,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 // wait makes attempts of Acquire.
 func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	started := time.Now()
-	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *grpc.ClientConn, a *acquisition) (answer, error) {
+	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *link, a *acquisition) (answer, error) {
 		return c.waitOnce(ctx, conn, a, time.Since(started))
 	})
 }
@@ -126,7 +126,7 @@ func (c *Client) takeBack(a *acquisition) {
 }
 
 // tryOnce is an attempt of TryAcquire.
-func (c *Client) tryOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisition) (answer, error) {
+func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answer, error) {
 	var p peer.Peer
 	sent := c.settings.clock.Now()
 	r, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
@@ -140,7 +140,7 @@ func (c *Client) tryOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisit
 }
 
 // waitOnce is an attempt of Acquire, after waited in earlier ones.
-func (c *Client) waitOnce(ctx context.Context, conn *grpc.ClientConn, a *acquisition, waited time.Duration) (answer, error) {
+func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waited time.Duration) (answer, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer was read
 	defer cancel()
 	a.place = nil

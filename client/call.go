@@ -32,7 +32,7 @@ type call struct {
 
 // do makes attempts until one succeeds, a server refuses for good, a repeat is not safe, certificates let the Client reach no server
 // at all, or ctx ends. try makes one attempt; what it reads before the attempt it must read itself, each time.
-func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *grpc.ClientConn) error) error {
+func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *link) error) error {
 	failure := new(UnavailableError)
 	hints := 0
 	var started time.Time
@@ -51,7 +51,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			return err
 		}
 		attempt, cancel := withTimeout(ctx, how.timeout)
-		err = try(attempt, conn.ClientConn)
+		err = try(attempt, conn)
 		cancel()
 		if err == nil {
 			return nil
@@ -182,7 +182,7 @@ func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts
 	if ctx.Err() != nil {
 		return ctx.Err() // no outage: nobody was asked
 	}
-	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *grpc.ClientConn) error {
+	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *link) error {
 		var p peer.Peer
 		return reached(&p, conn.Invoke(ctx, method, args, reply, append(slices.Clip(opts), grpc.Peer(&p))...))
 	})

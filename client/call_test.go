@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -377,7 +376,7 @@ func TestDo_EndpointNotAskedYet_DoesNotCountAsACertificateThatFails(t *testing.T
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		asked := make(map[string]int)
-		err := c.do(ctx, call{harmless: true, timeout: time.Second}, func(_ context.Context, conn *grpc.ClientConn) error {
+		err := c.do(ctx, call{harmless: true, timeout: time.Second}, func(_ context.Context, conn *link) error {
 			at := conn.Target()
 			asked[at]++
 			if at == endpoint("c") {

@@ -53,4 +53,9 @@
 // refreshes, releases, cancellations, and acquisitions and edits that carry a request id. A Client that certificates have kept
 // from every endpoint, and that never got through before, gives up after one round; see CertificateError. Errors of servers are
 // decided on google.rpc.ErrorInfo alone, never on text; only of a failed TLS handshake the text is all there is.
+//
+// Goroutines that try to acquire and release at the same time share a stream of the API, Multiplex, once there is one: multiplex.go
+// opens it in the background when two calls meet, and closes it when it is not used. It makes calls cheaper and changes nothing else:
+// whatever is wrong with a stream, or with a server that does not know it, calls go on their own meanwhile. WithCallsAlone does
+// without it.
 package client

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,6 +64,9 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	}
 	client.router.next = 0
 	client.router.rotate() // tests know where a client starts
+	if strings.Contains(c.t.Name(), byStream) {
+		c.openLines(client, endpoints)
+	}
 	c.t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			c.t.Error(err)
@@ -89,6 +93,7 @@ type server struct {
 	canceled []*gatekeeperv1.CancelRequest
 	frames   []sentFrame
 	streams  int
+	lines    int // streams of many calls
 	open     map[int]gatekeeperv1.PermitService_KeepAliveServer
 
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
@@ -101,6 +106,7 @@ type server struct {
 	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
+	multiplex  func(gatekeeperv1.PermitService_MultiplexServer) error
 	// keep answers a frame; nil means no answer. Its default refreshes everything.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }

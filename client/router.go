@@ -34,11 +34,13 @@ const (
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
-	tls       *tls.Config // nil: plain text
-	through   atomic.Bool // a server was heard by TLS
+	tls       *tls.Config   // nil: plain text
+	timeout   time.Duration // of one attempt
+	alone     bool          // each call goes on its own
+	through   atomic.Bool   // a server was heard by TLS
 
 	mu     sync.Mutex // guards everything below
-	conns  map[string]link
+	conns  map[string]*link
 	target string
 	next   int                  // the endpoint after the last one that was rotated to
 	term   uint64               // of the newest hint that was followed
@@ -50,14 +52,17 @@ type router struct {
 // link is the connection to an address.
 type link struct {
 	*grpc.ClientConn
-	handshakes *handshakes // nil: plain text
+	handshakes *handshakes  // nil: plain text
+	shared     *multiplexer // nil: each call goes on its own
 }
 
 func newRouter(s *settings) *router {
 	r := &router{
 		endpoints: s.endpoints,
 		tls:       s.tls,
-		conns:     make(map[string]link),
+		timeout:   s.attemptTimeout,
+		alone:     s.alone,
+		conns:     make(map[string]*link),
 		next:      rand.N(len(s.endpoints)), // so that clients spread over the members
 		names:     make(map[string]string),
 		rest:      make(map[string]time.Time),
@@ -90,26 +95,29 @@ func (r *router) pick() string {
 }
 
 // conn returns the connection to an address.
-func (r *router) conn(address string) (link, error) {
+func (r *router) conn(address string) (*link, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return link{}, ErrClosed
+		return nil, ErrClosed
 	}
 	if c, ok := r.conns[address]; ok {
 		return c, nil
 	}
 	c, err := r.dial(address)
 	if err != nil {
-		return link{}, err
+		return nil, err
+	}
+	if !r.alone {
+		c.shared = newMultiplexer(c.ClientConn, r.timeout)
 	}
 	r.conns[address] = c
 	return c, nil
 }
 
 // dial makes a connection that belongs to the caller.
-func (r *router) dial(address string) (link, error) {
-	var l link
+func (r *router) dial(address string) (*link, error) {
+	l := new(link)
 	creds := insecure.NewCredentials()
 	if r.tls != nil {
 		l.handshakes = newHandshakes(address, r.tls, &r.through)
@@ -121,7 +129,10 @@ func (r *router) dial(address string) (link, error) {
 	}
 	var err error
 	l.ClientConn, err = grpc.NewClient(address, options...)
-	return l, err
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // leaderHeader says which server is meant, so that another one to which its address leads by now, perhaps of another cluster, refuses the call.
@@ -170,6 +181,9 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	}
 	r.term, r.target = hint.term, hint.address
 	if !slices.Contains(r.endpoints, hint.address) {
+		if conn := r.conns[hint.address]; conn != nil && conn.shared != nil && r.names[hint.address] != hint.name {
+			conn.shared.leave() // its stream was opened in another name, and not each call on it says who is meant
+		}
 		r.names[hint.address] = hint.name
 	}
 	return true
@@ -188,10 +202,14 @@ func (r *router) addresses() []string { return slices.Clone(r.endpoints) }
 
 func (r *router) close() {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.closed = true
-	for _, c := range r.conns {
+	conns := r.conns
+	r.conns = nil
+	r.mu.Unlock()
+	for _, c := range conns {
+		if c.shared != nil {
+			c.shared.close()
+		}
 		_ = c.Close() // its only error is that it was closed before
 	}
-	clear(r.conns)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -20,7 +19,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 		next := proto.CloneOf(req)
 		for ctx.Err() == nil {
 			stopped := false
-			err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *grpc.ClientConn) error {
+			err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
 				stream, err := gatekeeperv1.NewDefinitionServiceClient(conn).Watch(ctx, next)

@@ -1,0 +1,25 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+)
+
+// Who watches every call through an interceptor wants each to be one of gRPC's own.
+func ExampleWithCallsAlone() {
+	watched := func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		fmt.Println(method)
+		return invoke(ctx, method, req, reply, conn, opts...)
+	}
+	c, err := client.Dial(context.Background(), nil, client.WithCallsAlone(), client.WithGRPC(grpc.WithUnaryInterceptor(watched)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Close())
+	// Output: <nil>
+}

@@ -21,6 +21,8 @@ type core struct {
 	Refreshes []load.Figure `json:"refreshes"`
 	Tokens    []load.Figure `json:"tokens_by_stream"`
 	Pairs     []load.Figure `json:"pairs"`
+	// Denials by the stream of one client, beside those by calls of their own.
+	Streamed []streamed `json:"denials_by_stream"`
 	// What the leader's own counters say of these windows, at each number of callers.
 	Entries []shared `json:"entries"`
 }
@@ -57,6 +59,9 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	result := &core{Servers: count}
 	if result.Denials, err = b.measureDenials(ctx, leader, conns); err != nil {
 		return nil, fmt.Errorf("denials: %w", err)
+	}
+	if result.Streamed, err = b.measureStreamed(ctx, leader, conns); err != nil {
+		return nil, fmt.Errorf("denials by stream: %w", err)
 	}
 	if err := b.measureRefreshes(ctx, leader, conns, result); err != nil {
 		return nil, fmt.Errorf("refreshes: %w", err)
@@ -131,15 +136,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conn
 		return nil, err
 	}
 	ask := func(ctx context.Context, caller int) (int, error) {
-		answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).TryAcquire(ctx,
-			&gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
-		if err != nil {
-			return 0, err
-		}
-		if reason := answer.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-			return 0, fmt.Errorf("answered %v, want a denial for want of a free permit", answer)
-		}
-		return 1, nil
+		return denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller)
 	}
 	// A caller who is new is noted in the log, in the background: no denial waits for it, and it is not what is measured.
 	for caller := range b.most() {

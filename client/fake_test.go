@@ -107,6 +107,8 @@ type server struct {
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
 	multiplex  func(gatekeeperv1.PermitService_MultiplexServer) error
+	// older: the server knows no groups of tokens. keep never sees any.
+	older bool
 	// keep answers a frame; nil means no answer. Its default refreshes everything.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }
@@ -114,7 +116,37 @@ type server struct {
 type sentFrame struct {
 	at      time.Time
 	stream  int
-	message *gatekeeperv1.KeepAliveRequest
+	message *gatekeeperv1.KeepAliveRequest // without groups
+	raw     *gatekeeperv1.KeepAliveRequest // as it came
+}
+
+// ungrouped is a frame as if it had no groups.
+func ungrouped(r *gatekeeperv1.KeepAliveRequest) *gatekeeperv1.KeepAliveRequest {
+	out := &gatekeeperv1.KeepAliveRequest{Frame: r.GetFrame(), Tokens: r.GetTokens(), Forget: r.GetForget()}
+	for _, g := range r.GetGroups() {
+		for _, token := range g.GetTokens() {
+			out.Tokens = append(out.Tokens, &gatekeeperv1.TokenRefresh{Token: token, Duration: g.GetDuration()})
+		}
+	}
+	return out
+}
+
+// grouped moves what there is nothing more to say of into groups.
+func grouped(answer *gatekeeperv1.KeepAliveResponse) *gatekeeperv1.KeepAliveResponse {
+	out := &gatekeeperv1.KeepAliveResponse{Frame: answer.GetFrame(), Notices: answer.GetNotices()}
+	for _, r := range answer.GetResults() {
+		if r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED || r.GetStop() != 0 || r.GetDrainLeft() != nil || r.GetMessage() != "" {
+			out.Results = append(out.Results, r)
+			continue
+		}
+		n := len(out.Refreshed)
+		if n == 0 || out.Refreshed[n-1].GetDuration().AsDuration() != r.GetDuration().AsDuration() {
+			out.Refreshed = append(out.Refreshed, &gatekeeperv1.TokenGroup{Duration: r.GetDuration()})
+			n++
+		}
+		out.Refreshed[n-1].Tokens = append(out.Refreshed[n-1].Tokens, r.GetToken())
+	}
+	return out
 }
 
 func startServer(t *testing.T, name string) *server {
@@ -299,18 +331,25 @@ func (s *server) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServer) er
 		if err != nil {
 			return err
 		}
-		s.set(func(s *server) { s.frames = append(s.frames, sentFrame{time.Now(), number, r}) })
+		plain, older := ungrouped(r), false
+		s.set(func(s *server) {
+			s.frames = append(s.frames, sentFrame{time.Now(), number, plain, r})
+			older = s.older
+		})
 		if get(s, func(s *server) bool { return s.open[number] == nil }) {
 			return errDown
 		}
 		answer, err := get(s, func(s *server) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			return s.keep
-		})(r)
+		})(plain)
 		if err != nil {
 			return err
 		}
 		if answer == nil {
 			continue
+		}
+		if r.GetGrouped() && !older {
+			answer = grouped(answer)
 		}
 		if err := stream.Send(answer); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/status"
@@ -129,6 +130,7 @@ type session struct {
 	replies  chan *gatekeeperv1.KeepAliveResponse // the numbered ones
 	failed   chan error                           // has room for the receiver's last word
 	answered bool
+	grouped  bool // the server reads groups of tokens, and answers with them
 }
 
 // timeout is how long a frame may stay unanswered when the shortest duration in it is d.
@@ -167,7 +169,7 @@ func (s *session) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for number := uint64(1); ; {
-		f := s.keeper.nextFrame(number)
+		f := s.keeper.nextFrame(number, s.grouped)
 		if f != nil {
 			if err := s.exchange(ctx, f); err != nil {
 				s.keeper.unanswered(f)
@@ -207,7 +209,8 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 			return fmt.Errorf("frame %d was answered by the number %d", f.message.GetFrame(), r.GetFrame())
 		}
 		s.answered, s.round = true, 0
-		s.keeper.answeredFrame(f, r.GetResults())
+		s.grouped = s.grouped || len(r.GetRefreshed()) > 0
+		s.keeper.answeredFrame(f, r)
 		return nil
 	case err := <-s.failed:
 		return err
@@ -225,8 +228,9 @@ type frame struct {
 	shortest time.Duration
 }
 
-// nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is.
-func (k *keeper) nextFrame(number uint64) *frame {
+// nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is. grouped says that the server
+// reads groups.
+func (k *keeper) nextFrame(number uint64, grouped bool) *frame {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.clock.Now()
@@ -234,7 +238,7 @@ func (k *keeper) nextFrame(number uint64) *frame {
 	if (first == nil || first.at[byRefresh] > now) && len(k.forget) < maxTokens {
 		return nil
 	}
-	f := &frame{message: &gatekeeperv1.KeepAliveRequest{Frame: number}, sent: now, shortest: time.Hour}
+	f := &frame{message: &gatekeeperv1.KeepAliveRequest{Frame: number, Grouped: true}, sent: now, shortest: time.Hour}
 	for p := first; p != nil && p.at[byRefresh] <= now+merge && len(f.permits) < maxTokens; p = k.refresh.first() {
 		k.refresh.remove(p)
 		p.asked, p.named = true, k.streams
@@ -246,33 +250,43 @@ func (k *keeper) nextFrame(number uint64) *frame {
 			k.watching.endBy(p.at[byEvent], now)
 		}
 	}
-	f.message.Tokens = statements(f.permits, now)
+	f.message.Tokens, f.message.Groups = statements(f.permits, now, grouped)
 	n := min(len(k.forget), maxTokens)
 	f.message.Forget = append(f.message.Forget, k.forget[:n]...)
 	k.forget = append(k.forget[:0], k.forget[n:]...)
 	return f
 }
 
-// statements ask for the refresh of permits, and say by which duration each is counted from here on. A frame has many: so they are
-// one allocation, and permits that live as long share their duration, which nobody changes.
-func statements(permits []*Permit, now time.Duration) []*gatekeeperv1.TokenRefresh {
-	values := make([]gatekeeperv1.TokenRefresh, len(permits))
-	tokens := make([]*gatekeeperv1.TokenRefresh, len(permits))
-	var shared *durationpb.Duration
-	for i, p := range permits {
-		if shared.AsDuration() != p.belief.duration {
-			shared = durationpb.New(p.belief.duration)
+// statements ask for the refresh of permits, and say by which duration each is counted from here on: in groups of those that live as
+// long, where that can be had.
+func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
+	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
+	for _, p := range permits {
+		g := byDuration[p.belief.duration]
+		if g == nil {
+			g = &gatekeeperv1.TokenGroup{Duration: durationpb.New(p.belief.duration)}
+			byDuration[p.belief.duration] = g
+			groups = append(groups, g)
 		}
-		values[i].Token, values[i].Duration, values[i].SinceProgress = p.Token(), shared, p.sinceProgress(now)
-		tokens[i] = &values[i]
+		if progress := p.sinceProgress(now); !grouped || progress != nil {
+			tokens = append(tokens, &gatekeeperv1.TokenRefresh{Token: p.Token(), Duration: g.GetDuration(), SinceProgress: progress})
+		} else {
+			g.Tokens = append(g.Tokens, p.Token())
+		}
 	}
-	return tokens
+	return tokens, slices.DeleteFunc(groups, func(g *gatekeeperv1.TokenGroup) bool { return len(g.GetTokens()) == 0 })
 }
 
 // answeredFrame takes the answer to a frame. A permit that it does not name was not refreshed.
-func (k *keeper) answeredFrame(f *frame, results []*gatekeeperv1.TokenResult) {
-	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(results))
-	for _, r := range results {
+func (k *keeper) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
+	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(f.permits))
+	for _, g := range answer.GetRefreshed() {
+		r := &gatekeeperv1.TokenResult{Status: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED, Duration: g.GetDuration()}
+		for _, token := range g.GetTokens() {
+			byToken[token] = r
+		}
+	}
+	for _, r := range answer.GetResults() {
 		byToken[r.GetToken()] = r
 	}
 	k.mu.Lock()

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +60,48 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 			t.Errorf("%d frames", len(frames))
 		}
 	})
+}
+
+// A stream begins as an older server would read it, and goes over to groups once the server has answered with them. What reports
+// progress, and all that an older server is sent, stays by itself.
+func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newCluster(t, "a")
+				w.servers["a"].set(func(s *server) { s.older = older })
+				c := w.dial([]string{"a"})
+				permits := hold(t, c, w.servers["a"], 20, 30*time.Second)
+				pass(time.Minute)
+				for _, p := range permits {
+					if !p.Held() || ended(p) != nil {
+						t.Fatalf("token %d lost: %v", p.Token(), ended(p))
+					}
+				}
+				permits[0].Progress()
+				pass(30 * time.Second)
+				if !permits[0].Held() {
+					t.Fatal("lost what reports progress")
+				}
+				first, reported := true, false
+				for _, f := range get(w.servers["a"], func(s *server) []sentFrame { return s.frames }) {
+					if grouped := len(f.raw.GetGroups()) > 0; grouped && (older || first) || !f.raw.GetGrouped() {
+						t.Fatalf("a frame is %v", f.raw)
+					}
+					for _, token := range f.raw.GetTokens() {
+						reported = reported || token.GetSinceProgress() != nil && token.GetToken() == permits[0].Token()
+						if !older && !first && token.GetSinceProgress() == nil {
+							t.Errorf("token %d is not in a group", token.GetToken())
+						}
+					}
+					first = false
+				}
+				if !reported {
+					t.Error("progress was not reported")
+				}
+			})
+		})
+	}
 }
 
 func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {

@@ -152,6 +152,15 @@ func badPermitCalls() []badCall {
 		{"keep-alive that skips a frame", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1}, &gatekeeperv1.KeepAliveRequest{Frame: 3}), "frame", "must be 2"},
 		{"keep-alive of 10001 tokens", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: many}), "tokens", "at most 10000"},
 		{"keep-alive of token 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{}}}), "tokens[0].token", "token of a permit"},
+		{"keep-alive of a group of 10001 tokens", keepAliveCall(groupFrame(make([]uint64, maxTokens+1)...)), "groups", "at most 10000"},
+		{"keep-alive of 10000 tokens and one in a group", keepAliveCall(&gatekeeperv1.KeepAliveRequest{
+			Frame: 1, Tokens: frameOf(1, manyTokens()...).Tokens, Groups: groupFrame(1).Groups,
+		}), "groups", "at most 10000"},
+		{"keep-alive of 10001 empty groups", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Groups: make([]*gatekeeperv1.TokenGroup, maxTokens+1)}), "groups", "at most 10000"},
+		{"keep-alive of token 0 in a group", keepAliveCall(groupFrame(3, 0)), "groups[0].tokens[1]", "token of a permit"},
+		{"keep-alive of a group without duration", keepAliveCall(&gatekeeperv1.KeepAliveRequest{
+			Frame: 1, Groups: []*gatekeeperv1.TokenGroup{{Tokens: []uint64{1}}},
+		}), "groups[0].duration", "above 0"},
 		{"keep-alive that forgets 10001", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Forget: make([]uint64, maxTokens+1)}), "forget", "at most 10000"},
 
 		{"release of token 0", func(ctx context.Context, g *gate) error {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
@@ -51,11 +52,12 @@ func BenchmarkUnary(b *testing.B) {
 // BenchmarkFrame is what the API itself does for a frame of 100 tokens: it reads the request, and writes the answer.
 func BenchmarkFrame(b *testing.B) {
 	answer := make([]keeper.TokenResult, 100)
-	request := &gatekeeperv1.KeepAliveRequest{Frame: 1}
+	group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(30 * time.Second)}
 	for i := range answer {
 		answer[i] = keeper.TokenResult{Token: uint64(i) + 1<<40, Status: keeper.StatusRefreshed, Duration: 30 * time.Second}
-		request.Tokens = append(request.Tokens, &gatekeeperv1.TokenRefresh{Token: answer[i].Token, Duration: toResults(answer[i : i+1])[0].Duration})
+		group.Tokens = append(group.Tokens, answer[i].Token)
 	}
+	request := &gatekeeperv1.KeepAliveRequest{Frame: 1, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}
 	sent, err := proto.Marshal(request)
 	if err != nil {
 		b.Fatal(err)
@@ -66,11 +68,11 @@ func BenchmarkFrame(b *testing.B) {
 		if err := proto.Unmarshal(sent, &got); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := tokensFrom("tokens", got.GetTokens()); err != nil {
+		if _, err := groupsFrom(got.GetGroups(), nil); err != nil {
 			b.Fatal(err)
 		}
-		results := toResults(answer)
-		if _, err := proto.Marshal(&gatekeeperv1.KeepAliveResponse{Frame: 1, Results: results}); err != nil {
+		others, refreshed := plainly(answer)
+		if _, err := proto.Marshal(&gatekeeperv1.KeepAliveResponse{Frame: 1, Results: toResults(others), Refreshed: refreshed}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -107,6 +108,53 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 		}
 	}
 	return out, nil
+}
+
+// groupsFrom adds the tokens of groups to those of the same frame.
+func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([]keeper.TokenRefresh, error) {
+	count := len(out)
+	for _, g := range groups {
+		count += len(g.GetTokens())
+	}
+	if count > maxTokens || len(groups) > maxTokens {
+		return nil, invalid("groups", strconv.Itoa(count)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens with the others")
+	}
+	out = slices.Grow(out, count-len(out))
+	for i, g := range groups {
+		duration, err := durationFrom("duration", g.GetDuration(), 0)
+		if err != nil {
+			return nil, within(at("groups", i), err)
+		}
+		if duration <= 0 {
+			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be above 0: the duration that the last answer for these tokens said")
+		}
+		for j, token := range g.GetTokens() {
+			if token == 0 {
+				return nil, invalid(at(at("groups", i)+".tokens", j), "0", "must be the token of a permit")
+			}
+			out = append(out, keeper.TokenRefresh{Token: token, Duration: duration})
+		}
+	}
+	return out, nil
+}
+
+// plainly takes those results out of which there is nothing to say but that they were refreshed, grouped by duration.
+func plainly(results []keeper.TokenResult) (others []keeper.TokenResult, refreshed []*gatekeeperv1.TokenGroup) {
+	var last *gatekeeperv1.TokenGroup // most frames have one duration
+	var duration time.Duration
+	for i := range results {
+		r := &results[i]
+		if r.Status != keeper.StatusRefreshed || r.Stop != semaphore.NotStopping || r.DrainLeft > 0 || r.Message != "" {
+			others = append(others, *r)
+			continue
+		}
+		if last == nil || duration != r.Duration {
+			last, duration = &gatekeeperv1.TokenGroup{Duration: durationpb.New(r.Duration), Tokens: make([]uint64, 0, len(results)-i)}, r.Duration
+			refreshed = append(refreshed, last)
+		}
+		last.Tokens = append(last.Tokens, r.Token)
+	}
+	return others, refreshed
 }
 
 func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {

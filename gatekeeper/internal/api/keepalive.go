@@ -75,6 +75,7 @@ type frame struct {
 
 type frameResult struct {
 	number  uint64
+	grouped bool // the client reads groups
 	results []keeper.TokenResult
 	err     error
 }
@@ -161,13 +162,16 @@ func (k *keepAlive) take(f frame) error {
 
 func (k *keepAlive) begin(f frame) error {
 	tokens, err := tokensFrom("tokens", f.message.GetTokens())
+	if err == nil {
+		tokens, err = groupsFrom(f.message.GetGroups(), tokens)
+	}
 	if err != nil {
 		f.drop()
 		return err
 	}
 	k.listener.Forget(f.message.GetForget()...)
 	k.inFlight++
-	k.refreshes.Go(func() { k.refresh(f.message.GetFrame(), f.receipt, tokens) })
+	k.refreshes.Go(func() { k.refresh(f, tokens) })
 	return nil
 }
 
@@ -178,10 +182,10 @@ func (k *keepAlive) dropHeld() {
 	}
 }
 
-func (k *keepAlive) refresh(number uint64, receipt keeper.Receipt, tokens []keeper.TokenRefresh) {
-	r := frameResult{number: number}
+func (k *keepAlive) refresh(f frame, tokens []keeper.TokenRefresh) {
+	r := frameResult{number: f.message.GetFrame(), grouped: f.message.GetGrouped()}
 	r.err = k.caught(func() (err error) {
-		r.results, err = k.listener.Refresh(k.ctx, receipt, tokens)
+		r.results, err = k.listener.Refresh(k.ctx, f.receipt, tokens)
 		return err
 	})
 	select {
@@ -196,7 +200,12 @@ func (k *keepAlive) answer(r frameResult, send func(*gatekeeperv1.KeepAliveRespo
 	if r.err != nil {
 		return r.err
 	}
-	if err := send(&gatekeeperv1.KeepAliveResponse{Frame: r.number, Results: toResults(r.results)}); err != nil {
+	answer := &gatekeeperv1.KeepAliveResponse{Frame: r.number}
+	if r.grouped {
+		r.results, answer.Refreshed = plainly(r.results)
+	}
+	answer.Results = toResults(r.results)
+	if err := send(answer); err != nil {
 		return err
 	}
 	if k.held == nil || k.inFlight > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -26,6 +27,21 @@ func frameOf(number uint64, tokens ...uint64) *gatekeeperv1.KeepAliveRequest {
 		m.Tokens = append(m.Tokens, &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(time.Minute)})
 	}
 	return m
+}
+
+// groupFrame is a first frame with one group of tokens.
+func groupFrame(tokens ...uint64) *gatekeeperv1.KeepAliveRequest {
+	return &gatekeeperv1.KeepAliveRequest{
+		Frame: 1, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{{Duration: durationpb.New(time.Minute), Tokens: tokens}},
+	}
+}
+
+func manyTokens() []uint64 {
+	tokens := make([]uint64, maxTokens)
+	for i := range tokens {
+		tokens[i] = uint64(i) + 1
+	}
+	return tokens
 }
 
 // refreshAll refreshes every token.
@@ -61,6 +77,65 @@ func recv(t *testing.T, stream keepAliveClient) *gatekeeperv1.KeepAliveResponse 
 		t.Fatal(err)
 	}
 	return r
+}
+
+func TestKeepAlive_Groups_AreAnsweredInGroupsButForWhatHasMoreToSay(t *testing.T) {
+	g := open(t)
+	g.keeper.refresh = func(_ context.Context, _ time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+		var seen []uint64
+		for _, token := range tokens {
+			seen = append(seen, token.Token)
+			if token.Duration != time.Minute || token.Reports {
+				t.Errorf("got %+v", token)
+			}
+		}
+		if !slices.Equal(seen, []uint64{1, 2, 3, 4, 5, 6, 7}) {
+			t.Errorf("refreshed %v", seen)
+		}
+		return []keeper.TokenResult{
+			{Token: 1, Status: keeper.StatusRefreshed, Duration: time.Minute},
+			{Token: 2, Status: keeper.StatusRefreshed, Duration: time.Minute, Stop: semaphore.StopRevoked, DrainLeft: time.Second},
+			{Token: 3, Status: keeper.StatusRefreshed, Duration: time.Second},
+			{Token: 4, Status: keeper.StatusLost, Message: "gone"},
+			{Token: 5, Status: keeper.StatusRetry},
+			{Token: 6, Status: keeper.StatusStopping, Stop: semaphore.StopRevoked},
+			{Token: 7, Status: keeper.StatusRefreshed, Duration: time.Second},
+		}, nil
+	}
+	stream, _ := keepAliveOn(t, g.permits, g)
+	frame := frameOf(1, 1, 2)
+	frame.Grouped, frame.Groups = true, append(groupFrame(3, 4, 5).Groups, groupFrame(6, 7).Groups...)
+	send(t, stream, frame)
+	answer := recv(t, stream)
+	var results []uint64
+	for _, r := range answer.GetResults() {
+		results = append(results, r.GetToken())
+	}
+	if !slices.Equal(results, []uint64{2, 4, 5, 6}) || answer.GetResults()[0].GetDrainLeft().AsDuration() != time.Second {
+		t.Errorf("the results are %v", answer.GetResults())
+	}
+	durations := map[uint64]time.Duration{}
+	for _, group := range answer.GetRefreshed() {
+		for _, token := range group.GetTokens() {
+			durations[token] = group.GetDuration().AsDuration()
+		}
+	}
+	if !maps.Equal(durations, map[uint64]time.Duration{1: time.Minute, 3: time.Second, 7: time.Second}) {
+		t.Errorf("refreshed are %v", answer.GetRefreshed())
+	}
+}
+
+// A client that does not say that it reads groups is answered as ever.
+func TestKeepAlive_GroupsNotRead_EverythingIsInResults(t *testing.T) {
+	g := open(t)
+	g.keeper.refresh = refreshAll
+	stream, _ := keepAliveOn(t, g.permits, g)
+	frame := groupFrame(5, 6)
+	frame.Grouped = false
+	send(t, stream, frame)
+	if r := recv(t, stream); len(r.GetResults()) != 2 || len(r.GetRefreshed()) != 0 {
+		t.Errorf("got %v", r)
+	}
 }
 
 func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {

@@ -1828,7 +1828,12 @@ type KeepAliveRequest struct {
 	Frame  uint64          `protobuf:"varint,1,opt,name=frame,proto3" json:"frame,omitempty"`
 	Tokens []*TokenRefresh `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	// Tokens of which this stream wants no more notices.
-	Forget        []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
+	Forget []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
+	// More permits to keep alive, those whose jobs report no progress. Only on a stream on which `refreshed` has come: an older
+	// server does not see them.
+	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
+	// This client reads KeepAliveResponse.refreshed.
+	Grouped       bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1884,20 +1889,91 @@ func (x *KeepAliveRequest) GetForget() []uint64 {
 	return nil
 }
 
+func (x *KeepAliveRequest) GetGroups() []*TokenGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *KeepAliveRequest) GetGrouped() bool {
+	if x != nil {
+		return x.Grouped
+	}
+	return false
+}
+
+// TokenGroup is permits of one duration: as a TokenRefresh or a TokenResult for each, in a fraction of the bytes.
+type TokenGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In a request the duration that the client counts by from here on; in an answer the one to count by, from the send time of the frame.
+	Duration      *durationpb.Duration `protobuf:"bytes,1,opt,name=duration,proto3" json:"duration,omitempty"`
+	Tokens        []uint64             `protobuf:"varint,2,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenGroup) Reset() {
+	*x = TokenGroup{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenGroup) ProtoMessage() {}
+
+func (x *TokenGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenGroup.ProtoReflect.Descriptor instead.
+func (*TokenGroup) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *TokenGroup) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+func (x *TokenGroup) GetTokens() []uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return nil
+}
+
 type KeepAliveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The frame that results answer; 0 when there are only notices.
 	Frame   uint64         `protobuf:"varint,1,opt,name=frame,proto3" json:"frame,omitempty"`
 	Results []*TokenResult `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
 	// Tokens to stop, or lost, without having been asked for. A notice never says REFRESHED.
-	Notices       []*TokenResult `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"`
+	Notices []*TokenResult `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"`
+	// Tokens that were refreshed, and of which there is nothing else to say; only in answer to a frame that said `grouped`, and then
+	// they are not in results.
+	Refreshed     []*TokenGroup `protobuf:"bytes,4,rep,name=refreshed,proto3" json:"refreshed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *KeepAliveResponse) Reset() {
 	*x = KeepAliveResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1909,7 +1985,7 @@ func (x *KeepAliveResponse) String() string {
 func (*KeepAliveResponse) ProtoMessage() {}
 
 func (x *KeepAliveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1922,7 +1998,7 @@ func (x *KeepAliveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAliveResponse.ProtoReflect.Descriptor instead.
 func (*KeepAliveResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KeepAliveResponse) GetFrame() uint64 {
@@ -1946,6 +2022,13 @@ func (x *KeepAliveResponse) GetNotices() []*TokenResult {
 	return nil
 }
 
+func (x *KeepAliveResponse) GetRefreshed() []*TokenGroup {
+	if x != nil {
+		return x.Refreshed
+	}
+	return nil
+}
+
 type ReleaseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1957,7 +2040,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2052,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2065,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReleaseRequest) GetToken() uint64 {
@@ -2012,7 +2095,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2107,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2120,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReleaseResponse) GetReleased() bool {
@@ -2073,7 +2156,7 @@ type MultiplexRequest struct {
 
 func (x *MultiplexRequest) Reset() {
 	*x = MultiplexRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2168,7 @@ func (x *MultiplexRequest) String() string {
 func (*MultiplexRequest) ProtoMessage() {}
 
 func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2181,7 @@ func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiplexRequest.ProtoReflect.Descriptor instead.
 func (*MultiplexRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *MultiplexRequest) GetCalls() []*NumberedCall {
@@ -2134,7 +2217,7 @@ type NumberedCall struct {
 
 func (x *NumberedCall) Reset() {
 	*x = NumberedCall{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2229,7 @@ func (x *NumberedCall) String() string {
 func (*NumberedCall) ProtoMessage() {}
 
 func (x *NumberedCall) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2242,7 @@ func (x *NumberedCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberedCall.ProtoReflect.Descriptor instead.
 func (*NumberedCall) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NumberedCall) GetNumber() uint64 {
@@ -2244,7 +2327,7 @@ type MultiplexResponse struct {
 
 func (x *MultiplexResponse) Reset() {
 	*x = MultiplexResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2339,7 @@ func (x *MultiplexResponse) String() string {
 func (*MultiplexResponse) ProtoMessage() {}
 
 func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2352,7 @@ func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiplexResponse.ProtoReflect.Descriptor instead.
 func (*MultiplexResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MultiplexResponse) GetAnswers() []*NumberedAnswer {
@@ -2303,7 +2386,7 @@ type NumberedAnswer struct {
 
 func (x *NumberedAnswer) Reset() {
 	*x = NumberedAnswer{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2315,7 +2398,7 @@ func (x *NumberedAnswer) String() string {
 func (*NumberedAnswer) ProtoMessage() {}
 
 func (x *NumberedAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2328,7 +2411,7 @@ func (x *NumberedAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberedAnswer.ProtoReflect.Descriptor instead.
 func (*NumberedAnswer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *NumberedAnswer) GetNumber() uint64 {
@@ -2421,7 +2504,7 @@ type CallError struct {
 
 func (x *CallError) Reset() {
 	*x = CallError{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +2516,7 @@ func (x *CallError) String() string {
 func (*CallError) ProtoMessage() {}
 
 func (x *CallError) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2529,7 @@ func (x *CallError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallError.ProtoReflect.Descriptor instead.
 func (*CallError) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CallError) GetCode() int32 {
@@ -2486,7 +2569,7 @@ type RevokeRequest struct {
 
 func (x *RevokeRequest) Reset() {
 	*x = RevokeRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2498,7 +2581,7 @@ func (x *RevokeRequest) String() string {
 func (*RevokeRequest) ProtoMessage() {}
 
 func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2511,7 +2594,7 @@ func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeRequest.ProtoReflect.Descriptor instead.
 func (*RevokeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RevokeRequest) GetToken() uint64 {
@@ -2560,7 +2643,7 @@ type RevokeResponse struct {
 
 func (x *RevokeResponse) Reset() {
 	*x = RevokeResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2572,7 +2655,7 @@ func (x *RevokeResponse) String() string {
 func (*RevokeResponse) ProtoMessage() {}
 
 func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2585,7 +2668,7 @@ func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeResponse.ProtoReflect.Descriptor instead.
 func (*RevokeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RevokeResponse) GetPermit() *Permit {
@@ -2613,7 +2696,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2625,7 +2708,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2638,7 +2721,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -2671,7 +2754,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2766,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2779,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -2717,7 +2800,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2729,7 +2812,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +2825,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -2777,7 +2860,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2789,7 +2872,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2802,7 +2885,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -2830,7 +2913,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +2925,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +2938,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -2890,7 +2973,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +2985,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +2998,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -2961,7 +3044,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2973,7 +3056,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2986,7 +3069,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -3037,7 +3120,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3049,7 +3132,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3062,7 +3145,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -3102,7 +3185,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3114,7 +3197,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3127,7 +3210,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -3152,7 +3235,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3247,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3260,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -3232,7 +3315,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3244,7 +3327,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3257,7 +3340,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -3398,15 +3481,22 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0eRefreshRequest\x123\n" +
 	"\x06tokens\x18\x01 \x03(\v2\x1b.gatekeeper.v1.TokenRefreshR\x06tokens\"G\n" +
 	"\x0fRefreshResponse\x124\n" +
-	"\aresults\x18\x01 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\"u\n" +
+	"\aresults\x18\x01 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\"\xc2\x01\n" +
 	"\x10KeepAliveRequest\x12\x14\n" +
 	"\x05frame\x18\x01 \x01(\x04R\x05frame\x123\n" +
 	"\x06tokens\x18\x02 \x03(\v2\x1b.gatekeeper.v1.TokenRefreshR\x06tokens\x12\x16\n" +
-	"\x06forget\x18\x03 \x03(\x04R\x06forget\"\x95\x01\n" +
+	"\x06forget\x18\x03 \x03(\x04R\x06forget\x121\n" +
+	"\x06groups\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\x06groups\x12\x18\n" +
+	"\agrouped\x18\x05 \x01(\bR\agrouped\"[\n" +
+	"\n" +
+	"TokenGroup\x125\n" +
+	"\bduration\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x16\n" +
+	"\x06tokens\x18\x02 \x03(\x04R\x06tokens\"\xce\x01\n" +
 	"\x11KeepAliveResponse\x12\x14\n" +
 	"\x05frame\x18\x01 \x01(\x04R\x05frame\x124\n" +
 	"\aresults\x18\x02 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\x124\n" +
-	"\anotices\x18\x03 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\anotices\"_\n" +
+	"\anotices\x18\x03 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\anotices\x127\n" +
+	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"_\n" +
 	"\x0eReleaseRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x127\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1d.gatekeeper.v1.ReleaseOutcomeR\aoutcome\"c\n" +
@@ -3571,7 +3661,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitState)(0),              // 0: gatekeeper.v1.PermitState
 	(StopCause)(0),                // 1: gatekeeper.v1.StopCause
@@ -3597,60 +3687,61 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*RefreshRequest)(nil),        // 21: gatekeeper.v1.RefreshRequest
 	(*RefreshResponse)(nil),       // 22: gatekeeper.v1.RefreshResponse
 	(*KeepAliveRequest)(nil),      // 23: gatekeeper.v1.KeepAliveRequest
-	(*KeepAliveResponse)(nil),     // 24: gatekeeper.v1.KeepAliveResponse
-	(*ReleaseRequest)(nil),        // 25: gatekeeper.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 26: gatekeeper.v1.ReleaseResponse
-	(*MultiplexRequest)(nil),      // 27: gatekeeper.v1.MultiplexRequest
-	(*NumberedCall)(nil),          // 28: gatekeeper.v1.NumberedCall
-	(*MultiplexResponse)(nil),     // 29: gatekeeper.v1.MultiplexResponse
-	(*NumberedAnswer)(nil),        // 30: gatekeeper.v1.NumberedAnswer
-	(*CallError)(nil),             // 31: gatekeeper.v1.CallError
-	(*RevokeRequest)(nil),         // 32: gatekeeper.v1.RevokeRequest
-	(*RevokeResponse)(nil),        // 33: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),          // 34: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),         // 35: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),         // 36: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),        // 37: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),         // 38: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 39: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),    // 40: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 41: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 42: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 43: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 44: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 45: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 46: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 47: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 49: google.protobuf.Duration
-	(*anypb.Any)(nil),             // 50: google.protobuf.Any
+	(*TokenGroup)(nil),            // 24: gatekeeper.v1.TokenGroup
+	(*KeepAliveResponse)(nil),     // 25: gatekeeper.v1.KeepAliveResponse
+	(*ReleaseRequest)(nil),        // 26: gatekeeper.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 27: gatekeeper.v1.ReleaseResponse
+	(*MultiplexRequest)(nil),      // 28: gatekeeper.v1.MultiplexRequest
+	(*NumberedCall)(nil),          // 29: gatekeeper.v1.NumberedCall
+	(*MultiplexResponse)(nil),     // 30: gatekeeper.v1.MultiplexResponse
+	(*NumberedAnswer)(nil),        // 31: gatekeeper.v1.NumberedAnswer
+	(*CallError)(nil),             // 32: gatekeeper.v1.CallError
+	(*RevokeRequest)(nil),         // 33: gatekeeper.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 34: gatekeeper.v1.RevokeResponse
+	(*ClearRequest)(nil),          // 35: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),         // 36: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),         // 37: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),        // 38: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),         // 39: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 40: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),    // 41: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),   // 42: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),    // 43: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                // 44: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),   // 45: gatekeeper.v1.ListWaitersResponse
+	nil,                           // 46: gatekeeper.v1.Permit.MetadataEntry
+	nil,                           // 47: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                           // 48: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil), // 49: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 50: google.protobuf.Duration
+	(*anypb.Any)(nil),             // 51: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	48, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	49, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
 	6,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	49, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	50, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
 	7,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
 	0,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
 	1,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	48, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	45, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	49, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	49, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	48, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
-	48, // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	49, // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	48, // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	49, // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	49, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	46, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	50, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	50, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	49, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	49, // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	50, // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	49, // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	50, // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
 	6,  // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	46, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	47, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
 	13, // 18: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	14, // 19: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
 	8,  // 20: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	49, // 21: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	50, // 21: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
 	2,  // 22: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
 	8,  // 23: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	49, // 24: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	50, // 24: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
 	15, // 25: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
 	1,  // 26: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
 	9,  // 27: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
@@ -3659,73 +3750,76 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	3,  // 30: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
 	6,  // 31: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 32: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	47, // 33: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	49, // 34: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	48, // 33: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	50, // 34: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
 	18, // 35: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
 	13, // 36: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	14, // 37: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	49, // 38: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	49, // 39: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	50, // 38: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	50, // 39: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
 	4,  // 40: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	49, // 41: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	50, // 41: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
 	1,  // 42: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	49, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	50, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
 	19, // 44: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
 	20, // 45: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
 	19, // 46: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	20, // 47: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20, // 48: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	5,  // 49: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	28, // 50: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	49, // 51: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11, // 52: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	25, // 53: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	21, // 54: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	30, // 55: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12, // 56: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	26, // 57: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	22, // 58: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	31, // 59: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	50, // 60: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	49, // 61: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 62: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 63: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 64: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	48, // 65: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 66: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	48, // 67: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 68: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	49, // 69: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	43, // 70: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 71: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 72: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 73: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 74: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	25, // 75: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	27, // 76: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	32, // 77: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	34, // 78: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	36, // 79: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	38, // 80: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	40, // 81: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	42, // 82: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 83: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 84: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 85: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	24, // 86: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	26, // 87: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	29, // 88: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	33, // 89: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	35, // 90: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	37, // 91: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	39, // 92: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	41, // 93: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	44, // 94: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	83, // [83:95] is the sub-list for method output_type
-	71, // [71:83] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	24, // 47: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	50, // 48: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	20, // 49: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20, // 50: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	24, // 51: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	5,  // 52: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	29, // 53: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	50, // 54: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11, // 55: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	26, // 56: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	21, // 57: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	31, // 58: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12, // 59: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	27, // 60: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	22, // 61: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	32, // 62: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	51, // 63: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	50, // 64: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 65: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 66: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 67: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	49, // 68: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 69: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	49, // 70: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 71: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	50, // 72: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	44, // 73: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 74: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 75: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 76: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 77: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	26, // 78: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	28, // 79: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	33, // 80: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	35, // 81: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	37, // 82: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	39, // 83: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	41, // 84: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	43, // 85: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 86: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 87: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 88: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	25, // 89: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	27, // 90: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	30, // 91: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	34, // 92: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	36, // 93: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	38, // 94: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	40, // 95: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	42, // 96: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	45, // 97: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	86, // [86:98] is the sub-list for method output_type
+	74, // [74:86] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -3743,13 +3837,13 @@ func file_gatekeeper_v1_permit_proto_init() {
 		(*AcquireResponse_Grant)(nil),
 		(*AcquireResponse_Denial)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[22].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[23].OneofWrappers = []any{
 		(*NumberedCall_TryAcquire)(nil),
 		(*NumberedCall_Release)(nil),
 		(*NumberedCall_Refresh)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[23].OneofWrappers = []any{}
-	file_gatekeeper_v1_permit_proto_msgTypes[24].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[24].OneofWrappers = []any{}
+	file_gatekeeper_v1_permit_proto_msgTypes[25].OneofWrappers = []any{
 		(*NumberedAnswer_TryAcquire)(nil),
 		(*NumberedAnswer_Release)(nil),
 		(*NumberedAnswer_Refresh)(nil),
@@ -3761,7 +3855,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   42,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

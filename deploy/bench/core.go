@@ -19,7 +19,9 @@ type core struct {
 	Servers   int           `json:"servers"`
 	Denials   []load.Figure `json:"denials"`
 	Refreshes []load.Figure `json:"refreshes"`
-	Tokens    []load.Figure `json:"tokens_by_stream"`
+	// Messages is refreshes by stream with one token a frame, Tokens with many.
+	Messages []load.Figure `json:"refreshes_by_stream"`
+	Tokens   []load.Figure `json:"tokens_by_stream"`
 	Pairs     []load.Figure `json:"pairs"`
 	// Denials by the stream of one client, beside those by calls of their own.
 	Streamed []streamed `json:"denials_by_stream"`
@@ -155,10 +157,10 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, conn
 	return figures, err
 }
 
-// measureRefreshes refreshes one permit a call, and then by streams with many permits a frame.
+// measureRefreshes refreshes one permit a call, one permit a frame by streams, and many permits a frame.
 func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, conns load.Conns, result *core) error {
 	streams := min(b.most(), 64)
-	tokens := make([][]*gatekeeperv1.TokenRefresh, b.most())
+	tokens := make([][]uint64, b.most())
 	for caller := range tokens {
 		permits := 1
 		if caller < streams {
@@ -169,25 +171,34 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, co
 			if err != nil {
 				return err
 			}
-			tokens[caller] = append(tokens[caller], &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(long)})
+			tokens[caller] = append(tokens[caller], token)
 		}
 	}
 	return unwritten(ctx, leader, func() (err error) {
 		result.Refreshes, err = b.each(ctx, func(ctx context.Context, caller int) (int, error) {
-			answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: tokens[caller][:1]})
+			one := &gatekeeperv1.TokenRefresh{Token: tokens[caller][0], Duration: durationpb.New(long)}
+			answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
 			if err != nil {
 				return 0, err
 			}
-			return refreshed(answer.Results, 1)
+			if len(answer.Results) != 1 || answer.Results[0].Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+				return 0, fmt.Errorf("not refreshed: %v", answer)
+			}
+			return 1, nil
 		})
 		if err != nil {
 			return err
 		}
 		for _, callers := range b.callers {
+			f, err := b.stream(ctx, conns, callers, 1, tokens)
+			if err != nil {
+				return err
+			}
+			result.Messages = append(result.Messages, f)
 			if callers > streams {
 				continue
 			}
-			f, err := b.stream(ctx, conns, callers, tokens)
+			f, err = b.stream(ctx, conns, callers, tokensInFrame, tokens)
 			if err != nil {
 				return err
 			}
@@ -197,8 +208,8 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, co
 	})
 }
 
-// stream opens one stream a caller and sends a frame when the one before has been answered.
-func (b *bench) stream(ctx context.Context, conns load.Conns, callers int, tokens [][]*gatekeeperv1.TokenRefresh) (load.Figure, error) {
+// stream opens one stream a caller and sends a frame of so many tokens when the one before has been answered.
+func (b *bench) stream(ctx context.Context, conns load.Conns, callers, inFrame int, tokens [][]uint64) (load.Figure, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	open := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
@@ -211,7 +222,9 @@ func (b *bench) stream(ctx context.Context, conns load.Conns, callers int, token
 	}
 	return b.windows.loop(ctx, callers, func(_ context.Context, caller int) (int, error) {
 		frames[caller]++
-		if err := open[caller].Send(&gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Tokens: tokens[caller]}); err != nil {
+		group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(long), Tokens: tokens[caller][:inFrame]}
+		frame := &gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}
+		if err := open[caller].Send(frame); err != nil {
 			return 0, err
 		}
 		answer, err := open[caller].Recv()
@@ -221,20 +234,11 @@ func (b *bench) stream(ctx context.Context, conns load.Conns, callers int, token
 		if answer.Frame != frames[caller] {
 			return 0, fmt.Errorf("frame %d was answered by %v", frames[caller], answer)
 		}
-		return refreshed(answer.Results, tokensInFrame)
-	})
-}
-
-func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
-	if len(results) != want {
-		return 0, fmt.Errorf("%d results for %d tokens", len(results), want)
-	}
-	for _, r := range results {
-		if r.Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-			return 0, fmt.Errorf("not refreshed: %v", r)
+		if len(answer.Results) != 0 || len(answer.Refreshed) != 1 || len(answer.Refreshed[0].Tokens) != inFrame {
+			return 0, fmt.Errorf("not refreshed: %v", answer)
 		}
-	}
-	return want, nil
+		return inFrame, nil
+	})
 }
 
 // measurePairs acquires and releases, each caller a semaphore of its own.

@@ -210,6 +210,11 @@ func (s *countedStream) RecvMsg(m any) error {
 		return err
 	}
 	if r, ok := m.(*gatekeeperv1.KeepAliveResponse); ok {
+		for _, group := range r.GetRefreshed() {
+			for _, token := range group.GetTokens() {
+				s.traffic.counts[token]++
+			}
+		}
 		for _, result := range r.GetResults() {
 			if result.GetStatus() == gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 				s.traffic.counts[result.GetToken()]++

@@ -47,6 +47,7 @@ func (r *report) printCores(out io.Writer) {
 		r.row(w, name+"denials", c.Denials)
 		r.ratio(w, "of echo", c.Denials)
 		r.row(w, name+"refreshes", c.Refreshes)
+		r.row(w, name+"refreshes by stream, one a frame", c.Messages)
 		r.row(w, fmt.Sprintf("%stokens in frames of %d", name, tokensInFrame), c.Tokens)
 		r.row(w, name+"pairs", c.Pairs)
 		fmt.Fprintf(w, "commands in one entry\t")

@@ -19,7 +19,10 @@ type sample struct {
 
 // state is one server at one moment.
 type state struct {
-	Memory     float64 `json:"resident_bytes"`
+	// Memory is what the Go heap and the stacks hold. Resident memory counts the pages of the log's file as well, which the kernel
+	// keeps for as long as nobody else wants them.
+	Memory     float64 `json:"memory_bytes"`
+	Resident   float64 `json:"resident_bytes"`
 	Goroutines float64 `json:"goroutines"`
 	Disk       float64 `json:"data_bytes"`
 	CPU        float64 `json:"cpu_seconds"`
@@ -45,7 +48,8 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 			return sample{}, err
 		}
 		all.Servers = append(all.Servers, state{
-			Memory: m["process_resident_memory_bytes"], Goroutines: m["go_goroutines"], CPU: m["process_cpu_seconds_total"],
+			Memory:   m["go_memstats_heap_inuse_bytes"] + m["go_memstats_stack_inuse_bytes"],
+			Resident: m["process_resident_memory_bytes"], Goroutines: m["go_goroutines"], CPU: m["process_cpu_seconds_total"],
 			Disk: disk, Term: status.GetTerm(),
 		})
 	}

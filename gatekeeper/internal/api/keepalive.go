@@ -21,7 +21,7 @@ const maxFrames = 8
 // KeepAlive carries refreshes up, and results and notices down.
 //
 // One goroutine receives, and reads the time of each frame. The handler's own does everything else in order: it begins
-// refreshes, each on a goroutine of its own, and is the only one that sends.
+// refreshes, which go on beside it, and is the only one that sends.
 func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	listener := s.cfg.Keeper.Listen()
@@ -29,6 +29,7 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 		ctx:      ctx,
 		listener: listener,
 		frames:   make(chan frame),
+		begun:    make(chan begun),
 		results:  make(chan frameResult),
 		caught: func(call func() error) error {
 			_, err := s.caught(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, func() (any, error) { return nil, call() })
@@ -57,13 +58,16 @@ type keepAlive struct {
 	caught   func(call func() error) error // turns a panic into an error
 
 	frames    chan frame       // from the receiver; the last one has err
-	results   chan frameResult // from the refreshes
-	refreshes sync.WaitGroup
+	begun     chan begun       // to a refresher that has nothing to do
+	results   chan frameResult // from the refreshers
+	refreshes sync.WaitGroup   // counts the refreshers
 
 	// Only run touches these.
 	last     uint64 // number of the last frame
 	inFlight int
-	held     *frame // waits until nothing is in flight
+	// refreshers is how many goroutines refresh. They stay: a new one for each frame would have to grow its stack each time.
+	refreshers int
+	held       *frame // waits until nothing is in flight
 }
 
 // frame is a received frame, or why there will be no more.
@@ -71,6 +75,12 @@ type frame struct {
 	receipt keeper.Receipt // unless there is an error
 	message *gatekeeperv1.KeepAliveRequest
 	err     error
+}
+
+// begun is a frame whose refresh is to be done.
+type begun struct {
+	frame
+	tokens []keeper.TokenRefresh
 }
 
 type frameResult struct {
@@ -171,8 +181,36 @@ func (k *keepAlive) begin(f frame) error {
 	}
 	k.listener.Forget(f.message.GetForget()...)
 	k.inFlight++
-	k.refreshes.Go(func() { k.refresh(f, tokens) })
-	return nil
+	b := begun{f, tokens}
+	select {
+	case k.begun <- b:
+		return nil
+	default:
+	}
+	if k.refreshers < maxFrames {
+		k.refreshers++
+		k.refreshes.Go(func() { k.refresher(b) })
+		return nil
+	}
+	select {
+	case k.begun <- b: // fewer than maxFrames are in flight, so one of them is about to be free
+		return nil
+	case <-k.ctx.Done():
+		b.drop()
+		return k.ctx.Err()
+	}
+}
+
+// refresher refreshes one frame after the other, until the stream ends.
+func (k *keepAlive) refresher(b begun) {
+	for {
+		k.refresh(b)
+		select {
+		case b = <-k.begun:
+		case <-k.ctx.Done():
+			return
+		}
+	}
 }
 
 // dropHeld gives up the frame that still waits for others.
@@ -182,10 +220,10 @@ func (k *keepAlive) dropHeld() {
 	}
 }
 
-func (k *keepAlive) refresh(f frame, tokens []keeper.TokenRefresh) {
-	r := frameResult{number: f.message.GetFrame(), grouped: f.message.GetGrouped()}
+func (k *keepAlive) refresh(b begun) {
+	r := frameResult{number: b.message.GetFrame(), grouped: b.message.GetGrouped()}
 	r.err = k.caught(func() (err error) {
-		r.results, err = k.listener.Refresh(k.ctx, f.receipt, tokens)
+		r.results, err = k.listener.Refresh(k.ctx, b.receipt, b.tokens)
 		return err
 	})
 	select {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -33,9 +34,19 @@ type confirmer struct {
 
 	woken chan struct{} // holds a token when a caller came or a leadership ended
 
+	// proven is the latest that was found for waiters. What was proven once stays true.
+	proven atomic.Pointer[proof]
+
 	mu      sync.Mutex // guards waiters and closed
 	waiters []*waiter
 	closed  bool
+}
+
+// proof says that this server led in term at or after latest, and whether it is the only voter.
+type proof struct {
+	term   uint64
+	latest time.Time
+	alone  bool
 }
 
 type waiter struct {
@@ -58,10 +69,16 @@ func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Durat
 
 // confirm returns nil when this server still led in term at or after t.
 func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error {
-	if covered, leads := c.covered(term); !leads {
-		return errTermOver
-	} else if !t.After(covered) {
-		return nil
+	// Answers that came before anybody waited are seldom late enough, so that is not looked into; a lone voter needs none.
+	if p := c.proven.Load(); p != nil && p.term == term {
+		if !t.After(p.latest) {
+			return nil
+		}
+		if p.alone {
+			if covered, leads, _ := c.covered(term); leads && !t.After(covered) {
+				return nil
+			}
+		}
 	}
 	w := &waiter{term: term, t: t, done: make(chan error, 1)}
 	if !c.add(w) {
@@ -82,16 +99,16 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 	}
 }
 
-// covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t, and
-// whether this server leads in term. It is where the proof is made.
-func (c *confirmer) covered(term uint64) (latest time.Time, leads bool) {
+// covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t, whether this
+// server leads in term, and whether it is the only voter. It is where the proof is made.
+func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
 	// Self counts for this moment, if what is read after it says so. No answer's time is later than the reading of the
 	// answers, which may be old: time moves on only towards safety. Configuration and term are read last, so that they are
 	// read at or after the result.
 	now := time.Now()
 	configuration := c.raft.GetConfiguration().Configuration()
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
-		return time.Time{}, false
+		return time.Time{}, false, false
 	}
 	var room [9]time.Time // on the stack: this is done for every refresh and denial, and nearly nobody has more voters
 	times := room[:0]
@@ -99,20 +116,20 @@ func (c *confirmer) covered(term uint64) (latest time.Time, leads bool) {
 		switch {
 		case server.Suffrage != raft.Voter:
 		case server.ID == c.self:
-			times = append(times, now)
+			times, alone = append(times, now), true
 		default:
 			times = append(times, c.answers.in(term, server.ID).sent)
 		}
 	}
 	if len(times) == 0 {
-		return time.Time{}, true
+		return time.Time{}, true, false
 	}
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
 	latest = times[len(times)/2] // as many as a majority are not earlier
 	if latest.After(now) {
 		latest = now
 	}
-	return latest, true
+	return latest, true, alone && len(times) == 1
 }
 
 // run serves the callers that wait, until ctx ends.
@@ -149,7 +166,10 @@ func (c *confirmer) settle(kicked time.Time) (next bool) {
 		return false
 	}
 	term := c.raft.CurrentTerm()
-	covered, leads := c.covered(term)
+	covered, leads, alone := c.covered(term)
+	if leads {
+		c.proven.Store(&proof{term: term, latest: covered, alone: alone})
+	}
 	left := c.waiters[:0]
 	for _, w := range c.waiters {
 		switch {

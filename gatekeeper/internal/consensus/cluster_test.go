@@ -123,7 +123,7 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	}
 	for _, s := range servers {
 		until(t, s.ID()+" is ready", func() bool { return s.Ready() == nil })
-		want := Leader{ID: leader.ID(), PeerAddress: leader.PeerAddress(), APIAddress: leader.ID() + ".api:7420", Term: leader.Term()}
+		want := Leader{ID: leader.ID(), PeerAddress: leader.PeerAddress(), APIAddress: leader.ID() + ".api:7420", Name: leader.Name(), Term: leader.Term()}
 		if got := s.Leader(); got != want {
 			t.Errorf("%s: the leader is %+v, want %+v", s.ID(), got, want)
 		}

@@ -22,7 +22,7 @@ type core struct {
 	// Messages is refreshes by stream with one token a frame, Tokens with many.
 	Messages []load.Figure `json:"refreshes_by_stream"`
 	Tokens   []load.Figure `json:"tokens_by_stream"`
-	Pairs     []load.Figure `json:"pairs"`
+	Pairs    []load.Figure `json:"pairs"`
 	// Denials by the stream of one client, beside those by calls of their own.
 	Streamed []streamed `json:"denials_by_stream"`
 	// What the leader's own counters say of these windows, at each number of callers.

@@ -159,6 +159,7 @@ func unlisted() map[string]string {
 		"consensus.ErrForeignFolder":   "start-up only",
 		"consensus.ErrFolderDamaged":   "start-up only",
 		"consensus.ErrFolderNotEmpty":  "offline only",
+		"consensus.ErrLogStore":        "start-up only",
 		"consensus.ErrRemoved":         "stops the server",
 		"consensus.ErrSucceeded":       "stops the server",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",

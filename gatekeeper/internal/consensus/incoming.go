@@ -3,17 +3,21 @@ package consensus
 import (
 	"io"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
 
-// incoming stands between what peers ask and Raft's main loop, and answers snapshots that come late by itself.
+// incoming stands between what peers ask and Raft's main loop. It answers snapshots that come late by itself, and sees to votes when the
+// leader is gone: see vote.go.
 //
 // A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0) installs every
 // one, also over what it has applied since: it goes back to the older state and the older members, and panics when the log does not reach
 // back so far. Who has applied all that a snapshot holds has what the leader wants, and says so, as in the Raft paper, figure 13,
 // InstallSnapshot, step 6.
 type incoming struct {
+	silence time.Duration  // after how long without a word the leader is gone
+	header  raft.RPCHeader // this member's
 	from    <-chan raft.RPC
 	to      chan raft.RPC
 	running chan struct{} // closed once raft is set
@@ -23,8 +27,8 @@ type incoming struct {
 	work    sync.WaitGroup
 }
 
-func newIncoming(from <-chan raft.RPC) *incoming {
-	i := &incoming{from: from, to: make(chan raft.RPC), running: make(chan struct{}), done: make(chan struct{})}
+func newIncoming(from <-chan raft.RPC, silence time.Duration, header raft.RPCHeader) *incoming {
+	i := &incoming{silence: silence, header: header, from: from, to: make(chan raft.RPC), running: make(chan struct{}), done: make(chan struct{})}
 	i.work.Go(i.run)
 	return i
 }
@@ -45,9 +49,11 @@ func (i *incoming) run() {
 	for {
 		select {
 		case rpc := <-i.from:
-			if i.late(rpc) {
+			switch {
+			case i.late(rpc):
 				i.work.Go(func() { has(rpc) }) // reading it takes as long as sending it
-			} else if !i.pass(rpc) {
+			case i.preVote(rpc):
+			case !i.pass(i.vote(rpc)):
 				rpc.Respond(nil, raft.ErrTransportShutdown)
 				return
 			}

@@ -1,0 +1,65 @@
+package consensus
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A follower of Raft (v1.8.0) refuses every vote for as long as it believes in its leader, and it looks whether it still should only once
+// in one to two heartbeat timeouts. So the last of a majority to look decides when a dead leader is replaced. Here a follower that
+// is asked for its vote looks at once, and the first one decides.
+//
+// What a pre-vote says is bound to nothing. A vote is still Raft's to give, by term, log and what it has voted before; only the belief in a
+// leader is passed over, which keeps no promise of Raft or of Gatekeeper: nothing is answered because of a lease, Confirm asks a majority.
+// It keeps a member who alone does not hear the leader from being elected, and so it does here, for then the others hear it.
+
+// silence is the part of the heartbeat timeout after which a follower that is asked takes the leader for gone. The one who asks
+// has heard nothing for all of it, and a leader speaks to one up to two tenths of it later than to another.
+func silence(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
+
+// preVote answers a pre-vote that Raft would refuse only because of a leader who is gone; false leaves it to Raft.
+func (i *incoming) preVote(rpc raft.RPC) bool {
+	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)
+	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
+		return false
+	}
+	rpc.Respond(&raft.RequestPreVoteResponse{RPCHeader: i.header, Term: req.Term, Granted: true}, nil)
+	return true
+}
+
+// vote lets Raft look at a request for a vote without regard for a leader who is gone.
+func (i *incoming) vote(rpc raft.RPC) raft.RPC {
+	if req, ok := rpc.Command.(*raft.RequestVoteRequest); ok && !req.LeadershipTransfer && i.leaderless() {
+		regardless := *req
+		regardless.LeadershipTransfer = true // all that it means to a voter
+		rpc.Command = &regardless
+	}
+	return rpc
+}
+
+// leaderless tells that this member follows, and has not heard of its leader for long. What the leader sent before the question counts.
+func (i *incoming) leaderless() bool {
+	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
+}
+
+func (i *incoming) votes(id raft.ServerID) bool {
+	return slices.ContainsFunc(i.raft.GetConfiguration().Configuration().Servers, func(s raft.Server) bool {
+		return s.ID == id && s.Suffrage == raft.Voter
+	})
+}
+
+// upToDate tells that a log which ends so is not behind that of this member.
+func (i *incoming) upToDate(term, index uint64) bool {
+	stats := i.raft.Stats()
+	for _, of := range []string{"log", "snapshot"} {
+		lastTerm, err1 := strconv.ParseUint(stats["last_"+of+"_term"], 10, 64)
+		lastIndex, err2 := strconv.ParseUint(stats["last_"+of+"_index"], 10, 64)
+		if err1 != nil || err2 != nil || term < lastTerm || term == lastTerm && index < lastIndex {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,127 @@
+package consensus
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// The first follower to find that the leader is gone is elected at once, though the other has not found it yet.
+func TestVote_LeaderGone_TheFirstWhoAsksIsElected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		for round := range 8 { // when a follower looks is drawn
+			old := leaderOf(t, members...)
+			rest := others(members, old)
+			mustAppend(t, old.Node, "before")
+			for _, r := range rest {
+				until(t, "the others have it", func() bool { return r.raft.AppliedIndex() >= old.raft.AppliedIndex() })
+			}
+			pass(time.Second)
+			var mu sync.Mutex // guards asked
+			var asked time.Time
+			cutOff(old, rest, nil)
+			for _, r := range rest {
+				r.wire.set(func(to raft.ServerID, question any) error {
+					if to == old.id {
+						return errCut
+					}
+					if _, ok := question.(*raft.RequestPreVoteRequest); ok {
+						mu.Lock()
+						defer mu.Unlock()
+						if asked.IsZero() {
+							asked = time.Now()
+						}
+					}
+					return nil
+				}, nil)
+			}
+			next := leaderOf(t, rest...)
+			mu.Lock()
+			took := time.Since(asked)
+			mu.Unlock()
+			if took >= 100*time.Millisecond { // nothing takes time here but waiting
+				t.Errorf("round %d: elected %v after the first had asked", round, took)
+			}
+			for _, m := range members {
+				m.wire.set(nil, nil)
+			}
+			until(t, "the old leader follows", func() bool { return old.raft.State() == raft.Follower && old.raft.Leader() == next.raft.Leader() }) //nolint:staticcheck // enough here
+		}
+	})
+}
+
+// askVotes puts both questions of an election to a member, as a candidate of that name would for the next term.
+func askVotes(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (preVote, vote bool) {
+	t.Helper()
+	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(name), Addr: []byte(candidate.address)}
+	term := voter.raft.CurrentTerm() + 1
+	var pre raft.RequestPreVoteResponse
+	err := candidate.transport.RequestPreVote(voter.id, voter.address, &raft.RequestPreVoteRequest{
+		RPCHeader: header, Term: term, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
+	}, &pre)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var real raft.RequestVoteResponse
+	err = candidate.transport.RequestVote(voter.id, voter.address, &raft.RequestVoteRequest{
+		RPCHeader: header, Term: term, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
+	}, &real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pre.Granted, real.Granted
+}
+
+func TestVote_LeaderIsHeard_NobodyGetsAVote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		rest := others(members, leader)
+		pass(time.Second)
+		term := leader.Term()
+		pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term+1, 1_000_000)
+		if pre || vote {
+			t.Errorf("a follower that hears its leader grants a pre-vote: %v, a vote: %v", pre, vote)
+		}
+		// A member who alone does not hear the leader asks again and again, and changes nothing.
+		leader.wire.set(func(to raft.ServerID, _ any) error {
+			if to == rest[0].id {
+				return errCut
+			}
+			return nil
+		}, nil)
+		pass(20 * time.Second)
+		if now, leads := leads(leader.raft); !leads || now != term {
+			t.Errorf("the leader of term %d was deposed: term %d, leads %v", term, now, leads)
+		}
+	})
+}
+
+// Without a leader, who is behind gets neither vote; nor does one that is no member.
+func TestVote_LeaderGone_OnlyForAMemberThatIsNotBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		rest := others(members, leader)
+		mustAppend(t, leader.Node, "something")
+		last, term := leader.raft.LastIndex(), leader.raft.CurrentTerm()
+		for _, r := range rest {
+			until(t, "all have it", func() bool { return r.raft.LastIndex() == last })
+		}
+		cutOff(leader, rest, nil)
+		until(t, "the voter has heard nothing for long", rest[1].transport.incoming.leaderless)
+		if pre, vote := askVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
+			t.Errorf("a stranger gets a pre-vote: %v, a vote: %v", pre, vote)
+		}
+		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last-1); pre || vote {
+			t.Errorf("who is behind gets a pre-vote: %v, a vote: %v", pre, vote)
+		}
+		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last); !pre || !vote {
+			t.Errorf("who has all of it gets a pre-vote: %v, a vote: %v", pre, vote)
+		}
+	})
+}

@@ -49,7 +49,7 @@ func TestVote_LeaderGone_TheFirstWhoAsksIsElected(t *testing.T) {
 			for _, m := range members {
 				m.wire.set(nil, nil)
 			}
-			until(t, "the old leader follows", func() bool { return old.raft.State() == raft.Follower && old.raft.Leader() == next.raft.Leader() }) //nolint:staticcheck // enough here
+			until(t, "the old leader follows", func() bool { return old.raft.State() == raft.Follower && old.raft.Leader() == next.raft.Leader() })
 		}
 	})
 }

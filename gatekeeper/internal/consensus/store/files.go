@@ -143,6 +143,10 @@ func openBolt(dir string, kind Kind) (*Bolt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
+	// A process that was killed between a write and its sync has left a vote that can be read and is on no disk. Raft would repeat its word for it.
+	if err := b.db.Sync(); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: open %s: %w", path, err), b.Close())
+	}
 	return b, nil
 }
 

@@ -106,6 +106,22 @@ func (s *scan) fits(w walked, tail bool) error {
 	return nil
 }
 
+// durable has on disk what was found, and the names of the files. A process that was killed between a write and its sync leaves what can be read,
+// and what Raft would acknowledge again without writing it.
+func (s *scan) durable(files types.VFS) error {
+	if len(s.segments) == 0 {
+		return nil
+	}
+	tail, err := files.OpenWriter(s.folder, segment.FileName(s.segments[len(s.segments)-1].info))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is made anew
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(tail.Sync(), tail.Close(), syncFolder(s.folder))
+}
+
 // settle finishes what a crash interrupted, so that raft-wal finds only what is whole: it would leave the remains of a write behind the end
 // of the log, and could not go on behind a segment that was sealed just then. changed says that state was.
 func (s *scan) settle() (changed bool, err error) {

@@ -26,7 +26,8 @@ const segmentSize = 8 << 20
 
 // WAL keeps the log in segments, files to which raft-wal appends. An append is one write and one sync, where bbolt writes some pages and two
 // headers' worth of them. What raft-wal would take for a write that a crash cut short is looked at before it is opened, see the package's
-// documentation. Every error that is a file's fault is ErrDamaged. Safe for concurrent use.
+// documentation. Every error that is a file's fault is ErrDamaged. Safe for concurrent use, but for StoreLog and StoreLogs, which Raft calls from one
+// goroutine.
 type WAL struct {
 	inner  *wal.WAL
 	mark   *mark
@@ -68,6 +69,9 @@ func openWAL(dir string, bolt *Bolt, cfg walConfig) (_ *WAL, err error) {
 			err = errors.Join(err, acknowledged.file.Close())
 		}
 	}()
+	if err := found.durable(cfg.files); err != nil {
+		return nil, err
+	}
 	others := &beside{}
 	state := &walState{bolt: bolt, beside: others}
 	changed, err := found.settle()

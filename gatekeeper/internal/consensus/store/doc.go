@@ -53,8 +53,8 @@
 //     it never asks for what was deleted.
 //
 // What is left is this: after a loss of power the mark is as old as the system's last writing of it, some seconds, and what was acknowledged
-// behind it and has rotted since is taken for torn. (Not if the batch that has rotted can be read to its end, with a wrong CRC, and another one
-// follows: then it was on disk.) To sync the mark with each batch would be a second sync, and eat the gain. Therefore Bolt is the default: it can tell
+// behind it and has rotted since is taken for torn, if it is in the very last batch: when another batch follows it was on disk, and what follows
+// is looked for. To sync the mark with each batch would be a second sync, and eat the gain. Therefore Bolt is the default: it can tell
 // the two apart always. WAL is for disks that keep their power, where appends are what bounds: go test -bench StoreLogs, and
 // go run ./deploy/bench -parts core with -log-store bolt and wal by turns, say by how much.
 //

@@ -76,17 +76,57 @@ func walkSegment(file io.ReaderAt, size int64, info types.SegmentInfo, found fun
 	if w.rest, err = written(file, w.end, size); err != nil {
 		return walked{}, err
 	}
-	if torn > 0 { // the next batch is only written when this one is on disk
-		later, err := written(file, torn, size)
+	if w.rest { // the next batch is only written when this one is on disk
+		later, err := w.later(torn)
 		if err != nil {
 			return walked{}, err
 		}
 		if later {
-			return walked{}, fmt.Errorf("the entries behind %d have a wrong checksum, and more were written after them", w.last())
+			return walked{}, fmt.Errorf("the entries behind %d cannot be read, and more were written after them", w.last())
 		}
 	}
 	return w.walked, nil
 }
+
+// later says whether another batch was written behind the one that is not whole. torn is the end of that one, 0 if it cannot be told: then
+// a batch that is whole is looked for.
+func (w *segmentWalk) later(torn int64) (bool, error) {
+	if torn > 0 {
+		return written(w.file, torn, w.size)
+	}
+	rest, err := io.ReadAll(io.NewSectionReader(w.file, w.end, w.size-w.end))
+	if err != nil {
+		return false, err
+	}
+	rest = bytes.TrimRight(rest, "\x00")
+	rest = append(rest, make([]byte, frameHead)...) // a CRC may end with zeros
+	for ; len(rest) >= 2*frameHead; rest = rest[frameHead:] {
+		if wholeBatch(rest) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// wholeBatch says whether b begins with frames and the CRC of them. Part of a batch has another one.
+func wholeBatch(b []byte) bool {
+	for at := int64(0); at+frameHead <= int64(len(b)); at += frameHead {
+		number := binary.LittleEndian.Uint32(b[at+4:])
+		switch {
+		case b[at+1]|b[at+2]|b[at+3] != 0:
+			return false
+		case b[at] == commitFrame:
+			return at > 0 && number == crc32.Checksum(b[:at], crc32.MakeTable(crc32.Castagnoli))
+		case b[at] != entryFrame && b[at] != indexFrame, number > segment.MaxEntrySize:
+			return false
+		}
+		at += padded(number)
+	}
+	return false
+}
+
+// padded is how long the content of a frame is in the file.
+func padded(length uint32) int64 { return (int64(length) + frameHead - 1) / frameHead * frameHead }
 
 // batches walks all that are whole. torn is the end of one that is complete and has the wrong CRC.
 func (w *segmentWalk) batches() (torn int64, err error) {
@@ -141,12 +181,11 @@ func (w *segmentWalk) next(b []byte) (ok bool, err error) {
 
 // content reads what is behind the head of a frame.
 func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
-	padded := (int64(length) + frameHead - 1) / frameHead * frameHead
-	if length > segment.MaxEntrySize || w.at+padded > w.size {
+	if length > segment.MaxEntrySize || w.at+padded(length) > w.size {
 		return false, nil
 	}
 	start := w.at
-	b := make([]byte, padded)
+	b := make([]byte, padded(length))
 	if ok, err := w.next(b); !ok {
 		return false, err
 	}

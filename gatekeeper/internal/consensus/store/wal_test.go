@@ -261,12 +261,20 @@ func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := f.whole.segments()[0]
-	for _, needle := range []byte{9, 15, 19} { // of the first and the second batch
-		data := bytes.Clone(f.whole[name])
-		at := bytes.Index(data, bytes.Repeat([]byte{needle}, int(needle)))
-		data[at] ^= 1
+	whole := f.whole[name]
+	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // in the second batch of three, which ends with this
+	for at := 0; at < last; at += 5 {                        // so that it meets all places of frames
+		data := bytes.Clone(whole)
+		data[at] ^= 1 << (at % 8)
 		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
 			t.Errorf("byte %d flipped: believed", at)
+		}
+	}
+	for at := 0; at < last; at += frameHead {
+		data := bytes.Clone(whole)
+		clear(data[at : at+frameHead])
+		if !bytes.Equal(data, whole) && !f.with(t, fmt.Sprintf("zeros at %d", at), name, data) {
+			t.Errorf("zeros at %d: believed", at)
 		}
 	}
 }

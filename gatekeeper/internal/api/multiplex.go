@@ -93,6 +93,12 @@ func newMultiplex(ctx context.Context, a *API, send func(*gatekeeperv1.Multiplex
 // the client is told which calls were not taken on. What was taken on is answered, if there is anybody to be told.
 func (m *multiplex) run(stream grpc.BidiStreamingServer[gatekeeperv1.MultiplexRequest, gatekeeperv1.MultiplexResponse], over <-chan error) error {
 	go m.receive(stream.Recv)
+	// When the client has half-closed nobody receives who would see that it is gone.
+	defer context.AfterFunc(stream.Context(), func() {
+		if !errors.Is(context.Cause(stream.Context()), ErrShuttingDown) {
+			m.give()
+		}
+	})()
 	var err error
 	ours := false
 	select {

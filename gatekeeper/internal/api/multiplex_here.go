@@ -110,10 +110,7 @@ func (h *here) together(calls []*heldCall, answers *[]*gatekeeperv1.NumberedAnsw
 
 // alone lets a call go its own way, until its time is over or its caller gives it up.
 func (h *here) alone(c *heldCall) {
-	ctx, cancel := context.WithCancel(h.ctx)
-	if c.GetTimeout() != nil {
-		ctx, cancel = context.WithDeadline(h.ctx, c.received.Add(c.GetTimeout().AsDuration()))
-	}
+	ctx, cancel := c.within(h.ctx)
 	c.begun = true
 	h.mu.Lock()
 	c.cancel = cancel
@@ -127,6 +124,15 @@ func (h *here) alone(c *heldCall) {
 		_, err := h.api.caught(ctx, c.method, func() (any, error) { return nil, h.call(ctx, c, answer) })
 		h.reply(h.answered(c, answer, err))
 	})
+}
+
+// within is the context of a call of its own: that of its stream, until the call's time is over. Whoever has it cancels it, or the stream
+// would keep it.
+func (c *heldCall) within(stream context.Context) (context.Context, context.CancelFunc) {
+	if c.GetTimeout() == nil {
+		return context.WithCancel(stream)
+	}
+	return context.WithDeadline(stream, c.received.Add(c.GetTimeout().AsDuration()))
 }
 
 // call makes one call as if it were one of its own.

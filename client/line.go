@@ -26,6 +26,9 @@ const (
 	maxCalls = 1024
 	// maxCarried is the most bytes of text in a call that is carried. What is larger is none that servers accept, or slows others down.
 	maxCarried = 16 << 10
+	// maxFrame is about where a frame of calls ends, and callBytes what a call has beside its texts. Servers take four times as much.
+	maxFrame  = 1 << 20
+	callBytes = 256
 	// idleLine is how long a stream without calls is kept, about.
 	idleLine = 30 * time.Second
 )
@@ -52,6 +55,7 @@ type line struct {
 // carriedCall is a call on its way. Whoever takes it out of queued or sent tells its caller what became of it.
 type carriedCall struct {
 	message  *gatekeeperv1.NumberedCall
+	size     int       // of message, about
 	deadline time.Time // zero: none
 
 	number uint64 // 0 while it is queued; guarded by line.mu
@@ -68,57 +72,58 @@ func newLine(stream gatekeeperv1.PermitService_MultiplexClient, at *peer.Peer) *
 	return &line{stream: stream, peer: at, wake: make(chan struct{}, 1), sent: make(map[uint64]*carriedCall)}
 }
 
-// carried tells whether a call can be carried: if a server would read it as it is meant, and nothing of it concerns gRPC.
-func carried(ctx context.Context, args, reply any, opts []grpc.CallOption) bool {
+// carried tells whether a call can be carried, and its size: if a server would read it as it is meant, and nothing of it concerns gRPC.
+func carried(ctx context.Context, args, reply any, opts []grpc.CallOption) (size int, can bool) {
 	switch m := args.(type) {
 	case *gatekeeperv1.TryAcquireRequest:
-		if _, ok := reply.(*gatekeeperv1.TryAcquireResponse); !ok || !plainRequest(m) {
-			return false
+		if _, can = reply.(*gatekeeperv1.TryAcquireResponse); can {
+			size, can = plainRequest(m)
 		}
 	case *gatekeeperv1.ReleaseRequest:
-		if _, ok := reply.(*gatekeeperv1.ReleaseResponse); !ok || m == nil {
-			return false
-		}
-	default:
-		return false
+		_, can = reply.(*gatekeeperv1.ReleaseResponse)
+		size, can = callBytes, can && m != nil
+	}
+	if !can {
+		return 0, false
 	}
 	for _, o := range opts {
 		switch o.(type) {
 		case grpc.PeerCallOption, grpc.StaticMethodCallOption: // the latter is in every call of a generated stub
 		default:
-			return false
+			return 0, false
 		}
 	}
 	_, headers := metadata.FromOutgoingContext(ctx)
-	return !headers
+	return size, !headers
 }
 
-// plainRequest tells whether a request is of a common size, and can be encoded: one that cannot must not stop those of others.
-func plainRequest(m *gatekeeperv1.TryAcquireRequest) bool {
+// plainRequest tells whether a request is of a common size, which it returns, and can be encoded: one that cannot must not stop those of
+// others.
+func plainRequest(m *gatekeeperv1.TryAcquireRequest) (size int, plain bool) {
 	if m == nil {
-		return false
+		return 0, false
 	}
-	size := 0
+	const around = 4 // tag, length, and half an entry's
 	valid := func(s string) bool {
-		size += len(s)
+		size += around + len(s)
 		return size <= maxCarried && utf8.ValidString(s)
 	}
 	id := m.GetIdentity()
 	if !valid(m.GetSemaphore()) || !valid(id.GetGroup()) || !valid(id.GetAcquirer()) || !valid(id.GetHolderId()) ||
 		!valid(m.GetRequestId()) || !valid(m.GetFiring().GetName()) {
-		return false
+		return 0, false
 	}
 	for k, v := range m.GetMetadata() {
 		if !valid(k) || !valid(v) {
-			return false
+			return 0, false
 		}
 	}
-	return true
+	return size + callBytes, true
 }
 
 // call makes a call on the stream. done is false when it is to be made in another way.
-func (l *line) call(ctx context.Context, args, reply any, opts []grpc.CallOption) (done bool, err error) {
-	c := &carriedCall{message: new(gatekeeperv1.NumberedCall), told: make(chan struct{}, 1)}
+func (l *line) call(ctx context.Context, args any, size int, reply any, opts []grpc.CallOption) (done bool, err error) {
+	c := &carriedCall{message: new(gatekeeperv1.NumberedCall), size: size, told: make(chan struct{}, 1)}
 	switch m := args.(type) {
 	case *gatekeeperv1.TryAcquireRequest:
 		c.message.Call = &gatekeeperv1.NumberedCall_TryAcquire{TryAcquire: m}
@@ -132,6 +137,9 @@ func (l *line) call(ctx context.Context, args, reply any, opts []grpc.CallOption
 	sent := true
 	select {
 	case <-c.told:
+		if c.err != nil {
+			l.encoded() // the stream may have ended meanwhile
+		}
 		if c.err == errUntouched { //nolint:errorlint // our own, as it is
 			return false, nil
 		}
@@ -182,10 +190,15 @@ func (l *line) giveUp(c *carriedCall) (sent bool) {
 	l.mu.Unlock()
 	if sent {
 		l.signal()
-		l.encoding.Lock() // the writer may be at it
-		defer l.encoding.Unlock()
+		l.encoded()
 	}
 	return sent
+}
+
+// encoded returns when the writer, which may be at it, does not read any caller's message that was sent before.
+func (l *line) encoded() {
+	l.encoding.Lock()
+	defer l.encoding.Unlock()
 }
 
 // read takes the answer over into the caller's message.
@@ -212,8 +225,8 @@ func (c *carriedCall) read(reply any) error {
 	return errNonsense
 }
 
-// write sends what has gathered, again and again, and ends the stream when nothing gathers for long.
-func (l *line) write(ctx context.Context) {
+// write sends what has gathered, again and again, and ends the stream when nothing gathers for long, by calling end if it has to be at once.
+func (l *line) write(ctx context.Context, end func()) {
 	look := time.NewTicker(idleLine)
 	defer look.Stop()
 	for {
@@ -232,8 +245,13 @@ func (l *line) write(ctx context.Context) {
 		runtime.Gosched()
 		for {
 			more, err := l.send()
-			if err != nil {
+			if errors.Is(err, io.EOF) {
 				return // the reader hears why
+			}
+			if err != nil {
+				l.fail(err)
+				end()
+				return
 			}
 			if !more {
 				break
@@ -259,7 +277,6 @@ func (l *line) send() (bool, error) {
 	err := encoded.Encode(l.stream, frame)
 	l.encoding.Unlock()
 	if err != nil {
-		l.fail(err)
 		return false, err
 	}
 	return true, l.stream.SendMsg(encoded)
@@ -273,7 +290,11 @@ func (l *line) gather() *gatekeeperv1.MultiplexRequest {
 		return nil
 	}
 	l.used = true
-	n := min(len(l.queued), maxCalls)
+	n, size := 0, 0
+	for n < min(len(l.queued), maxCalls) && (n == 0 || size+l.queued[n].size <= maxFrame) {
+		size += l.queued[n].size
+		n++
+	}
 	frame := &gatekeeperv1.MultiplexRequest{Calls: make([]*gatekeeperv1.NumberedCall, 0, n)}
 	for _, c := range l.queued[:n] {
 		l.number++

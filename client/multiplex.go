@@ -58,13 +58,17 @@ func (m *multiplexer) close() {
 
 // Invoke makes a unary call, on the stream if that can be.
 func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	if l.shared == nil || !carried(ctx, args, reply, opts) {
+	if l.shared == nil {
+		return l.ClientConn.Invoke(ctx, method, args, reply, opts...)
+	}
+	size, can := carried(ctx, args, reply, opts)
+	if !can {
 		return l.ClientConn.Invoke(ctx, method, args, reply, opts...)
 	}
 	callers := l.shared.inFlight.Add(1)
 	defer l.shared.inFlight.Add(-1)
 	if line := l.shared.line.Load(); line != nil {
-		if done, err := line.call(ctx, args, reply, opts); done {
+		if done, err := line.call(ctx, args, size, reply, opts); done {
 			return err
 		}
 	} else if callers >= company {
@@ -121,8 +125,12 @@ func (m *multiplexer) stream() error {
 		_, err = stream.Recv()
 		return err
 	}
-	if _, err := stream.Recv(); err != nil {
+	hello, err := stream.Recv()
+	if err != nil {
 		return err
+	}
+	if hello.Taken != nil { // it ends already, and will take nothing on
+		return errNoAnswer
 	}
 	if !silence.Stop() {
 		return context.DeadlineExceeded
@@ -131,7 +139,7 @@ func (m *multiplexer) stream() error {
 	line := newLine(stream, at)
 	m.line.Store(line)
 	var writing sync.WaitGroup
-	writing.Go(func() { line.write(ctx) })
+	writing.Go(func() { line.write(ctx, cancel) })
 	line.read()
 	m.line.Store(nil)
 	cancel()

@@ -14,6 +14,9 @@ FUZZTIME ?= 20s
 PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(CURDIR)/bin/peers.json
 # The whole tree, and the programs under .ci, which ./... leaves out.
 PACKAGES := ./... ./.ci/testsum
+# The rooms whose micro-benchmarks are worth comparing from one version to the next.
+ROOMS    ?= ./semaphore ./fsm ./gatekeeper/internal/batcher ./gatekeeper/internal/lessor ./gatekeeper/internal/queue ./gatekeeper/internal/api \
+            ./gatekeeper/internal/consensus/... ./gatekeeper/internal/watch ./client
 GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
 
 .PHONY: help
@@ -86,6 +89,15 @@ bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and Postg
 .PHONY: bench-failover
 bench-failover: build ## Kill leaders of Gatekeeper and of etcd by turns, and measure when permits are granted again (5 minutes)
 	@$(PEERS) -parts failover -json $(CURDIR)/bin/failover.json $(ARGS)
+
+.PHONY: microbench
+microbench: ## Run what single rooms take, ten times each, into bin/micro.txt (ARGS='-bench Decide', packages in ROOMS)
+	@mkdir -p bin
+	@go test -run '^$$' -bench . -benchmem -count 10 $(ARGS) $(ROOMS) | tee bin/micro.txt
+
+.PHONY: benchstat
+benchstat: ## Compare two files that make microbench wrote: OLD=a.txt NEW=b.txt
+	@$(TOOL) benchstat $(OLD) $(NEW)
 
 .PHONY: lint
 lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint

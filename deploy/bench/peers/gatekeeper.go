@@ -27,7 +27,7 @@ const (
 type gatekeeper struct {
 	cluster *servers.Cluster
 	conns   load.Conns
-	tokens  [][]*gatekeeperv1.TokenRefresh // of each caller
+	tokens  [][]uint64 // of each caller
 }
 
 // newGatekeeper starts a cluster for at most that many callers. Only the first store is given work that stores nothing.
@@ -36,7 +36,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	if err != nil {
 		return nil, err
 	}
-	g := &gatekeeper{cluster: cluster, tokens: make([][]*gatekeeperv1.TokenRefresh, callers)}
+	g := &gatekeeper{cluster: cluster, tokens: make([][]uint64, callers)}
 	if err := g.prepare(ctx, first); err != nil {
 		g.close()
 		return nil, err
@@ -101,7 +101,7 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 				if err != nil {
 					return err
 				}
-				g.tokens[caller] = append(g.tokens[caller], &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(long)})
+				g.tokens[caller] = append(g.tokens[caller], token)
 			}
 			return nil
 		})
@@ -155,11 +155,15 @@ func (g *gatekeeper) denial(ctx context.Context, caller int) (int, error) {
 }
 
 func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
-	answer, err := g.stub(caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: g.tokens[caller][:1]})
+	one := &gatekeeperv1.TokenRefresh{Token: g.tokens[caller][0], Duration: durationpb.New(long)}
+	answer, err := g.stub(caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
 	if err != nil {
 		return 0, err
 	}
-	return refreshed(answer.Results, 1)
+	if len(answer.Results) != 1 || answer.Results[0].Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		return 0, fmt.Errorf("not refreshed: %v", answer)
+	}
+	return 1, nil
 }
 
 // keepAlive opens a stream a caller and sends a frame of that many tokens when the one before has been answered.
@@ -178,7 +182,9 @@ func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Cal
 		return func(_ context.Context, caller int) (int, error) {
 			frames[caller]++
 			mine := g.tokens[caller][:min(inFrame, len(g.tokens[caller]))]
-			if err := streams[caller].Send(&gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Tokens: mine}); err != nil {
+			group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(long), Tokens: mine}
+			frame := &gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}
+			if err := streams[caller].Send(frame); err != nil {
 				return 0, err
 			}
 			answer, err := streams[caller].Recv()
@@ -188,19 +194,10 @@ func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Cal
 			if answer.Frame != frames[caller] {
 				return 0, fmt.Errorf("frame %d was answered by %v", frames[caller], answer)
 			}
-			return refreshed(answer.Results, len(mine))
+			if len(answer.Results) != 0 || len(answer.Refreshed) != 1 || len(answer.Refreshed[0].Tokens) != len(mine) {
+				return 0, fmt.Errorf("not refreshed: %v", answer)
+			}
+			return len(mine), nil
 		}, cancel, nil
 	}
-}
-
-func refreshed(results []*gatekeeperv1.TokenResult, want int) (int, error) {
-	if len(results) != want {
-		return 0, fmt.Errorf("%d results for %d tokens", len(results), want)
-	}
-	for _, r := range results {
-		if r.Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-			return 0, fmt.Errorf("not refreshed: %v", r)
-		}
-	}
-	return want, nil
 }

@@ -26,8 +26,11 @@ var notRun = map[string]string{
 	"make scale":                   "takes minutes; the test of deploy/scale makes a small run",
 	"go run ./deploy/scale -paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
 
-	"make bench-peers":    "takes minutes; the test of deploy/bench runs a short one",
-	"make bench-failover": "takes minutes; the test of deploy/bench runs a short one",
+	"make bench-peers": "takes minutes; the test of deploy/bench runs a short one",
+	"make microbench":  "takes minutes, and shows nothing on a machine that tests",
+	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the files of two versions",
+	"go run ./deploy/bench -bin bin -parts core":   "takes minutes; the test of deploy/bench runs a short one",
+	"make bench-failover":                          "takes minutes; the test of deploy/bench runs a short one",
 }
 
 var bin string

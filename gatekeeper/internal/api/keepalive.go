@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -17,6 +18,10 @@ import (
 // maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that waits in its
 // connection's flow control.
 const maxFrames = 8
+
+// holdUp is how long a frame that has come in holds up expiries at most. It waits longer for its turn only if the client does not read what
+// it is answered: then its own permits may end before its turn, and nobody else's last longer.
+const holdUp = time.Second
 
 // KeepAlive carries refreshes up, and results and notices down.
 //
@@ -99,14 +104,24 @@ func (f *frame) drop() {
 
 // receive reads frames until there are no more. It may be blocked in recv when the handler returns, which ends it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) {
+	late := time.NewTimer(holdUp)
+	defer late.Stop()
 	for {
 		message, err := recv()
 		f := frame{message: message, err: err}
 		if err == nil {
 			f.receipt = k.listener.Receive() // the time first of all
 		}
+		late.Reset(holdUp)
 		select {
 		case k.frames <- f:
+		case <-late.C:
+			f.drop()
+			select {
+			case k.frames <- f:
+			case <-k.ctx.Done():
+				return
+			}
 		case <-k.ctx.Done():
 			f.drop()
 			return
@@ -165,6 +180,7 @@ func (k *keepAlive) take(f frame) error {
 	}
 	if len(f.message.GetForget()) > 0 && k.inFlight > 0 {
 		k.held = &f
+		time.AfterFunc(holdUp, f.receipt.Drop)
 		return nil
 	}
 	return k.begin(f)

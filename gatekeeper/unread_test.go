@@ -1,0 +1,48 @@
+package gatekeeper
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// Expiry waits for frames that have come in. Those of a client that sends and never reads are not processed while answers to it are
+// stuck: everybody else's permits end all the same.
+func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
+	cfg, _ := configOf(t, "")
+	s := open(t, cfg)
+	ready(t, s)
+	c := callerOf(t, s)
+	_, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Author: "test", Definition: &gatekeeperv1.Definition{
+		Name: "job", Permits: proto.Uint32(1), Duration: durationpb.New(time.Second),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context()) // it outlasts the test's patience
+	defer cancel()
+	stream, err := c.KeepAlive(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := make([]*gatekeeperv1.TokenRefresh, 1000)
+	for i := range unknown {
+		unknown[i] = &gatekeeperv1.TokenRefresh{Token: 1<<40 + uint64(i), Duration: durationpb.New(time.Second)}
+	}
+	var sending sync.WaitGroup
+	sending.Go(func() { // more than a stream carries unread in either direction
+		for n := uint64(1); stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: n, Tokens: unknown}) == nil; n++ {
+			continue
+		}
+	})
+	c.grant(t, "job", "app1")
+	eventually(t, func() bool { return s.machine.State().HolderCount("job") == 0 })
+	cancel()
+	sending.Wait()
+}

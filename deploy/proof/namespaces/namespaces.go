@@ -14,12 +14,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
@@ -110,7 +112,31 @@ func (n *Net) try() error {
 	n.Set(network.Link{From: Outside, To: probe}, network.State{Rate: 1 << 20})
 	n.Heal()
 	n.Reset(network.Link{From: probe, To: Outside})
-	return errors.Join(n.Err(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
+	return errors.Join(n.Err(), n.breaks(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
+}
+
+// breaks says whether connections can be broken: where the kernel cannot (it needs INET_DIAG_DESTROY), ss says nothing and does nothing.
+func (n *Net) breaks() error {
+	l, err := net.Listen("tcp", net.JoinHostPort(n.at(1), "0"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := do("ss", "-K", "dst", n.at(1)); err != nil {
+		return err
+	}
+	if err := c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		return err
+	}
+	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		return errors.New("ss -K breaks no connection")
+	}
+	return nil
 }
 
 // Place is where a server is.

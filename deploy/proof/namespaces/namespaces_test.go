@@ -195,6 +195,9 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	outside, control := dial(t, b.Address), dial(t, b.Control)
 	outside.hear(t, "one")
 	n.Reset(network.Link{From: Outside, To: "b/api"})
+	if err := outside.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := outside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the connection lives: %v", err)
 	}

@@ -118,16 +118,15 @@ func (s *server) hear(t *testing.T, word string) {
 	}
 }
 
-// open makes a network. Where there can be none, it says whether that is told as it must be, and ends the test.
-func open(t *testing.T) (*Net, bool) {
+// open makes a network. Where there can be none, and that is told as it must be, the test is skipped.
+func open(t *testing.T) *Net {
 	t.Helper()
 	n, err := Open()
 	if err != nil {
 		if !errors.Is(err, ErrUnavailable) || os.Getuid() == 0 && !strings.Contains(err.Error(), ": ") {
-			t.Errorf("no network, and no reason: %v", err)
+			t.Fatalf("no network, and no reason: %v", err)
 		}
-		t.Log(err)
-		return nil, false
+		t.Skip(err)
 	}
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
@@ -139,15 +138,12 @@ func open(t *testing.T) (*Net, bool) {
 			}
 		}
 	})
-	return n, true
+	return n
 }
 
 // What is cut is silent: what was sent comes when it is healed, and the connection lives.
 func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
-	n, ok := open(t)
-	if !ok {
-		return
-	}
+	n := open(t)
 	b := begin(t, n, "b", "")
 	a := begin(t, n, "a", net.JoinHostPort(b.Address, "7"))
 	outside := dial(t, b.Address)
@@ -187,10 +183,7 @@ func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 }
 
 func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
-	n, ok := open(t)
-	if !ok {
-		return
-	}
+	n := open(t)
 	b := begin(t, n, "b", "")
 	outside, control := dial(t, b.Address), dial(t, b.Control)
 	outside.hear(t, "one")
@@ -205,10 +198,7 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 }
 
 func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
-	n, ok := open(t)
-	if !ok {
-		return
-	}
+	n := open(t)
 	b := begin(t, n, "b", "")
 	n.Set(network.Link{From: Outside, To: "b"}, network.State{Rate: 1 << 20})
 	if err := n.Err(); err != nil {
@@ -274,7 +264,7 @@ func (c conn) silent(t *testing.T) {
 	}
 }
 
-func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
+func TestLeft_IsWhatDeadProcessesMade(t *testing.T) {
 	list := `2: eth0: <BROADCAST> mtu 1500
 7: gkp00000a3fb: <BROADCAST> mtu 1500
 8: gkp00000a3fp1@if2: <BROADCAST> mtu 1500
@@ -289,10 +279,10 @@ gkp00000a3fn1 (id: 0)
 	if !alive(os.Getpid()) {
 		t.Error("this process does not live")
 	}
-	n, ok := open(t)
-	if !ok {
-		return
-	}
+}
+
+func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
+	n := open(t)
 	// What a process that is over has made: its number is known to be nobody's.
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {

@@ -81,21 +81,44 @@ func (n *Net) bridge() error {
 	if err := do("ip", "link", "add", n.name+"b", "type", "bridge"); err != nil {
 		return err
 	}
-	taken, err := output("ip", "-o", "addr")
-	if err != nil {
-		return err
-	}
 	for {
 		n.subnet = netip.AddrFrom4([4]byte{198, byte(18 + rand.IntN(2)), byte(rand.IntN(256)), 0})
-		if !strings.Contains(taken, strings.TrimSuffix(n.subnet.String(), "0")) {
-			break
+		if taken, err := n.taken(); err != nil {
+			return err
+		} else if taken {
+			continue
+		}
+		err := all(
+			[]string{"ip", "addr", "add", n.at(1) + "/25", "dev", n.name + "b"},
+			[]string{"ip", "addr", "add", n.at(1+control) + "/25", "dev", n.name + "b"},
+		)
+		if err != nil {
+			return err
+		}
+		// Another that looked at the same moment may have taken it too: then whoever looks again last gives way.
+		if taken, err := n.taken(); err != nil {
+			return err
+		} else if !taken {
+			return do("ip", "link", "set", n.name+"b", "up")
+		}
+		if err := do("ip", "addr", "flush", "dev", n.name+"b"); err != nil {
+			return err
 		}
 	}
-	return all(
-		[]string{"ip", "addr", "add", n.at(1) + "/25", "dev", n.name + "b"},
-		[]string{"ip", "addr", "add", n.at(1+control) + "/25", "dev", n.name + "b"},
-		[]string{"ip", "link", "set", n.name + "b", "up"},
-	)
+}
+
+// taken says whether another has addresses of the subnet.
+func (n *Net) taken() (bool, error) {
+	list, err := output("ip", "-o", "addr")
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(list) {
+		if strings.Contains(line, " "+strings.TrimSuffix(n.subnet.String(), "0")) && !strings.Contains(line, n.name+"b ") {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // try uses all that may be needed once.

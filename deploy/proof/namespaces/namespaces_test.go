@@ -217,6 +217,20 @@ func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
 	}
 }
 
+// Two that begin at the same moment may choose the same addresses.
+func TestTaken_SubnetOfAnother_IsNoticed(t *testing.T) {
+	n := open(t)
+	other := &Net{name: prefix(os.Getpid()) + "zz", subnet: n.subnet}
+	for name, c := range map[string]struct {
+		of   *Net
+		want bool
+	}{"its own": {n, false}, "another's": {other, true}} {
+		if taken, err := c.of.taken(); err != nil || taken != c.want {
+			t.Errorf("%s: taken %t, %v", name, taken, err)
+		}
+	}
+}
+
 // conn is a connection of the machine's.
 type conn struct{ net.Conn }
 

@@ -180,10 +180,11 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	if err == nil {
 		err = readFrame(b, index, log)
 	}
-	if err := errors.Join(err, file.Close()); err != nil {
+	err = errors.Join(err, file.Close())
+	if err != nil && !is[*os.PathError](err) {
 		return damagedWAL(name, "entry %d of the log: %w", index, err)
 	}
-	return nil
+	return err
 }
 
 // content is that of the frame at an offset.

@@ -63,10 +63,11 @@ func Open() (*Net, error) {
 			return nil, errors.Join(ErrUnavailable, err)
 		}
 	}
-	n := &Net{
-		name: prefix(os.Getpid()) + fmt.Sprintf("%02x", rand.IntN(256)), ports: map[string]int{}, rules: map[network.Link]int{}, shaped: map[int]bool{},
+	n := &Net{ports: map[string]int{}, rules: map[network.Link]int{}, shaped: map[int]bool{}}
+	if err := n.create(func() int { return rand.IntN(names) }); err != nil {
+		return nil, errors.Join(ErrUnavailable, err)
 	}
-	err := n.bridge()
+	err := n.address()
 	if err == nil {
 		err = n.try()
 	}
@@ -76,11 +77,25 @@ func Open() (*Net, error) {
 	return n, nil
 }
 
-// bridge makes the bridge, in a part of the addresses that are kept for tests of networks (RFC 2544).
-func (n *Net) bridge() error {
-	if err := do("ip", "link", "add", n.name+"b", "type", "bridge"); err != nil {
-		return err
+// names is how many networks a process may have, by their numbers.
+const names = 256
+
+// create makes the bridge, under a name that is free: another run of this process may have drawn the same number.
+func (n *Net) create(draw func() int) (err error) {
+	for range names {
+		n.name = prefix(os.Getpid()) + fmt.Sprintf("%02x", draw())
+		if err = do("ip", "link", "add", n.name+"b", "type", "bridge"); err == nil {
+			return nil
+		}
+		if list, again := output("ip", "-o", "link"); again != nil || !strings.Contains(list, n.name+"b:") {
+			return err
+		}
 	}
+	return err
+}
+
+// address gives the bridge a part of the addresses that are kept for tests of networks (RFC 2544).
+func (n *Net) address() error {
 	for {
 		n.subnet = netip.AddrFrom4([4]byte{198, byte(18 + rand.IntN(2)), byte(rand.IntN(256)), 0})
 		if taken, err := n.taken(); err != nil {

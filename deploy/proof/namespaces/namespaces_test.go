@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -214,6 +215,30 @@ func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
 	shown, err := output("tc", "-s", "qdisc", "show", "dev", n.port(1), "root")
 	if err != nil || !strings.Contains(shown, "overlimits ") || strings.Contains(shown, "overlimits 0 ") {
 		t.Errorf("nothing was too much, %v:\n%s", err, shown)
+	}
+}
+
+// Runs of one process go side by side.
+func TestCreate_NameOfAnother_LeavesThatAlone(t *testing.T) {
+	n := open(t)
+	taken, err := strconv.ParseInt(n.name[len(prefix(os.Getpid())):], 16, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := 0
+	other := &Net{}
+	err = other.create(func() int {
+		drawn++
+		return (int(taken) + drawn/2) % names // the taken one first
+	})
+	if err != nil || other.name == n.name || drawn < 2 {
+		t.Fatalf("after %d draws beside %s it is %s, %v", drawn, n.name, other.name, err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	if list, err := output("ip", "-o", "link"); err != nil || !strings.Contains(list, n.name+"b:") {
+		t.Errorf("%s is gone, %v:\n%s", n.name, err, list)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 )
 
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits,
 			"serving":   serving,
+			"answers":   answers,
 			"terminate": terminate,
 			"insist":    insist,
 			"linger":    linger,
@@ -117,6 +119,20 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 		case <-tick.C:
 		}
 	}
+}
+
+// answers waits until the server answers calls: it has opened all that it keeps by then.
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: answers ADDRESS")
+	}
+	conn, err := grpc.NewClient(args[0], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	ts.Check(err)
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err = healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))
+	ts.Check(err)
 }
 
 func terminate(ts *testscript.TestScript, _ bool, _ []string) {

@@ -148,20 +148,29 @@ func (b *Bolt) StoreLogs(logs []*raft.Log) error {
 				return err
 			}
 		}
-		return putEnd(entries, facts)
+		return putEnd(entries, facts, last)
 	})
 }
 
 // DeleteRange deletes the entries from min to max, both included, at the front of the log, at its back, or all.
 func (b *Bolt) DeleteRange(min, max uint64) error {
 	return b.update(func(entries, facts *bbolt.Bucket) error {
-		if first, last := firstIndex(entries), lastIndex(entries); first < min && max < last {
+		first, last := firstIndex(entries), lastIndex(entries)
+		if first < min && max < last {
 			return fmt.Errorf("deleting %d to %d leaves a hole in the log of %d to %d", min, max, first, last)
 		}
 		if err := deleteRange(entries, min, max); err != nil {
 			return err
 		}
-		return putEnd(entries, facts)
+		switch {
+		case max < last:
+		case min > last: // nothing was deleted
+		case first < min:
+			last = min - 1
+		default:
+			last = 0 // none is left
+		}
+		return putEnd(entries, facts, last)
 	})
 }
 
@@ -178,8 +187,14 @@ func deleteRange(entries *bbolt.Bucket, min, max uint64) error {
 
 // putEnd writes the index and the sum of the last entry: of two states of the log that end with the same index, too, only one
 // fits.
-func putEnd(entries, facts *bbolt.Bucket) error {
-	key, record := entries.Cursor().Last()
+//
+// last is told, and not looked for: in a transaction that has deleted all of several pages, bbolt's Cursor.Last (1.5.0) never returns.
+func putEnd(entries, facts *bbolt.Bucket, last uint64) error {
+	var key, record []byte
+	if last > 0 {
+		key = indexKey(last)
+		record = entries.Get(key)
+	}
 	return facts.Put([]byte(keyEnd), sealed([]byte(keyEnd), endOf(key, record)))
 }
 

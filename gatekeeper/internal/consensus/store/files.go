@@ -200,7 +200,7 @@ func create(dir string, kind Kind) error {
 		if err != nil {
 			return err
 		}
-		return putEnd(entries, facts)
+		return putEnd(entries, facts, 0)
 	})
 	if err == nil && kind == KindWAL {
 		err = (&walState{bolt: b, beside: &beside{}}).CommitState(types.PersistentState{})

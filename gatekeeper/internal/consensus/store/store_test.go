@@ -151,6 +151,53 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	}
 }
 
+// All of a log that fills several pages, and parts of it: bbolt does not find the end of what a transaction has emptied.
+func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
+	for _, tc := range []struct {
+		min, max    uint64
+		first, last uint64
+	}{
+		{11, 1000, 0, 0},
+		{1, 5000, 0, 0},
+		{11, 999, 1000, 1000},
+		{12, 1000, 11, 11},
+		{500, 2000, 11, 499},
+		{1001, 2000, 11, 1000},
+		{1, 10, 11, 1000},
+	} {
+		dir := t.TempDir()
+		b, err := openLog(dir, KindBolt, tested())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var logs []*raft.Log
+		for index := uint64(11); index <= 1000; index++ {
+			logs = append(logs, &raft.Log{Index: index, Term: 1, Data: make([]byte, 200)})
+		}
+		if err := b.bolt.StoreLogs(logs); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.bolt.DeleteRange(tc.min, tc.max); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := openLog(dir, KindBolt, tested()) // which looks whether the end is the one that was noted
+		if err != nil {
+			t.Fatalf("after deleting %d to %d: %v", tc.min, tc.max, err)
+		}
+		first, err1 := again.log.FirstIndex()
+		last, err2 := again.log.LastIndex()
+		if first != tc.first || last != tc.last || err1 != nil || err2 != nil {
+			t.Errorf("after deleting %d to %d: %d to %d, %v, %v; want %d to %d", tc.min, tc.max, first, last, err1, err2, tc.first, tc.last)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 var (
 	voteTerm = []byte("LastVoteTerm")
 	voteCand = []byte("LastVoteCand")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -193,9 +194,15 @@ func (d *demo) zone(ctx context.Context, z *zone, like event) (*process, error) 
 
 // leg runs gkctl and measures how the tasks go from one zone to the other. It returns what gkctl printed.
 func (d *demo) leg(ctx context.Context, r *report, name string, from, to *process, kill bool, args ...string) []byte {
+	gkctl := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, filepath.Join(d.bin, "gkctl"), args...)
+		cmd.Env = append(os.Environ(), "GK_ENDPOINTS="+strings.Join(d.cluster.Endpoints(), ","))
+		return cmd
+	}
+	// Who asks is noted a moment later, and nothing is moved to whom nobody has heard of.
+	d.await(ctx, func() bool { return gkctl(append(slices.Clone(args), "--dry-run")...).Run() == nil })
 	began := boottime.Now()
-	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, "gkctl"), args...)
-	cmd.Env = append(os.Environ(), "GK_ENDPOINTS="+strings.Join(d.cluster.Endpoints(), ","))
+	cmd := gkctl(args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	ended := make(chan error, 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// incoming stands between what peers ask and Raft's main loop. It answers snapshots that come late by itself, and sees to votes when the
-// leader is gone: see vote.go.
+// incoming stands between what peers ask and Raft's main loop. It answers snapshots that come late by itself, sees to votes when the
+// leader is gone (vote.go), and makes right what Raft does with entries (entries.go).
 //
 // A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0) installs every
 // one, also over what it has applied since: it goes back to the older state and the older members, and panics when the log does not reach
@@ -22,6 +22,7 @@ type incoming struct {
 	to      chan raft.RPC
 	running chan struct{} // closed once raft is set
 	raft    *raft.Raft
+	log     raft.LogStore
 	done    chan struct{} // closed by close
 	once    sync.Once
 	work    sync.WaitGroup
@@ -34,8 +35,8 @@ func newIncoming(from <-chan raft.RPC, silence time.Duration, header raft.RPCHea
 }
 
 // serves tells it whose questions they are.
-func (i *incoming) serves(r *raft.Raft) {
-	i.raft = r
+func (i *incoming) serves(r *raft.Raft, log raft.LogStore) {
+	i.raft, i.log = r, log
 	close(i.running)
 }
 
@@ -53,7 +54,7 @@ func (i *incoming) run() {
 			case i.late(rpc):
 				i.work.Go(func() { has(rpc) }) // reading it takes as long as sending it
 			case i.preVote(rpc):
-			case !i.pass(i.vote(rpc)):
+			case !i.pass(i.entries(i.vote(rpc))):
 				rpc.Respond(nil, raft.ErrTransportShutdown)
 				return
 			}
@@ -84,12 +85,20 @@ func (i *incoming) late(rpc raft.RPC) bool {
 	return snapshot.Term >= i.raft.CurrentTerm() && snapshot.LastLogIndex <= i.raft.AppliedIndex()
 }
 
+// runs returns when Raft is there; false when it is gone.
+func (i *incoming) runs() bool {
+	select {
+	case <-i.running:
+		return true
+	case <-i.done:
+		return false
+	}
+}
+
 // idle returns when Raft has worked off all that was passed on before; false when it is gone. It asks something that Raft's main loop refuses
 // before it looks at anything: a question of no version of the protocol.
 func (i *incoming) idle() bool {
-	select {
-	case <-i.running:
-	case <-i.done:
+	if !i.runs() {
 		return false
 	}
 	answer := make(chan raft.RPCResponse, 1)

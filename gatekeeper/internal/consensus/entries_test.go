@@ -1,0 +1,114 @@
+package consensus
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/hashicorp/raft"
+)
+
+// alone is a follower who has applied all that was committed, up to last, and hears nobody but the test.
+func alone(t *testing.T) (follower *member, last, term uint64) {
+	t.Helper()
+	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
+	leader := leaderOf(t, members...)
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		last = mustAppend(t, leader.Node, id).Index
+	}
+	rest := others(members, leader)
+	follower = rest[0]
+	until(t, "the follower has applied all", func() bool { return follower.raft.AppliedIndex() == last })
+	cutOff(leader, rest, nil)
+	rest[1].wire.set(func(raft.ServerID, any) error { return errCut }, nil)
+	follower.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
+	return follower, last, leader.raft.CurrentTerm()
+}
+
+// sends puts entries behind (prev, prevTerm) to the follower, in the name of another member who leads in term.
+func (m *member) sends(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
+	t.Helper()
+	const leader = "gk1.test:7421" // whoever: it only has to be a member's
+	var answer raft.AppendEntriesResponse
+	err := m.wire.InmemTransport.AppendEntries(m.id, m.address, &raft.AppendEntriesRequest{
+		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte("gk1"), Addr: []byte(leader)},
+		Term:      term, PrevLogEntry: prev, PrevLogTerm: prevTerm, LeaderCommitIndex: committed, Entries: entries,
+	}, &answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func noop(index, term uint64) *raft.Log {
+	return &raft.Log{Index: index, Term: term, Type: raft.LogNoop}
+}
+
+// A leader sends what its follower needs behind the follower's newest snapshot, of which the follower's log has nothing any more. Raft refuses it
+// for ever: the leader sends an older snapshot, which the follower has, and the same entries again.
+func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
+	for name, before := range map[string]uint64{"right behind it": 0, "some of them in it": 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, last, term := alone(t)
+				if err := f.raft.Snapshot().Error(); err != nil {
+					t.Fatal(err)
+				}
+				first, _ := f.memory.FirstIndex()
+				if err := f.memory.DeleteRange(first, last); err != nil { // as if the snapshot had been sent by a leader
+					t.Fatal(err)
+				}
+				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
+					t.Fatalf("an entry that is never committed: %+v", answer)
+				}
+
+				var entries []*raft.Log
+				for at := last + 1 - before; at <= last; at++ {
+					entries = append(entries, noop(at, term))
+				}
+				entries = append(entries, noop(last+1, term+2), noop(last+2, term+2))
+				answer := f.sends(t, term+2, last-before, term, last+1, entries...)
+				if !answer.Success {
+					t.Fatalf("the next leader is answered %+v", answer)
+				}
+				for at := last + 1; at <= last+2; at++ {
+					var stored raft.Log
+					if err := f.memory.GetLog(at, &stored); err != nil || stored.Term != term+2 {
+						t.Errorf("entry %d is of term %d (%v), want the next leader's", at, stored.Term, err)
+					}
+				}
+				if first, _ := f.memory.FirstIndex(); first != last+1 {
+					t.Errorf("the log begins with %d; the snapshot ends with %d", first, last)
+				}
+				if at := f.raft.AppliedIndex(); at != last+1 {
+					t.Errorf("applied up to %d, want %d", at, last+1)
+				}
+				// Who led before is refused as ever.
+				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); answer.Success {
+					t.Errorf("a leader of an earlier term is answered %+v", answer)
+				}
+			})
+		})
+	}
+}
+
+// A leader says how far all is committed, and sends less: what the follower has behind that may be another leader's. Raft applies it.
+func TestEntries_CommittedFurtherThanSent_NothingElseIsApplied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, last, term := alone(t)
+		if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
+			t.Fatalf("an entry that is never committed: %+v", answer)
+		}
+		if answer := f.sends(t, term+2, last, term, last+1); !answer.Success {
+			t.Fatalf("nothing but a sign of life: %+v", answer)
+		}
+		if at := f.raft.AppliedIndex(); at != last {
+			t.Errorf("applied up to %d, want %d: entry %d is not the leader's", at, last, last+1)
+		}
+		if answer := f.sends(t, term+2, last, term, last+1, noop(last+1, term+2)); !answer.Success {
+			t.Errorf("the leader's own entry: %+v", answer)
+		}
+		if at := f.raft.AppliedIndex(); at != last+1 {
+			t.Errorf("applied up to %d, want %d", at, last+1)
+		}
+	})
+}

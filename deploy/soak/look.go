@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"time"
@@ -40,8 +41,11 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 			return sample{}, err
 		}
 		status, err := server.Status(ctx)
+		for err != nil && ctx.Err() == nil { // it waits for a second only, and the machine is saturated
+			status, err = server.Status(ctx)
+		}
 		if err != nil {
-			return sample{}, err
+			return sample{}, fmt.Errorf("%s says nothing of itself: %w", server.ID, err)
 		}
 		disk, err := size(server.Data())
 		if err != nil {

@@ -174,7 +174,10 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 // meant refuses a call that was passed on to another server than this.
 func (f *forwarder) meant(ctx context.Context) error {
 	to := metadata.ValueFromIncomingContext(ctx, HopToHeader)
-	if name := f.consensus.Name(); len(to) > 0 && name != "" && to[0] != name {
+	if len(to) == 0 {
+		return nil
+	}
+	if name := f.consensus.Name(); name != "" && to[0] != name {
 		return &misdirectedError{to[0], name}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,37 +14,34 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that waits in its
-// connection's flow control.
+// maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that, or without reading what it is
+// answered, waits in its connection's flow control.
 const maxFrames = 8
 
-// holdUp is how long a frame that has come in holds up expiries at most. It waits longer for its turn only if the client does not read what
-// it is answered: then its own permits may end before its turn, and nobody else's last longer.
+// holdUp is how long a frame that has come in and waits for those before it holds up expiries at most. It waits longer only if the client
+// does not read what it is answered: then its own permits may end before its turn, and nobody else's last longer.
 const holdUp = time.Second
 
 // KeepAlive carries refreshes up, and results and notices down.
 //
-// One goroutine receives, and reads the time of each frame. The handler's own does everything else in order: it begins
-// refreshes, which go on beside it, and is the only one that sends.
+// One goroutine receives: it reads the time of each frame and moves its deadlines. The handler's own is the only one that sends.
 func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	listener := s.cfg.Keeper.Listen()
 	k := &keepAlive{
 		ctx:      ctx,
 		listener: listener,
-		frames:   make(chan frame),
-		begun:    make(chan begun),
-		results:  make(chan frameResult),
+		places:   make(chan struct{}, maxFrames),
+		ready:    make(chan refreshed, maxFrames),
+		ended:    make(chan error, 1),
 		caught: func(call func() error) error {
 			_, err := s.caught(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, func() (any, error) { return nil, call() })
 			return err
 		},
 	}
 	defer listener.Close()
-	defer k.refreshes.Wait()
-	defer k.dropHeld()
-	defer cancel() // the first of the three: refreshes end with it
-	go k.receive(stream.Recv)
+	defer cancel()
+	go func() { k.ended <- k.caught(func() error { return k.receive(stream.Recv) }) }()
 	err := k.run(stream.Send)
 	if errors.Is(err, errNoNotices) {
 		return &consensus.NotLeaderError{Leader: s.cfg.Consensus.Leader()}
@@ -62,210 +58,129 @@ type keepAlive struct {
 	listener Listener
 	caught   func(call func() error) error // turns a panic into an error
 
-	frames    chan frame       // from the receiver; the last one has err
-	begun     chan begun       // to a refresher that has nothing to do
-	results   chan frameResult // from the refreshers
-	refreshes sync.WaitGroup   // counts the refreshers
-
-	// Only run touches these.
-	last     uint64 // number of the last frame
-	inFlight int
-	// refreshers is how many goroutines refresh. They stay: a new one for each frame would have to grow its stack each time.
-	refreshers int
-	held       *frame // waits until nothing is in flight
+	places chan struct{}  // holds one for each frame from before it is received until it is answered
+	ready  chan refreshed // frames that can be answered; there is room for all
+	ended  chan error     // holds why nothing more will be received; nil: all is answered that ever will be
 }
 
-// frame is a received frame, or why there will be no more.
-type frame struct {
-	receipt keeper.Receipt // unless there is an error
-	message *gatekeeperv1.KeepAliveRequest
-	err     error
-}
-
-// begun is a frame whose refresh is to be done.
-type begun struct {
-	frame
-	tokens []keeper.TokenRefresh
-}
-
-type frameResult struct {
+// refreshed is a frame that can be answered.
+type refreshed struct {
 	number  uint64
 	grouped bool // the client reads groups
-	results []keeper.TokenResult
-	err     error
+	results func() ([]keeper.TokenResult, error)
 }
 
-// drop gives the frame up.
-func (f *frame) drop() {
-	if f.err == nil {
-		f.receipt.Drop()
-	}
-}
-
-// receive reads frames until there are no more. It may be blocked in recv when the handler returns, which ends it.
-func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) {
-	late := time.NewTimer(holdUp)
-	defer late.Stop()
-	for {
-		message, err := recv()
-		f := frame{message: message, err: err}
-		if err == nil {
-			f.receipt = k.listener.Receive() // the time first of all
+// receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when the handler
+// returns, which ends it.
+func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) error {
+	for number := uint64(1); ; number++ {
+		if err := k.reserve(1); err != nil {
+			return err
 		}
-		late.Reset(holdUp)
-		select {
-		case k.frames <- f:
-		case <-late.C:
-			f.drop()
-			select {
-			case k.frames <- f:
-			case <-k.ctx.Done():
-				return
-			}
-		case <-k.ctx.Done():
-			f.drop()
-			return
+		message, err := recv()
+		if errors.Is(err, io.EOF) {
+			return k.reserve(maxFrames - 1)
 		}
 		if err != nil {
-			return
+			return err
+		}
+		if err := k.take(number, message, k.listener.Receive()); err != nil {
+			return err
 		}
 	}
+}
+
+// reserve waits for so many places.
+func (k *keepAlive) reserve(n int) error {
+	for range n {
+		select {
+		case k.places <- struct{}{}:
+		case <-k.ctx.Done():
+			return k.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// release makes room for as many frames.
+func (k *keepAlive) release(n int) {
+	for range n {
+		<-k.places
+	}
+}
+
+// take validates a frame and refreshes it. One that forgets waits for those before it: they may follow the same tokens.
+func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receipt keeper.Receipt) error {
+	defer receipt.Drop() // whatever happens; nothing is left of it after Refresh
+	if m.GetFrame() != number {
+		return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered from 1 and rise by one")
+	}
+	if n := len(m.GetForget()); n > maxTokens {
+		return invalid("forget", strconv.Itoa(n)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
+	}
+	tokens, err := tokensFrom("tokens", m.GetTokens())
+	if err == nil {
+		tokens, err = groupsFrom(m.GetGroups(), tokens)
+	}
+	if err != nil {
+		return err
+	}
+	if len(m.GetForget()) > 0 {
+		late := time.AfterFunc(holdUp, receipt.Drop)
+		defer late.Stop()
+		if err := k.reserve(maxFrames - 1); err != nil {
+			return err
+		}
+		k.release(maxFrames - 1)
+		k.listener.Forget(m.GetForget()...)
+	}
+	k.listener.Refresh(k.ctx, receipt, tokens, func(answer func() ([]keeper.TokenResult, error)) {
+		k.ready <- refreshed{number, m.GetGrouped(), answer}
+	})
+	return nil
 }
 
 // run serves the stream until it ends.
 func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error {
-	for halfClosed := false; !halfClosed || k.inFlight > 0; {
-		frames := k.frames
-		if halfClosed || k.held != nil || k.inFlight == maxFrames {
-			frames = nil
-		}
+	for {
 		var err error
 		select {
-		case f := <-frames:
-			if errors.Is(f.err, io.EOF) { // what is in flight is still answered
-				halfClosed = true
-				continue
-			}
-			err = k.take(f)
-		case r := <-k.results:
+		case r := <-k.ready:
 			err = k.answer(r, send)
 		case notices, open := <-k.listener.Notices():
 			if !open {
 				return errNoNotices
 			}
 			err = send(&gatekeeperv1.KeepAliveResponse{Notices: toResults(notices)})
+		case err := <-k.ended:
+			return err
 		case <-k.ctx.Done():
-			err = k.ctx.Err()
+			return k.ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// take validates a frame and starts its refresh. One that forgets waits for those before it: they may follow the same tokens.
-func (k *keepAlive) take(f frame) error {
-	if f.err != nil {
-		return f.err
-	}
-	if number := f.message.GetFrame(); number != k.last+1 {
-		f.drop()
-		return invalid("frame", decimal(number), "must be "+decimal(k.last+1)+": frames are numbered from 1 and rise by one")
-	}
-	k.last++
-	if n := len(f.message.GetForget()); n > maxTokens {
-		f.drop()
-		return invalid("forget", strconv.Itoa(n)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
-	}
-	if len(f.message.GetForget()) > 0 && k.inFlight > 0 {
-		k.held = &f
-		time.AfterFunc(holdUp, f.receipt.Drop)
-		return nil
-	}
-	return k.begin(f)
-}
-
-func (k *keepAlive) begin(f frame) error {
-	tokens, err := tokensFrom("tokens", f.message.GetTokens())
-	if err == nil {
-		tokens, err = groupsFrom(f.message.GetGroups(), tokens)
-	}
-	if err != nil {
-		f.drop()
-		return err
-	}
-	k.listener.Forget(f.message.GetForget()...)
-	k.inFlight++
-	b := begun{f, tokens}
-	select {
-	case k.begun <- b:
-		return nil
-	default:
-	}
-	if k.refreshers < maxFrames {
-		k.refreshers++
-		k.refreshes.Go(func() { k.refresher(b) })
-		return nil
-	}
-	select {
-	case k.begun <- b: // fewer than maxFrames are in flight, so one of them is about to be free
-		return nil
-	case <-k.ctx.Done():
-		b.drop()
-		return k.ctx.Err()
-	}
-}
-
-// refresher refreshes one frame after the other, until the stream ends.
-func (k *keepAlive) refresher(b begun) {
-	for {
-		k.refresh(b)
-		select {
-		case b = <-k.begun:
-		case <-k.ctx.Done():
-			return
-		}
-	}
-}
-
-// dropHeld gives up the frame that still waits for others.
-func (k *keepAlive) dropHeld() {
-	if k.held != nil {
-		k.held.drop()
-	}
-}
-
-func (k *keepAlive) refresh(b begun) {
-	r := frameResult{number: b.message.GetFrame(), grouped: b.message.GetGrouped()}
-	r.err = k.caught(func() (err error) {
-		r.results, err = k.listener.Refresh(k.ctx, b.receipt, b.tokens)
+// answer sends what a refresh found, and makes room for the next.
+func (k *keepAlive) answer(r refreshed, send func(*gatekeeperv1.KeepAliveResponse) error) error {
+	var results []keeper.TokenResult
+	err := k.caught(func() (err error) {
+		results, err = r.results()
 		return err
 	})
-	select {
-	case k.results <- r:
-	case <-k.ctx.Done():
-	}
-}
-
-// answer sends what a refresh found, and lets a frame begin that waited for it.
-func (k *keepAlive) answer(r frameResult, send func(*gatekeeperv1.KeepAliveResponse) error) error {
-	k.inFlight--
-	if r.err != nil {
-		return r.err
+	if err != nil {
+		return err
 	}
 	answer := &gatekeeperv1.KeepAliveResponse{Frame: r.number}
 	if r.grouped {
-		r.results, answer.Refreshed = plainly(r.results)
+		results, answer.Refreshed = plainly(results)
 	}
-	answer.Results = toResults(r.results)
+	answer.Results = toResults(results)
 	if err := send(answer); err != nil {
 		return err
 	}
-	if k.held == nil || k.inFlight > 0 {
-		return nil
-	}
-	f := *k.held
-	k.held = nil
-	return k.begin(f)
+	k.release(1)
+	return nil
 }

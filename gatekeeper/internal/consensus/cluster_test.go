@@ -201,12 +201,9 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	if m := member(leader, lost.ID()); m.ID != "" {
 		t.Errorf("the removed member is still there: %+v", m)
 	}
-	if err := leader.Transfer(t.Context(), "gk4"); err != nil {
-		t.Fatal(err)
-	}
-	if got := leading(t, servers); got != joiner {
-		t.Fatalf("%s leads, want gk4", got.ID())
-	}
+	until(t, "gk4 leads", func() bool {
+		return leading(t, servers) == joiner || leader.Transfer(t.Context(), "gk4") == nil && leading(t, servers) == joiner // it may take a busy machine too long
+	})
 	mustAppend(t, joiner.Node, "three")
 	applied(t, "three", servers...)
 

@@ -52,7 +52,8 @@ type proof struct {
 type waiter struct {
 	term uint64
 	t    time.Time
-	done chan error // holds one
+	late time.Time   // when it is told that no majority has answered; zero: it sees to that by itself
+	tell func(error) // must not block
 }
 
 var (
@@ -69,26 +70,18 @@ func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Durat
 
 // confirm returns nil when this server still led in term at or after t.
 func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error {
-	// Answers that came before anybody waited are seldom late enough, so that is not looked into; a lone voter needs none.
-	if p := c.proven.Load(); p != nil && p.term == term {
-		if !t.After(p.latest) {
-			return nil
-		}
-		if p.alone {
-			if covered, leads, _ := c.covered(term); leads && !t.After(covered) {
-				return nil
-			}
-		}
+	if c.already(term, t) {
+		return nil
 	}
-	w := &waiter{term: term, t: t, done: make(chan error, 1)}
+	done := make(chan error, 1)
+	w := &waiter{term: term, t: t, tell: func(err error) { done <- err }}
 	if !c.add(w) {
 		return ErrClosed
 	}
-	signal(c.woken)
 	late := time.NewTimer(c.bound)
 	defer late.Stop()
 	select {
-	case err := <-w.done:
+	case err := <-done:
 		return err
 	case <-late.C:
 		c.remove(w)
@@ -97,6 +90,34 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 		c.remove(w)
 		return ctx.Err()
 	}
+}
+
+// later tells what confirm would return, at once or on the confirmer's goroutine.
+func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
+	if c.already(term, t) {
+		tell(nil)
+		return
+	}
+	if !c.add(&waiter{term: term, t: t, late: time.Now().Add(c.bound), tell: tell}) {
+		tell(ErrClosed)
+	}
+}
+
+// already says whether what is known proves it. Answers that came before anybody waited are seldom late enough, so that is not looked into; a
+// lone voter needs none.
+func (c *confirmer) already(term uint64, t time.Time) bool {
+	p := c.proven.Load()
+	if p == nil || p.term != term {
+		return false
+	}
+	if !t.After(p.latest) {
+		return true
+	}
+	if !p.alone {
+		return false
+	}
+	covered, leads, _ := c.covered(term)
+	return leads && !t.After(covered)
 }
 
 // covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t, whether this
@@ -141,7 +162,11 @@ func (c *confirmer) run(ctx context.Context) {
 	for {
 		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or for
 		// answers that are late enough for other reasons: nobody is satisfied by anything sent before its own t.
-		if next := c.settle(kicked); next {
+		told, next := c.settle(kicked)
+		for _, of := range told {
+			of.tell(of.err)
+		}
+		if next {
 			kicked = time.Now()
 			c.raft.VerifyLeader() // its future says nothing worth hearing and need not be drained
 			c.rounds()
@@ -158,13 +183,20 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// settle answers the waiters that can be answered, and says whether others need a new round.
-func (c *confirmer) settle(kicked time.Time) (next bool) {
+// told is what a waiter is told.
+type told struct {
+	*waiter
+	err error
+}
+
+// settle takes out the waiters that can be answered, and says whether others need a new round.
+func (c *confirmer) settle(kicked time.Time) (answered []told, next bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiters) == 0 {
-		return false
+		return nil, false
 	}
+	now := time.Now()
 	term := c.raft.CurrentTerm()
 	covered, leads, alone := c.covered(term)
 	if leads {
@@ -174,18 +206,21 @@ func (c *confirmer) settle(kicked time.Time) (next bool) {
 	for _, w := range c.waiters {
 		switch {
 		case w.term != term || !leads:
-			w.done <- errTermOver
+			answered = append(answered, told{w, errTermOver})
 		case !w.t.After(covered):
-			w.done <- nil
+			answered = append(answered, told{w, nil})
+		case !w.late.IsZero() && !now.Before(w.late):
+			answered = append(answered, told{w, errNoAnswer})
 		default:
 			left = append(left, w)
 		}
 	}
 	clear(c.waiters[len(left):])
 	c.waiters = left
-	return len(left) > 0 && !kicked.After(covered)
+	return answered, len(left) > 0 && !kicked.After(covered)
 }
 
+// add makes the goroutine of run see to w; false when there is none any more.
 func (c *confirmer) add(w *waiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,6 +228,7 @@ func (c *confirmer) add(w *waiter) bool {
 		return false
 	}
 	c.waiters = append(c.waiters, w)
+	signal(c.woken)
 	return true
 }
 
@@ -206,12 +242,13 @@ func (c *confirmer) remove(w *waiter) {
 
 func (c *confirmer) close() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.closed = true
-	for _, w := range c.waiters {
-		w.done <- ErrClosed
-	}
+	left := c.waiters
 	c.waiters = nil
+	c.mu.Unlock()
+	for _, w := range left {
+		w.tell(ErrClosed)
+	}
 }
 
 // Confirm returns nil if this server led in term at or after t, which the caller read on this server after it had received
@@ -219,26 +256,46 @@ func (c *confirmer) close() {
 // within twice the lease or before ctx ends, it returns ErrNotConfirmed, wrapped. Any number of callers share a round of
 // heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
-	err := n.confirm(ctx, term, t)
+	err := n.leadsIn(term)
+	switch {
+	case err != nil:
+	case planted.Is(planted.ConfirmByVerifyLeader):
+		err = n.within(ctx, n.raft.VerifyLeader())
+	default:
+		err = n.confirmer.confirm(ctx, term, t)
+	}
+	return n.confirmed(term, err)
+}
+
+// ConfirmLater tells what Confirm would return, before it returns itself or on another goroutine, which tell must not hold up. It
+// is for those who would else keep a goroutine waiting, and has no end but twice the lease.
+func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
+	err := n.leadsIn(term)
+	switch {
+	case err != nil:
+		tell(n.confirmed(term, err))
+	case planted.Is(planted.ConfirmByVerifyLeader):
+		n.wg.Go(func() { tell(n.confirmed(term, n.within(n.life, n.raft.VerifyLeader()))) })
+	default:
+		n.confirmer.later(term, t, func(err error) { tell(n.confirmed(term, err)) })
+	}
+}
+
+func (n *Node) leadsIn(term uint64) error {
+	if e := n.epoch.Load(); e == nil || e.term != term {
+		return errTermOver
+	}
+	return nil
+}
+
+// confirmed is what Confirm returns when its question was answered with err.
+func (n *Node) confirmed(term uint64, err error) error {
+	if err == nil && n.guard.Err() != nil {
+		err = ErrClosed
+	}
 	if err == nil {
 		return nil
 	}
 	n.metrics.unconfirmed.Inc()
 	return fmt.Errorf("%w for term %d: %w", ErrNotConfirmed, term, err)
-}
-
-func (n *Node) confirm(ctx context.Context, term uint64, t time.Time) error {
-	if e := n.epoch.Load(); e == nil || e.term != term {
-		return errTermOver
-	}
-	if planted.Is(planted.ConfirmByVerifyLeader) {
-		return n.within(ctx, n.raft.VerifyLeader())
-	}
-	if err := n.confirmer.confirm(ctx, term, t); err != nil {
-		return err
-	}
-	if n.guard.Err() != nil {
-		return ErrClosed
-	}
-	return nil
 }

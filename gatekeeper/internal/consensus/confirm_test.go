@@ -3,6 +3,7 @@ package consensus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -90,10 +91,18 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 // pass lets d of the bubble's time pass.
 func pass(d time.Duration) { <-time.After(d) }
 
-// asked is a call of confirm under way.
+// asked is a call of confirm under way, and one of later beside it, which must come to the same at the same time.
 func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- c.confirm(context.Background(), term, at) }()
+	later := make(chan error, 1)
+	c.later(term, at, func(err error) { later <- err })
+	go func() {
+		err := c.confirm(context.Background(), term, at)
+		if other := <-later; !errors.Is(err, other) {
+			err = fmt.Errorf("confirm says %w, later %v", err, other)
+		}
+		done <- err
+	}()
 	synctest.Wait()
 	return done
 }

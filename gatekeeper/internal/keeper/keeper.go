@@ -28,6 +28,8 @@ type Machine interface {
 type Leadership interface {
 	// Confirm returns nil only if this server was still the leader of that term at or after t.
 	Confirm(ctx context.Context, term uint64, t time.Time) error
+	// ConfirmLater tells the same, before it returns or on another goroutine, which tell must not hold up.
+	ConfirmLater(term uint64, t time.Time, tell func(error))
 	Leader() consensus.Leader
 }
 
@@ -200,13 +202,15 @@ func (e *epoch) over() bool {
 
 // confirm proves that this server led in the epoch at or after t, and that the epoch is still current.
 func (k *Keeper) confirm(ctx context.Context, e *epoch, t time.Time) error {
-	if err := k.cfg.Leadership.Confirm(ctx, e.term, t); err != nil {
-		return err
+	return k.confirmed(e, k.cfg.Leadership.Confirm(ctx, e.term, t))
+}
+
+// confirmed is what confirm returns when Confirm was answered with err.
+func (k *Keeper) confirmed(e *epoch, err error) error {
+	if err == nil && k.epoch.Load() != e {
+		err = k.notLeader()
 	}
-	if k.epoch.Load() != e {
-		return k.notLeader()
-	}
-	return nil
+	return err
 }
 
 // applied takes in every entry, on the applying goroutine: it must not block.

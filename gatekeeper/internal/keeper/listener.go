@@ -58,17 +58,23 @@ func (r Receipt) Drop() {
 	}
 }
 
-// Refresh is Keeper.Refresh for one frame of the stream. The tokens are followed from here on: a stop or a loss is noticed on
-// this stream.
-func (l *Listener) Refresh(ctx context.Context, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
+// Refresh is Keeper.Refresh for one frame of the stream, without waiting: the deadlines have been moved when it returns, and ready is called
+// when the frame can be answered, with what answers it. That may be before the return and on any goroutine, which ready must not hold up; it is
+// not bound to ctx. The tokens are followed from here on: a stop or a loss is noticed on this stream.
+func (l *Listener) Refresh(ctx context.Context, r Receipt, tokens []TokenRefresh, ready func(answer func() ([]TokenResult, error))) {
 	l.follow(tokens) // first, so that nothing between the answer and the following is missed
-	results, err := l.k.refresh(ctx, lessor.Frame{Received: r.Received, Stream: l.stream}, tokens, r.Drop)
-	for i := range results {
-		if results[i].Status == StatusLost {
-			l.Forget(results[i].Token)
-		}
-	}
-	return results, err
+	frame := lessor.Frame{Received: r.Received, Stream: l.stream}
+	l.k.refreshLater(ctx, frame, tokens, r.Drop, func(answer func() ([]TokenResult, error)) {
+		ready(func() ([]TokenResult, error) {
+			results, err := answer()
+			for i := range results {
+				if results[i].Status == StatusLost {
+					l.Forget(results[i].Token)
+				}
+			}
+			return results, err
+		})
+	})
 }
 
 func (l *Listener) follow(tokens []TokenRefresh) {

@@ -17,45 +17,95 @@ import (
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
 // token, in order. An error says nothing about any of them.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, tokens []TokenRefresh) ([]TokenResult, error) {
-	return k.refresh(ctx, lessor.Frame{Received: received}, tokens, k.lessor.Receive())
+	r, err := k.renew(lessor.Frame{Received: received}, tokens, k.lessor.Receive())
+	if err != nil || r == nil {
+		return nil, err
+	}
+	k.lengthen(ctx, r.before)
+	if !planted.Is(planted.RefreshUnconfirmed) {
+		if err := k.confirm(ctx, r.epoch, received); err != nil {
+			return nil, err
+		}
+	}
+	return r.results()
 }
 
-// refresh calls processed as soon as the deadlines have been moved, and in any case.
-func (k *Keeper) refresh(
-	ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(),
-) ([]TokenResult, error) {
+// refreshLater is Refresh for those who do not wait: ready is called with what answers it, on any goroutine and before or after the return; it must not
+// block. ctx bounds nothing but how long longer durations may take to be committed.
+func (k *Keeper) refreshLater(ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(), ready func(answer func() ([]TokenResult, error))) {
+	r, err := k.renew(frame, tokens, processed)
+	if err != nil || r == nil {
+		ready(func() ([]TokenResult, error) { return nil, err })
+		return
+	}
+	confirm := func() {
+		if planted.Is(planted.RefreshUnconfirmed) {
+			ready(r.results)
+			return
+		}
+		k.cfg.Leadership.ConfirmLater(r.epoch.term, frame.Received, func(err error) {
+			ready(func() ([]TokenResult, error) {
+				if err := k.confirmed(r.epoch, err); err != nil {
+					return nil, err
+				}
+				return r.results()
+			})
+		})
+	}
+	if !longer(r.before) {
+		confirm()
+		return
+	}
+	go func() { // for a tenth of the duration at most
+		k.lengthen(ctx, r.before)
+		confirm()
+	}()
+}
+
+// renewal is a refresh whose deadlines have been moved out. It may be answered once leadership is confirmed.
+type renewal struct {
+	k         *Keeper
+	epoch     *epoch
+	received  time.Time
+	tokens    []TokenRefresh
+	refreshes []lessor.Refresh
+	before    []lessor.Verdict
+	seen      lessor.Seen
+}
+
+// renew moves the deadlines, and returns nil when there are none to move. It calls processed as soon as that is done, and in any case.
+func (k *Keeper) renew(frame lessor.Frame, tokens []TokenRefresh, processed func()) (*renewal, error) {
 	defer processed()
 	e, err := k.leading()
 	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
-	refreshes := make([]lessor.Refresh, len(tokens))
+	r := &renewal{k: k, epoch: e, received: frame.Received, tokens: tokens, refreshes: make([]lessor.Refresh, len(tokens))}
 	for i, t := range tokens {
-		refreshes[i] = lessor.Refresh{Token: t.Token, States: t.Duration}
+		r.refreshes[i] = lessor.Refresh{Token: t.Token, States: t.Duration}
 	}
-	before, seen := k.lessor.Renew(e.term, frame, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
+	r.before, r.seen = k.lessor.Renew(e.term, frame, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
 	processed()
+	k.shorten(e, r.before)
+	return r, nil
+}
 
-	k.shorten(e, before)
-	k.lengthen(ctx, before)
-	if !planted.Is(planted.RefreshUnconfirmed) {
-		if err := k.confirm(ctx, e, frame.Received); err != nil {
-			return nil, err
-		}
+// results is what a renewal has come to, after leadership was confirmed.
+func (r *renewal) results() ([]TokenResult, error) {
+	k := r.k
+	after := r.before
+	if !k.lessor.Unchanged(r.seen) {
+		after = k.lessor.Check(r.epoch.term, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(r.tokens)))
 	}
-	after := before
-	if !k.lessor.Unchanged(seen) {
-		after = k.lessor.Check(e.term, refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
-	}
-	results := make([]TokenResult, len(tokens))
-	for i := range tokens {
-		if after[i].Status == lessor.NotLeading || before[i].Status == lessor.NotLeading {
+	results := make([]TokenResult, len(r.tokens))
+	for i, t := range r.tokens {
+		if after[i].Status == lessor.NotLeading || r.before[i].Status == lessor.NotLeading {
 			return nil, k.notLeader()
 		}
-		results[i] = k.result(tokens[i].Token, &before[i], &after[i])
+		results[i] = k.result(t.Token, &r.before[i], &after[i])
 		k.cfg.Metrics.Refreshed(results[i].Status)
-		if tokens[i].Reports && after[i].Permit != nil {
-			k.silence.Progress(after[i].Permit.Semaphore, tokens[i].Token, frame.Received.Add(-tokens[i].SinceProgress))
+		if t.Reports && after[i].Permit != nil {
+			k.silence.Progress(after[i].Permit.Semaphore, t.Token, r.received.Add(-t.SinceProgress))
 		}
 	}
 	return results, nil
@@ -105,8 +155,8 @@ const patience = 10
 // lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed in
 // time is answered with the duration that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
-	if !slices.ContainsFunc(verdicts, func(v lessor.Verdict) bool { return v.Lengthen != 0 }) {
-		return // nearly always
+	if !longer(verdicts) {
+		return
 	}
 	type committed struct{ i int }
 	var waiting int
@@ -144,4 +194,9 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 			return
 		}
 	}
+}
+
+// longer tells that there is something to lengthen, which is seldom.
+func longer(verdicts []lessor.Verdict) bool {
+	return slices.ContainsFunc(verdicts, func(v lessor.Verdict) bool { return v.Lengthen != 0 })
 }

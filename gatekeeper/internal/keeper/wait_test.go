@@ -355,7 +355,7 @@ func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
 			t.Helper()
-			r, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -405,7 +405,7 @@ func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
 		defer l.Close()
 		frame := func(states time.Duration) TokenResult {
 			t.Helper()
-			r, err := l.Refresh(context.Background(), l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
+			r, err := refreshOn(l, l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -175,6 +175,22 @@ func (w *world) refresh1(token uint64) TokenResult {
 	return results[0]
 }
 
+// refreshOn refreshes on a stream and waits for the answer.
+func refreshOn(l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
+	return refreshWithin(context.Background(), l, r, tokens)
+}
+
+func refreshWithin(ctx context.Context, l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
+	ready := make(chan func() ([]TokenResult, error), 1)
+	l.Refresh(ctx, r, tokens, func(answer func() ([]TokenResult, error)) { ready <- answer })
+	select {
+	case answer := <-ready:
+		return answer()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 func (w *world) wantStatus(token uint64, want Status) TokenResult {
 	w.t.Helper()
 	r := w.refresh1(token)
@@ -326,6 +342,10 @@ func (l *leadership) Confirm(ctx context.Context, term uint64, t time.Time) erro
 		return nil
 	}
 	return confirm(ctx, term, t)
+}
+
+func (l *leadership) ConfirmLater(term uint64, t time.Time, tell func(error)) {
+	go func() { tell(l.Confirm(context.Background(), term, t)) }()
 }
 
 func (l *leadership) Leader() consensus.Leader { return consensus.Leader{ID: "gk2", Term: 7} }

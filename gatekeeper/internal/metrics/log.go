@@ -67,3 +67,11 @@ func (l leadership) Confirm(ctx context.Context, term uint64, t time.Time) error
 	l.took.Observe(time.Since(began).Seconds())
 	return err
 }
+
+func (l leadership) ConfirmLater(term uint64, t time.Time, tell func(error)) {
+	began := time.Now()
+	l.Leadership.ConfirmLater(term, t, func(err error) {
+		l.took.Observe(time.Since(began).Seconds())
+		tell(err)
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -167,6 +168,7 @@ func (c *confirmer) run(ctx context.Context) {
 			of.tell(of.err)
 		}
 		if next {
+			runtime.Gosched() // those who are about to come take part in it
 			kicked = time.Now()
 			c.raft.VerifyLeader() // its future says nothing worth hearing and need not be drained
 			c.rounds()

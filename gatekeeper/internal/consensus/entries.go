@@ -22,7 +22,7 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	}
 	req := *sent
 	req.LeaderCommitIndex = min(req.LeaderCommitIndex, req.PrevLogEntry+uint64(len(req.Entries)))
-	if to, ok := i.onlyInSnapshot(req.PrevLogEntry); ok {
+	if to, ok := i.inSnapshot(req.PrevLogEntry); ok {
 		req.Entries = req.Entries[min(to-req.PrevLogEntry, uint64(len(req.Entries))):]
 		req.PrevLogEntry, req.PrevLogTerm = 0, 0 // nothing to compare
 	}
@@ -30,15 +30,13 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	return rpc
 }
 
-// onlyInSnapshot tells that the log begins behind an entry which this member's newest snapshot holds, and where that snapshot ends. What the
-// leader sent before counts.
-func (i *incoming) onlyInSnapshot(index uint64) (to uint64, _ bool) {
+// inSnapshot tells that this member's newest snapshot holds an entry, and where that snapshot ends. What the leader sent before counts. If the
+// entry is in the log as well it is the same there: see the package store. The log is not asked, which would wait for ever after a fault.
+func (i *incoming) inSnapshot(index uint64) (to uint64, _ bool) {
 	// In the order of things a leader goes on where the log ends, and this is all that it costs.
 	if index == 0 || !i.runs() || index >= i.raft.LastIndex() || !i.idle() {
 		return 0, false
 	}
-	// A snapshot that is taken meanwhile ends later, which leaves the answer true.
-	to, err1 := strconv.ParseUint(i.raft.Stats()["last_snapshot_index"], 10, 64)
-	first, err2 := i.log.FirstIndex()
-	return to, err1 == nil && err2 == nil && index <= to && (first == 0 || index < first)
+	to, err := strconv.ParseUint(i.raft.Stats()["last_snapshot_index"], 10, 64)
+	return to, err == nil && index <= to
 }

@@ -1,8 +1,10 @@
 package consensus
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -109,6 +111,23 @@ func TestEntries_CommittedFurtherThanSent_NothingElseIsApplied(t *testing.T) {
 		}
 		if at := f.raft.AppliedIndex(); at != last+1 {
 			t.Errorf("applied up to %d, want %d", at, last+1)
+		}
+	})
+}
+
+// After a fault no call of the store returns. What stands before Raft must not wait for one, or the member never ends.
+func TestEntries_AfterAFault_HoldNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, last, term := alone(t)
+		f.guard.Fail(errors.New("the disk is gone"))
+		asked := make(chan raft.RPC, 1)
+		go func() {
+			asked <- f.transport.incoming.entries(raft.RPC{Command: &raft.AppendEntriesRequest{Term: term + 1, PrevLogEntry: last - 1, PrevLogTerm: term}})
+		}()
+		select {
+		case <-asked:
+		case <-time.After(time.Minute):
+			t.Fatal("it waits")
 		}
 	})
 }

@@ -22,7 +22,6 @@ type incoming struct {
 	to      chan raft.RPC
 	running chan struct{} // closed once raft is set
 	raft    *raft.Raft
-	log     raft.LogStore
 	done    chan struct{} // closed by close
 	once    sync.Once
 	work    sync.WaitGroup
@@ -35,8 +34,8 @@ func newIncoming(from <-chan raft.RPC, silence time.Duration, header raft.RPCHea
 }
 
 // serves tells it whose questions they are.
-func (i *incoming) serves(r *raft.Raft, log raft.LogStore) {
-	i.raft, i.log = r, log
+func (i *incoming) serves(r *raft.Raft) {
+	i.raft = r
 	close(i.running)
 }
 

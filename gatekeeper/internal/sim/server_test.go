@@ -132,6 +132,20 @@ func (m *member) running() *gatekeeper.Server {
 }
 
 // machine is the present life of the machine.
+// left tells that the server has ended by itself.
+func (m *member) left() bool {
+	server := m.running()
+	if server == nil {
+		return false
+	}
+	select {
+	case <-server.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 func (m *member) machine() *host {
 	m.mu.Lock()
 	defer m.mu.Unlock()

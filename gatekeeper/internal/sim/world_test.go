@@ -96,6 +96,9 @@ func (w *world) live() {
 	close(end)
 	working.Wait()
 	for _, m := range w.members {
+		if m.left() { // stalls of a disk that follow one another may last as long as a hang
+			m.stop()
+		}
 		w.must(m.start())
 	}
 	w.settle()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -307,6 +308,31 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 	s.holds()
 	s.believe("c", 3, 3*time.Second, 5*time.Second)
 	s.breaks(Exclusive, "b with token 2", "c with token 3")
+}
+
+// A holder whose duration is shortened counts on the permit for less than it was told at first, and says so. One that only stops believing has
+// not said so, and its permit may not expire before what it was told.
+func TestExpiry_HolderCountsOnLess_IsExpectedFromThen(t *testing.T) {
+	for _, says := range []bool{true, false} {
+		s := newStory(t, one())
+		s.grant("a", 1)
+		holder := fmt.Sprintf("c%d", s.seq)
+		line := history.Belief{Client: holder, Semaphore: "s", Token: 1, Weight: 1, From: s.at, Until: s.at + 990*time.Millisecond}
+		s.entries = append(s.entries, history.Entry{Belief: &line})
+		less := line
+		less.Until = s.at + 200*time.Millisecond
+		if says {
+			less.Counted = less.Until
+		}
+		s.entries = append(s.entries, history.Entry{Belief: &less})
+		s.pass(300 * time.Millisecond)
+		s.grant("b", 2)
+		if says {
+			s.holds()
+		} else {
+			s.breaks(Linear, "token 2")
+		}
+	}
 }
 
 func TestBeliefs_OfADeadClient_HaveEnded(t *testing.T) {

@@ -39,6 +39,14 @@ func attemptOf(r history.Request) (attempt, bool) {
 func grants(h *history.History) map[uint64]*grant {
 	first := map[attempt]time.Duration{}
 	all := map[uint64]*grant{}
+	type holder struct {
+		client string
+		token  uint64
+	}
+	said := map[holder]bool{}
+	for _, b := range h.Beliefs {
+		said[holder{b.Client, b.Token}] = b.Said
+	}
 	for _, op := range h.Operations {
 		if op.Request.Kind != history.Acquire {
 			continue
@@ -62,7 +70,9 @@ func grants(h *history.History) map[uint64]*grant {
 			g.seen = append(g.seen, op)
 		}
 		g.call, g.known = min(g.call, call), min(g.known, op.Return.At)
-		g.lapse = max(g.lapse, answer.SafeUntil)
+		if !said[holder{op.Client, answer.Token}] {
+			g.lapse = max(g.lapse, answer.SafeUntil)
+		}
 	}
 	for _, op := range h.Operations {
 		if answer, ok := op.Answer(); ok && op.Request.Kind == history.Refresh {

@@ -32,10 +32,13 @@ func Gather(entries []Entry) (*History, error) {
 			h.Operations = append(h.Operations, Operation{Call: *e.Call})
 		case e.Belief != nil:
 			b := *e.Belief
+			b.Said = b.Counted > 0
 			b.Counted = max(b.Counted, b.Until)
 			key := belief{b.Client, b.Token}
 			if i, ok := beliefs[key]; ok {
-				b.Counted = max(b.Counted, h.Beliefs[i].Counted)
+				if !b.Said {
+					b.Counted, b.Said = max(b.Counted, h.Beliefs[i].Counted), h.Beliefs[i].Said
+				}
 				h.Beliefs[i] = b
 				continue
 			}

@@ -46,8 +46,12 @@ type Belief struct {
 	Weight    uint32        `json:"weight"`
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
-	// Counted is the latest Until of all lines: so far the client counted on the permit at some time. Gather finds it.
+	// Counted is how far the client counts on the permit although its belief may end earlier, by a release say: a permit does not expire before
+	// that. A line that says it replaces what was said before, also an answer to the client: a refresh may bring a shorter duration. Without
+	// such a line it is the latest Until of all lines; Gather finds it.
 	Counted time.Duration `json:"counted,omitempty"`
+	// Said tells that the client has said Counted itself. Gather finds it.
+	Said bool `json:"-"`
 }
 
 // Death is the end of a client: from At on it believes nothing.

@@ -129,7 +129,7 @@ func (b *belief) look() {
 	}
 	if safe := b.Now() + time.Until(until); safe > b.safe+time.Millisecond || safe < b.safe-time.Millisecond {
 		b.safe = safe
-		b.line.Until = safe
+		b.line.Until, b.line.Counted = safe, safe
 		b.Belief(b.line)
 	}
 }

@@ -216,10 +216,20 @@ func (p *process) hold(permit *client.Permit, w wish) {
 		}
 		break
 	}
-	if cause := context.Cause(permit.Context()); errors.Is(cause, client.ErrLost) && p.world.now() < counted && !strings.Contains(cause.Error(), ownDeadline) {
+	cause := context.Cause(permit.Context())
+	passed := cause != nil && strings.Contains(cause.Error(), ownDeadline)
+	if errors.Is(cause, client.ErrLost) && p.world.now() < counted && !passed {
 		p.world.toldLost(b.Token)
 	}
 	b.Until = max(b.From, min(b.Until, p.world.now()))
+	switch last := p.believes(permit); {
+	case last > 0:
+		b.Counted = last
+	case passed:
+		b.Counted = b.Until
+	default:
+		b.Counted = counted
+	}
 	p.record.Belief(b)
 	p.release(permit, w)
 }

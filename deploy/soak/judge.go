@@ -24,19 +24,24 @@ type measure struct {
 	scale      float64
 	// slack is what it may differ in any case, in its unit.
 	slack float64
+	// full tells that it has all that it is to hold; nil: after the first quarter of the run.
+	full func(state) bool
 }
 
 func measures() []measure {
 	return []measure{
-		{"memory", "MB", func(s state) float64 { return s.Memory }, 1e-6, 24},
-		{"goroutines", "", func(s state) float64 { return s.Goroutines }, 1, 40},
-		{"data folder", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24},
+		{"memory", "MB", func(s state) float64 { return s.Memory }, 1e-6, 24, nil},
+		{"goroutines", "", func(s state) float64 { return s.Goroutines }, 1, 40, nil},
+		{"data folder", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24, func(s state) bool { return s.Applied >= fullLog }},
 	}
 }
 
 const (
 	// tolerated is by which part a measure may be greater in the end.
 	tolerated = 0.1
+	// fullLog is how many entries a server keeps at most: those behind a snapshot, and those until it looks for the next one. A log that was never
+	// cut grows as it should.
+	fullLog = 100_000 + 2*20_000
 	// judgedFrom is how long a run must be to be judged.
 	judgedFrom = 10 * time.Minute
 )
@@ -60,17 +65,31 @@ func (r *report) judge(failures []string) {
 		r.Broken = append(r.Broken, fmt.Sprintf("too little was done for this to show anything: %+v", r.Done))
 	}
 	r.Judged = r.Length >= judgedFrom.Seconds()
-	warm := r.Samples[len(r.Samples)/4:]
-	third := max(len(warm)/3, 1)
 	for _, m := range measures() {
+		warm := m.warm(r.Samples)
+		third := max(len(warm)/3, 1)
 		for i, id := range r.Servers {
 			g := growth{id, m.what, m.unit, m.median(warm[:third], i), m.median(warm[len(warm)-third:], i)}
 			r.Growth = append(r.Growth, g)
-			if r.Judged && g.grew(m.slack) {
+			if r.Judged && m.settled(warm) && g.grew(m.slack) {
 				r.Broken = append(r.Broken, fmt.Sprintf("%s of %s grew from %.1f to %.1f %s", g.What, id, g.Early, g.Late, g.Unit))
 			}
 		}
 	}
+}
+
+// warm are the samples from which it is judged.
+func (m measure) warm(samples []sample) []sample {
+	from := len(samples) / 4
+	for from < len(samples)-1 && !m.settled(samples[from:]) {
+		from++
+	}
+	return samples[from:]
+}
+
+// settled tells that all servers have at the first of these samples what they are to hold.
+func (m measure) settled(samples []sample) bool {
+	return m.full == nil || !slices.ContainsFunc(samples[0].Servers, func(s state) bool { return !m.full(s) })
 }
 
 func (m measure) median(samples []sample, server int) float64 {

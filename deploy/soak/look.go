@@ -28,6 +28,8 @@ type state struct {
 	Disk       float64 `json:"data_bytes"`
 	CPU        float64 `json:"cpu_seconds"`
 	Term       uint64  `json:"term"`
+	// Applied is how many entries the log has had.
+	Applied uint64 `json:"applied_index"`
 }
 
 // look looks at every server.
@@ -54,7 +56,7 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 		all.Servers = append(all.Servers, state{
 			Memory:   m["go_memstats_heap_inuse_bytes"] + m["go_memstats_stack_inuse_bytes"],
 			Resident: m["process_resident_memory_bytes"], Goroutines: m["go_goroutines"], CPU: m["process_cpu_seconds_total"],
-			Disk: disk, Term: status.GetTerm(),
+			Disk: disk, Term: status.GetTerm(), Applied: status.GetAppliedIndex(),
 		})
 	}
 	return all, nil

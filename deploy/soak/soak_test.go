@@ -55,7 +55,7 @@ func flat() *report {
 	for i := range 240 {
 		one := sample{At: 15 * float64(i+1)}
 		for range r.Servers {
-			one.Servers = append(one.Servers, state{Memory: 100e6, Goroutines: 200, Disk: 50e6, Term: 2})
+			one.Servers = append(one.Servers, state{Memory: 100e6, Goroutines: 200, Disk: 50e6, Term: 2, Applied: fullLog})
 		}
 		r.Samples = append(r.Samples, one)
 	}
@@ -73,6 +73,14 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 		{"Memory", func(s *state, at float64) { s.Memory += at * 50e3 }, "memory of gk2 grew from"},
 		{"Goroutines", func(s *state, at float64) { s.Goroutines += at / 10 }, "goroutines of gk2 grew"},
 		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data folder of gk2 grew"},
+		{"DiskUntilTheLogIsFull", func(s *state, at float64) {
+			s.Applied = uint64(fullLog * at / 2000)
+			s.Disk += min(at, 2000) * 50e3
+		}, ""},
+		{"DiskOfALogThatIsFull", func(s *state, at float64) {
+			s.Applied = uint64(fullLog * at / 2000)
+			s.Disk += at * 100e3
+		}, "data folder of gk2 grew"},
 		{"Elected", func(s *state, at float64) { s.Term += uint64(at / 3000) }, "somebody was elected"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

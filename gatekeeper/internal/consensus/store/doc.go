@@ -22,8 +22,9 @@
 // between. (To declare the log monotonic would have Raft delete it after every snapshot, also after one that arrives late and is
 // older than entries which this member has acknowledged.) So the log has no gap, ever: writes that would make one are refused.
 //
-// Raft (v1.8.0) remembers how long the log was. A member whose log was longer than the snapshot, and another one, takes no entries after
-// that and is sent snapshots again, which raises an alarm, until it is restarted. It takes more than TrailingLogs entries in its absence.
+// Raft (v1.8.0) remembers how long the log was. A member whose log reached as far as the snapshot, and was another one, would take no entries
+// after that. So it ends by a fault as soon as the snapshot is there, and goes on from it when it is started again. It takes more
+// than TrailingLogs entries in its absence.
 //
 // # A damaged file is refused
 //

@@ -95,7 +95,8 @@ func settle(dir string, log raft.LogStore) (newest uint64, err error) {
 	}
 	newest = all[0].Index
 	if all[0].Version > 0 {
-		return newest, replaceLog(log, newest, all[0].Term)
+		_, err := replaceLog(log, newest, all[0].Term)
+		return newest, err
 	}
 	var from uint64
 	if i := slices.IndexFunc(all, func(m raft.SnapshotMeta) bool { return m.Version > 0 }); i >= 0 {

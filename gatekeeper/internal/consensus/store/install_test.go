@@ -89,7 +89,6 @@ func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind K
 		first, last, index uint64
 	}{
 		{name: "that ends before it", entries: 9, index: 20, snapTerm: 4},
-		{name: "that has another entry there", entries: 30, index: 20, snapTerm: 4},
 		{name: "that leads to it", entries: 20, index: 20, snapTerm: 3, first: 1, last: 20},
 		{name: "that leads beyond it", entries: 30, index: 20, snapTerm: 3, first: 1, last: 30},
 	} {
@@ -111,6 +110,42 @@ func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind K
 			holds(t, f.Log, first, next)
 			closeFiles(t, f)
 		})
+	}
+}
+
+// A log that reaches as far as the snapshot, by other entries: Raft remembers how long it was, and would take no entries any more.
+func TestSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T) {
+	eachKind(t, testSnapshot_OfALeader_LogForked_EndsTheMember)
+}
+
+func testSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T, kind Kind) {
+	for _, entries := range []uint64{20, 30} {
+		dir := t.TempDir()
+		g, _ := newGuard(t)
+		f, err := Open(dir, kind, g, hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendEntries(t, f.Log, 1, entries, 3)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			install(t, f.Snapshots, 20, 4)
+			t.Error("Raft goes on")
+		}()
+		<-g.Failed()
+		if !errors.Is(g.Err(), errForked) {
+			t.Error(g.Err())
+		}
+		g.Release()
+		<-ended
+		closeFiles(t, f)
+
+		f = openFiles(t, kind, dir)
+		holds(t, f.Log, 0, 0)
+		appendEntries(t, f.Log, 21, 21, 5)
+		holds(t, f.Log, 21, 21)
+		closeFiles(t, f)
 	}
 }
 

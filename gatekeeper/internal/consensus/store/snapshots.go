@@ -94,34 +94,43 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 func (s *snapshotSink) Close() error {
 	guard := s.snapshots.guard
 	guard.Do("finish snapshot", s.SnapshotSink.Close)
-	if err := replaceLog(s.snapshots.log, s.index, s.term); err != nil {
+	forked, err := replaceLog(s.snapshots.log, s.index, s.term)
+	if forked && err == nil {
+		err = errForked
+	}
+	if err != nil {
 		guard.Halt(err)
 	}
 	return nil
 }
 
+// errForked ends a member that only a start helps: Raft remembers how long its log was.
+var errForked = errors.New("store: a snapshot of the leader has replaced entries that were never committed; nothing is lost, and this server goes on from the snapshot when it is started again")
+
 // replaceLog deletes a log that does not lead to the snapshot of that index and term, which is on disk: the whole of it, as in the
 // Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft leaves it where it is, entries that were never committed too, and goes
 // on behind the snapshot: as a leader it would send them to a follower that lacks them, until it comes to the gap, and the follower
-// would apply them. An own snapshot and one that came late delete nothing.
-func replaceLog(log raft.LogStore, index, term uint64) error {
+// would apply them. An own snapshot and one that came late delete nothing. forked says that the log reached as far as the snapshot, by
+// other entries.
+func replaceLog(log raft.LogStore, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {
-		return err
+		return false, err
 	}
-	if last >= index {
+	forked = last >= index
+	if forked {
 		var entry raft.Log
 		err := log.GetLog(index, &entry)
 		if errors.Is(err, raft.ErrLogNotFound) || err == nil && entry.Term == term {
-			return nil // it begins behind the snapshot, or leads to it
+			return false, nil // it begins behind the snapshot, or leads to it
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
 	first, err := log.FirstIndex()
 	if err != nil {
-		return err
+		return false, err
 	}
-	return log.DeleteRange(first, last)
+	return forked, log.DeleteRange(first, last)
 }

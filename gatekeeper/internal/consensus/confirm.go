@@ -270,7 +270,8 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 }
 
 // ConfirmLater tells what Confirm would return, before it returns itself or on another goroutine, which tell must not hold up. It
-// is for those who would else keep a goroutine waiting, and has no end but twice the lease.
+// is for those who would else keep a goroutine waiting, and has no end but twice the lease, or later while Raft hangs in a call of the
+// store, which the store ends.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)
 	switch {

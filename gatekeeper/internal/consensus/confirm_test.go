@@ -91,7 +91,7 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 // pass lets d of the bubble's time pass.
 func pass(d time.Duration) { <-time.After(d) }
 
-// asked is a call of confirm under way, and one of later beside it, which must come to the same at the same time.
+// asked is a call of confirm under way, and one of later beside it, which must come to the same.
 func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)

@@ -88,6 +88,12 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	}
 	l.mu.Unlock()
 	l.k.notices.follow(l, fresh)
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	if closed { // Close may have come in between and forgotten what was not followed yet
+		l.k.notices.forget(l, fresh)
+	}
 }
 
 // Forget ends the notices for these tokens.

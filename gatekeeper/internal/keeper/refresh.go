@@ -32,7 +32,9 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, tokens []Token
 
 // refreshLater is Refresh for those who do not wait: ready is called with what answers it, on any goroutine and before or after the return; it must not
 // block. ctx bounds nothing but how long longer durations may take to be committed.
-func (k *Keeper) refreshLater(ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(), ready func(answer func() ([]TokenResult, error))) {
+func (k *Keeper) refreshLater(
+	ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(), ready func(answer func() ([]TokenResult, error)),
+) {
 	r, err := k.renew(frame, tokens, processed)
 	if err != nil || r == nil {
 		ready(func() ([]TokenResult, error) { return nil, err })
@@ -57,6 +59,11 @@ func (k *Keeper) refreshLater(ctx context.Context, frame lessor.Frame, tokens []
 		return
 	}
 	go func() { // for a tenth of the duration at most
+		defer func() {
+			if fault := recover(); fault != nil {
+				ready(func() ([]TokenResult, error) { panic(fault) }) // it is for whoever answers to deal with
+			}
+		}()
 		k.lengthen(ctx, r.before)
 		confirm()
 	}()

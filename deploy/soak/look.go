@@ -44,6 +44,10 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 		}
 		status, err := server.Status(ctx)
 		for err != nil && ctx.Err() == nil { // it waits for a second only, and the machine is saturated
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+			}
 			status, err = server.Status(ctx)
 		}
 		if err != nil {

@@ -47,7 +47,7 @@ type Belief struct {
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
 	// Counted is how far the client counts on the permit although its belief may end earlier, by a release say: a permit does not expire before
-	// that. A line that says it replaces what was said before, also an answer to the client: a refresh may bring a shorter duration. Without
+	// that. A line that says it replaces what was said before, also the answer that granted it: a refresh may bring a shorter duration. Without
 	// such a line it is the latest Until of all lines; Gather finds it.
 	Counted time.Duration `json:"counted,omitempty"`
 	// Said tells that the client has said Counted itself. Gather finds it.

@@ -127,7 +127,12 @@ func (b *belief) look() {
 	if until.IsZero() {
 		return
 	}
-	if safe := b.Now() + time.Until(until); safe > b.safe+time.Millisecond || safe < b.safe-time.Millisecond {
+	before := b.Now()
+	left := time.Until(until)
+	if b.Now()-before > time.Millisecond {
+		return // it was stopped in between: the two do not fit together
+	}
+	if safe := before + left; safe > b.safe+time.Millisecond || safe < b.safe-time.Millisecond {
 		b.safe = safe
 		b.line.Until, b.line.Counted = safe, safe
 		b.Belief(b.line)

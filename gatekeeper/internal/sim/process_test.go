@@ -212,6 +212,9 @@ func (p *process) hold(permit *client.Permit, w wish) {
 				continue
 			}
 		case <-p.crashed:
+			if b.Counted = p.believes(permit); b.Counted > 0 {
+				p.record.Belief(b)
+			}
 			return
 		}
 		break

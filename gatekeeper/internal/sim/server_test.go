@@ -131,7 +131,6 @@ func (m *member) running() *gatekeeper.Server {
 	return m.server
 }
 
-// machine is the present life of the machine.
 // left tells that the server has ended by itself.
 func (m *member) left() bool {
 	server := m.running()
@@ -146,6 +145,7 @@ func (m *member) left() bool {
 	}
 }
 
+// machine is the present life of the machine.
 func (m *member) machine() *host {
 	m.mu.Lock()
 	defer m.mu.Unlock()

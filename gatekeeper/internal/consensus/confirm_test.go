@@ -99,7 +99,7 @@ func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	go func() {
 		err := c.confirm(context.Background(), term, at)
 		if other := <-later; !errors.Is(err, other) {
-			err = fmt.Errorf("confirm says %w, later %v", err, other)
+			err = fmt.Errorf("confirm says %w, later %s", err, fmt.Sprint(other))
 		}
 		done <- err
 	}()

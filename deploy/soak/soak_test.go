@@ -96,6 +96,22 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 	}
 }
 
+// A log that was never full is not judged, and the report says so.
+func TestJudge_LogNeverFull_IsSaid(t *testing.T) {
+	r := flat()
+	for i := range r.Samples {
+		for j := range r.Samples[i].Servers {
+			r.Samples[i].Servers[j].Applied, r.Samples[i].Servers[j].Disk = uint64(i), float64(i)*1e6
+		}
+	}
+	r.judge(nil)
+	var out bytes.Buffer
+	r.print(&out)
+	if len(r.Broken) > 0 || strings.Count(out.String(), "not judged") != len(r.Servers) {
+		t.Errorf("broken: %q\n%s", r.Broken, &out)
+	}
+}
+
 func TestJudge_FailedCallsAndIdleness_AreBroken(t *testing.T) {
 	r := flat()
 	r.judge([]string{"3 times: a denial: no server answers"})

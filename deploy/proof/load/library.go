@@ -127,10 +127,9 @@ func (b *belief) look() {
 	if until.IsZero() {
 		return
 	}
-	before := b.Now()
-	left := time.Until(until)
-	if b.Now()-before > time.Millisecond {
-		return // it was stopped in between: the two do not fit together
+	before, left := b.Now(), time.Until(until)
+	for b.Now()-before > time.Millisecond { // it was stopped in between: the two do not fit together
+		before, left = b.Now(), time.Until(until)
 	}
 	if safe := before + left; safe > b.safe+time.Millisecond || safe < b.safe-time.Millisecond {
 		b.safe = safe

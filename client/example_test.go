@@ -241,7 +241,7 @@ func ExampleSemaphore_TryAcquireFor() {
 		panic(err)
 	}
 
-	_, err := clients[0].Semaphore("nightly-export").TryAcquireFor(ctx, 100*time.Millisecond)
+	_, err := clients[0].Semaphore("nightly-export").TryAcquireFor(ctx, time.Second)
 	if denied, ok := errors.AsType[*client.Denied](err); ok {
 		fmt.Println(denied.Reason, "held by", denied.Holders[0].GetIdentity().GetAcquirer())
 	}

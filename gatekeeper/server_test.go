@@ -13,7 +13,9 @@ import (
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -59,7 +61,7 @@ func configOf(t *testing.T, id string) (Config, *logbook) {
 		}
 	})
 	return Config{
-		ID: id, DataDir: filepath.Join(t.TempDir(), "data"), Profile: ProfileFast,
+		ID: id, DataDir: filepath.Join(t.TempDir(), "data"), // the default profile: a busy machine's disk stalls longer than the fast one bears
 		APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0",
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}, log
@@ -126,19 +128,19 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 // leaderOf returns the server that leads, and the others.
 func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server) {
 	t.Helper()
-	status, err := callerOf(t, servers[0]).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	found, err := patiently(t, callerOf(t, servers[0]).GetStatus, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range servers {
-		if s.cfg.ID == status.GetLeaderId() {
+		if s.cfg.ID == found.GetLeaderId() {
 			leader = s
 		} else {
 			others = append(others, s)
 		}
 	}
 	if leader == nil {
-		t.Fatalf("nobody leads: %v", status)
+		t.Fatalf("nobody leads: %v", found)
 	}
 	return leader, others
 }
@@ -168,10 +170,22 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 }
 
+// patiently makes a call until a server answers it, as clients do: on a busy machine the leadership may change at any time.
+func patiently[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
+	t.Helper()
+	eventually(t, func() bool {
+		a, err = call(bounded(t), q)
+		return status.Code(err) != codes.Unavailable
+	})
+	return a, err
+}
+
 // create creates a semaphore of one permit.
 func (c caller) create(t *testing.T, name string) {
 	t.Helper()
-	_, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: name}, Author: "test"})
+	_, err := patiently(t, c.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
+		Definition: &gatekeeperv1.Definition{Name: name}, Author: "test", RequestId: "create " + name,
+	})
 	if err != nil {
 		t.Fatalf("create %s: %v", name, err)
 	}
@@ -180,7 +194,7 @@ func (c caller) create(t *testing.T, name string) {
 // try asks for a permit.
 func (c caller) try(t *testing.T, name, acquirer string) *gatekeeperv1.TryAcquireResponse {
 	t.Helper()
-	a, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+	a, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, RequestId: acquirer + strconv.FormatInt(time.Now().UnixNano(), 36),
 	})
 	if err != nil {
@@ -201,7 +215,7 @@ func (c caller) grant(t *testing.T, name, acquirer string) *gatekeeperv1.Permit 
 
 func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.TokenResult {
 	t.Helper()
-	a, err := c.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
+	a, err := patiently(t, c.Refresh, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
 	if err != nil || len(a.GetResults()) != 1 {
 		t.Fatalf("refresh: %v, %v", a, err)
 	}
@@ -210,7 +224,7 @@ func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.Toke
 
 func (c caller) release(t *testing.T, p *gatekeeperv1.Permit) {
 	t.Helper()
-	a, err := c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
+	a, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
 	if err != nil || !a.GetReleased() {
 		t.Fatalf("release: %v, %v", a, err)
 	}

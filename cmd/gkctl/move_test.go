@@ -48,7 +48,7 @@ func newMoveWorld(t *testing.T, count int) *moveWorld {
 	dir := t.TempDir()
 	for i, m := range members {
 		s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-			ID: m.ID, Members: members, DataDir: filepath.Join(dir, m.ID), Profile: gatekeeper.ProfileFast,
+			ID: m.ID, Members: members, DataDir: filepath.Join(dir, m.ID),
 			APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]}, Logger: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {

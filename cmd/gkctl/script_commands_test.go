@@ -94,7 +94,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	for i, m := range members {
 		s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-			ID: m.ID, Members: members, DataDir: filepath.Join(ts.MkAbs("."), "."+m.ID), Profile: gatekeeper.ProfileFast,
+			ID: m.ID, Members: members, DataDir: filepath.Join(ts.MkAbs("."), "."+m.ID),
 			APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]},
 			Logger: slog.New(slog.DiscardHandler),
 		})

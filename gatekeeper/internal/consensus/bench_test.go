@@ -28,7 +28,7 @@ func benchCluster(b *testing.B) *Node {
 		if err != nil {
 			b.Fatal(err)
 		}
-		n, err := Open(Config{Folder: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: listeners[i], Members: set, Timeouts: quick})
+		n, err := Open(Config{Folder: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: listeners[i], Members: set, Timeouts: FastTimeouts()})
 		if err != nil {
 			b.Fatal(err)
 		}

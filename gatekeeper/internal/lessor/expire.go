@@ -16,6 +16,10 @@ const (
 	chunk = 512
 	// retryAfter is how long an expiry that did not reach the log waits before it is proposed again.
 	retryAfter = 50 * time.Millisecond
+	// brief is a life so short that its lease is made at once after a promotion. All others are made within half of it, or as soon as can
+	// be, with rests of at most longestRest between two chunks.
+	brief       = 20 * time.Second
+	longestRest = 5 * time.Millisecond
 )
 
 // run ends what is due, until its epoch is over.
@@ -169,20 +173,35 @@ func tokenOf(cmd fsm.Command) uint64 {
 }
 
 // adopt makes the leases of the permits that were there at the promotion. What ended meanwhile is passed over: its event
-// either came before, and the newest state lacks it, or comes after and drops the lease.
+// either came before, and the newest state lacks it, or comes after and drops the lease. Those that live briefly come first. The others
+// have time, and whoever waits for a grant of the new leader has not: their leases are made with rests between, and in time all the same.
 func (l *Lessor) adopt(term uint64, state *fsm.State) {
 	defer l.runs.Done()
-	l.walk(term, state.Permits(0), func(p *semaphore.Permit, now *fsm.State) {
+	visit := func(p *semaphore.Permit, now *fsm.State) {
 		if p.State != semaphore.Held {
 			l.lookup(p, now)
 		}
-	})
+	}
+	l.walk(term, 0, living(state, true), visit)
+	chunks := state.PermitCount()/chunk + 1
+	l.walk(term, min(longestRest, brief/2/time.Duration(chunks)), living(state, false), visit)
+}
+
+// living are the permits that live briefly, or the others.
+func living(state *fsm.State, briefly bool) iter.Seq[*semaphore.Permit] {
+	return func(yield func(*semaphore.Permit) bool) {
+		for p := range state.Permits(0) {
+			if (lifetime(p) <= brief) == briefly && !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // rearm computes anew when the holders of a semaphore whose max_hold was edited will have held too long.
 func (l *Lessor) rearm(term uint64, sem string, state *fsm.State) {
 	defer l.runs.Done()
-	l.walk(term, state.Holders(sem), func(p *semaphore.Permit, now *fsm.State) {
+	l.walk(term, 0, state.Holders(sem), func(p *semaphore.Permit, now *fsm.State) {
 		if le := l.leases[p.Token]; le != nil && p.State == semaphore.Live {
 			le.overAt = overAt(now, p, le.since)
 			l.reschedule(le)
@@ -191,8 +210,8 @@ func (l *Lessor) rearm(term uint64, sem string, state *fsm.State) {
 }
 
 // walk visits permits as they are in the newest state, those that are still there. It holds the lock for a chunk at a
-// time, and ends with the epoch.
-func (l *Lessor) walk(term uint64, permits iter.Seq[*semaphore.Permit], visit func(p *semaphore.Permit, now *fsm.State)) {
+// time, rests after each, and ends with the epoch.
+func (l *Lessor) walk(term uint64, rest time.Duration, permits iter.Seq[*semaphore.Permit], visit func(p *semaphore.Permit, now *fsm.State)) {
 	batch := make([]uint64, 0, chunk)
 	flush := func() (leading bool) {
 		l.mu.Lock()
@@ -211,8 +230,14 @@ func (l *Lessor) walk(term uint64, permits iter.Seq[*semaphore.Permit], visit fu
 	}
 	for p := range permits {
 		batch = append(batch, p.Token)
-		if len(batch) == chunk && !flush() {
+		if len(batch) < chunk {
+			continue
+		}
+		if !flush() {
 			return
+		}
+		if rest > 0 {
+			<-time.After(rest)
 		}
 	}
 	flush()

@@ -147,11 +147,10 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 		le.overAt = overAt(state, e.Permit, now)
 		l.reschedule(le)
 	case fsm.DurationChanged:
-		// A longer duration counts from here; a deadline never moves in.
-		if le := l.leases[e.Permit.Token]; le != nil {
-			le.extend(now.add(lifetime(e.Permit)))
-			l.reschedule(le)
-		}
+		// A longer duration counts from here, also if the epoch has no lease of it yet; a deadline never moves in.
+		le := l.lookup(e.Permit, state)
+		le.extend(now.add(lifetime(e.Permit)))
+		l.reschedule(le)
 	case fsm.CoolingEvent:
 		l.drop(e.Permit.Token)
 		l.put(e.Permit, now)

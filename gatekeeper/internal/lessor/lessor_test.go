@@ -89,10 +89,11 @@ func TestPromote_ManyPermits_AllGetALeaseAndAllEnd(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		b.promote(1)
 		defer b.Close()
+		time.Sleep(brief / 2)
 		if n := b.Len(); n != 3*chunk+7 {
 			t.Fatalf("%d leases, want one a permit", n)
 		}
-		time.Sleep(60 * time.Second)
+		time.Sleep(60*time.Second - brief/2)
 		synctest.Wait()
 		if n := b.machine.State().PermitCount(); n != 3*chunk+7 {
 			t.Fatalf("%d permits are left before the grace is over", n)
@@ -101,6 +102,52 @@ func TestPromote_ManyPermits_AllGetALeaseAndAllEnd(t *testing.T) {
 		synctest.Wait()
 		if n := b.machine.State().PermitCount(); n != 0 || b.Len() != 0 {
 			t.Fatalf("%d permits and %d leases are left", n, b.Len())
+		}
+	})
+}
+
+// Leases of a million permits take their time, and none of it is that of a permit which lives for a second.
+func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.fill(3 * chunk)
+		sd := b.machine.State().Definition("pool")
+		d := *sd.Definition
+		d.Duration = time.Second
+		b.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: d.Name, Definition: &d, ExpectedVersion: sd.Version}}})
+		b.apply(fsm.Grant{
+			Semaphore: d.Name, Weight: 1, DefinitionVersion: b.machine.State().Definition("pool").Version,
+			Identity: semaphore.Identity{Group: "g", Acquirer: "brief"},
+		})
+		b.promote(1)
+		defer b.Close()
+		if n := b.Len(); b.leases[3*chunk+1] == nil || n == 3*chunk+1 {
+			t.Fatalf("%d leases at once, and %v is that of the permit that lives briefly", n, b.leases[3*chunk+1])
+		}
+		time.Sleep(time.Second + semaphore.Grace(time.Second))
+		synctest.Wait()
+		if n := b.machine.State().PermitCount(); n != 3*chunk || b.Len() != n {
+			t.Fatalf("%d permits are left, and %d leases", n, b.Len())
+		}
+	})
+}
+
+// A longer duration is answered once it is committed. Whoever was told of it counts from then on.
+func TestApplied_LongerDurationBeforeTheLeaseIsMade_CountsFromThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.fill(3 * chunk)
+		b.promote(1)
+		defer b.Close()
+		const last = 3 * chunk
+		if b.leases[last] != nil {
+			t.Fatal("it has a lease already")
+		}
+		time.Sleep(longestRest / 2)
+		b.apply(fsm.Extend{Token: last, Duration: 2 * time.Minute})
+		want := 2*time.Minute + semaphore.Grace(2*time.Minute)
+		if d, ok := b.Remaining(b.machine.State().Permit(last)); !ok || d != want {
+			t.Fatalf("remaining is %v, %v; want %v", d, ok, want)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), o.Close())
 	}
 	guarded := NewSnapshots(snapshots, cached, guard)
-	guarded.newest = newest
+	guarded.newest, guarded.dir = newest, filepath.Join(dir, snapshotsDir)
 	return &Files{Log: cached, Stable: NewStable(o.bolt, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
 }
 

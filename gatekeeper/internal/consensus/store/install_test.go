@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -57,6 +58,45 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	}
 	if err := sink.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A long snapshot that is synced only at its end holds up the entries of the log that are synced meanwhile.
+func TestSnapshots_LongOne_IsSyncedWhileItIsWritten(t *testing.T) {
+	var synced int
+	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
+		if op == "sync snapshot" {
+			synced++
+		}
+	}})
+	t.Cleanup(g.Release)
+	f, err := Open(t.TempDir(), KindBolt, g, hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFiles(t, f)
+	_, words := raft.NewInmemTransport("")
+	for _, end := range []func(raft.SnapshotSink) error{raft.SnapshotSink.Cancel, raft.SnapshotSink.Close} {
+		sink, err := f.Snapshots.Create(raft.SnapshotVersionMax, 3, 1, raft.Configuration{}, 1, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synced = 0
+		for range 2*syncEvery>>12 + 1 {
+			if _, err := sink.Write(make([]byte, 1<<12)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if synced != 2 {
+			t.Errorf("%d syncs of two MiB, want 2", synced)
+		}
+		if err := errors.Join(end(sink), end(sink)); err != nil {
+			t.Error(err)
+		}
+	}
+	all, err := f.Snapshots.List()
+	if err != nil || len(all) != 1 || all[0].Size != 2*syncEvery+1<<12 {
+		t.Errorf("snapshots: %+v, %v", all, err)
 	}
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/raft"
@@ -18,7 +20,12 @@ type Snapshots struct {
 	log    raft.LogStore
 	guard  *Guard
 	newest uint64 // index of the newest when this was opened, readable or not
+	dir    string // where inner keeps its files; empty without any
 }
+
+// syncEvery is how much of a snapshot is written before it is synced. Raft syncs once, at the end; until then the file system
+// may have all of it to write before it can sync an entry of the log, and whoever waits for that entry waits for a second.
+const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
 
@@ -33,7 +40,14 @@ func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 		sink, err = s.inner.Create(version, index, term, configuration, configurationIndex, trans)
 		return err
 	})
-	return &snapshotSink{SnapshotSink: sink, snapshots: s, index: index, term: term}, nil
+	guarded := &snapshotSink{SnapshotSink: sink, snapshots: s, index: index, term: term}
+	if s.dir != "" {
+		s.guard.Do("create snapshot", func() error {
+			guarded.file, err = os.OpenFile(filepath.Join(s.dir, sink.ID()+".tmp", snapshotState), os.O_WRONLY, 0)
+			return err
+		})
+	}
+	return guarded, nil
 }
 
 // List leaves out a snapshot that is not what its name says.
@@ -81,6 +95,8 @@ type snapshotSink struct {
 	raft.SnapshotSink
 	snapshots   *Snapshots
 	index, term uint64
+	file        *os.File // the one that inner writes, opened once more to be synced; nil without any
+	unsynced    int
 }
 
 func (s *snapshotSink) Write(p []byte) (n int, err error) {
@@ -88,12 +104,27 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 		n, err = s.SnapshotSink.Write(p)
 		return err
 	})
+	if s.unsynced += n; s.unsynced >= syncEvery && s.file != nil {
+		s.snapshots.guard.Do("sync snapshot", s.file.Sync)
+		s.unsynced = 0
+	}
 	return n, nil
+}
+
+// Cancel and Close may be called again: Raft does so.
+func (s *snapshotSink) Cancel() error { return errors.Join(s.closeFile(), s.SnapshotSink.Cancel()) }
+
+func (s *snapshotSink) closeFile() error {
+	file := s.file
+	if s.file = nil; file == nil {
+		return nil
+	}
+	return file.Close()
 }
 
 func (s *snapshotSink) Close() error {
 	guard := s.snapshots.guard
-	guard.Do("finish snapshot", s.SnapshotSink.Close)
+	guard.Do("finish snapshot", func() error { return errors.Join(s.closeFile(), s.SnapshotSink.Close()) })
 	forked, err := replaceLog(s.snapshots.log, s.index, s.term)
 	if forked && err == nil {
 		err = errForked

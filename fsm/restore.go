@@ -26,7 +26,7 @@ var (
 func readSnapshot(from io.Reader) (*draft, error) {
 	in := &restoring{d: newDraft(""), r: reader{texts: make(map[string]string)}, records: newRecordReader(from)}
 	if err := in.read(); err != nil {
-		return nil, fmt.Errorf("%w: record %d: %w", ErrSnapshot, in.records.count, err)
+		return nil, fmt.Errorf("%w: record %d: %w", ErrSnapshot, in.count, err)
 	}
 	in.crossCheck()
 	if in.r.err != nil {
@@ -40,6 +40,7 @@ type restoring struct {
 	d        *draft
 	r        reader
 	records  *recordReader
+	count    uint64 // of the records so far, the one that is looked at included
 	revision uint64 // of the header; d's own is 0 until the end, so that adding permits counts as no change
 	kind     int    // of the last record; see recordKind
 	// The last of those that their trees do not tell, because they come up there in other ways too.
@@ -61,22 +62,23 @@ func (in *restoring) requireRevision(revision uint64, what string) {
 }
 
 func (in *restoring) read() error {
-	first, err := in.records.next()
-	if err != nil {
-		return err
-	}
-	in.header(first.GetHeader())
-	for in.r.err == nil {
-		record, err := in.records.next()
-		if err != nil {
+	for record, err := range in.records.ahead() {
+		in.count++
+		switch t := record.GetTrailer(); {
+		case err != nil:
 			return err
-		}
-		if t := record.GetTrailer(); t != nil {
+		case in.count == 1:
+			in.header(record.GetHeader())
+		case t != nil:
 			return in.trailer(t)
+		default:
+			in.record(record)
 		}
-		in.record(record)
+		if in.r.err != nil {
+			return in.r.err
+		}
 	}
-	return in.r.err
+	return errCutShort
 }
 
 func (in *restoring) header(h *logv1.Header) {
@@ -111,7 +113,7 @@ func (in *restoring) header(h *logv1.Header) {
 }
 
 func (in *restoring) trailer(t *logv1.Trailer) error {
-	if count := in.records.count - 2; t.GetRecords() != count { // without header and trailer
+	if count := in.count - 2; t.GetRecords() != count { // without header and trailer
 		return fmt.Errorf("its trailer counts %d records, there are %d", t.GetRecords(), count)
 	}
 	if sum := in.records.checksum(); !bytes.Equal(t.GetChecksum(), sum[:]) {

@@ -33,14 +33,16 @@ type confirmer struct {
 	bound   time.Duration // how long a caller waits at most
 	rounds  func()        // counts
 
-	woken chan struct{} // holds a token when a caller came or a leadership ended
+	woken chan struct{} // holds a token when a caller came that no round under way sees to, or a leadership ended
 
 	// proven is the latest that was found for waiters. What was proven once stays true.
 	proven atomic.Pointer[proof]
 
-	mu      sync.Mutex // guards waiters and closed
+	mu      sync.Mutex // guards what follows
 	waiters []*waiter
-	closed  bool
+	// asked: a round is under way for some of the waiters. Whoever comes now is looked at when it is answered, or was not in time.
+	asked  bool
+	closed bool
 }
 
 // proof says that this server led in term at or after latest, and whether it is the only voter.
@@ -196,6 +198,7 @@ func (c *confirmer) settle(kicked time.Time) (answered []told, next bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiters) == 0 {
+		c.asked = false
 		return nil, false
 	}
 	now := time.Now()
@@ -218,7 +221,7 @@ func (c *confirmer) settle(kicked time.Time) (answered []told, next bool) {
 		}
 	}
 	clear(c.waiters[len(left):])
-	c.waiters = left
+	c.waiters, c.asked = left, len(left) > 0
 	return answered, len(left) > 0 && !kicked.After(covered)
 }
 
@@ -230,7 +233,9 @@ func (c *confirmer) add(w *waiter) bool {
 		return false
 	}
 	c.waiters = append(c.waiters, w)
-	signal(c.woken)
+	if !c.asked {
+		signal(c.woken)
+	}
 	return true
 }
 

@@ -78,7 +78,7 @@ func (l *Listener) Refresh(ctx context.Context, r Receipt, tokens []TokenRefresh
 }
 
 func (l *Listener) follow(tokens []TokenRefresh) {
-	fresh := make([]uint64, 0, len(tokens))
+	var fresh []uint64
 	l.mu.Lock()
 	for _, t := range tokens {
 		if _, ok := l.tokens[t.Token]; !ok && !l.closed {
@@ -87,6 +87,9 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 		}
 	}
 	l.mu.Unlock()
+	if len(fresh) == 0 {
+		return // as with every frame but the first
+	}
 	l.k.notices.follow(l, fresh)
 	l.mu.Lock()
 	closed := l.closed

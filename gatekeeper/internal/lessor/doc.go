@@ -10,8 +10,8 @@
 //
 // A new leader cannot know when the old one last moved a deadline out. It gives every permit its full own duration again,
 // from one instant, its promotion: a permit without a lease of this epoch has that instant + own duration + grace. Storing
-// the instant is all that a promotion costs. The leases themselves are made afterwards, a few at a time, beside the traffic, those of
-// permits that live briefly first; one that is made late can only expire late.
+// the instant is all that a promotion costs. The leases themselves are made afterwards, a few at a time, beside the traffic,
+// those of permits that live briefly first; one that is made late can only expire late.
 //
 // # Marks
 //

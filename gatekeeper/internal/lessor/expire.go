@@ -16,8 +16,8 @@ const (
 	chunk = 512
 	// retryAfter is how long an expiry that did not reach the log waits before it is proposed again.
 	retryAfter = 50 * time.Millisecond
-	// brief is a life so short that its lease is made at once after a promotion. All others are made within half of it, or as soon as can
-	// be, with rests of at most longestRest between two chunks.
+	// brief is a life so short that its lease is made at once after a promotion. The rests between the chunks of all others are no
+	// longer than half of it together, and than longestRest each.
 	brief       = 20 * time.Second
 	longestRest = 5 * time.Millisecond
 )
@@ -173,25 +173,31 @@ func tokenOf(cmd fsm.Command) uint64 {
 }
 
 // adopt makes the leases of the permits that were there at the promotion. What ended meanwhile is passed over: its event
-// either came before, and the newest state lacks it, or comes after and drops the lease. Those that live briefly come first. The others
-// have time, and whoever waits for a grant of the new leader has not: their leases are made with rests between, and in time all the same.
+// either came before, and the newest state lacks it, or comes after and drops the lease.
+//
+// Those that live briefly come first. The others have time, and who waits for a grant of the new leader has not: their leases are
+// made with rests between, and in time all the same. Only who has held too long may be told so later.
 func (l *Lessor) adopt(term uint64, state *fsm.State) {
 	defer l.runs.Done()
 	visit := func(p *semaphore.Permit, now *fsm.State) {
-		if p.State != semaphore.Held {
-			l.lookup(p, now)
+		// What cools only since the promotion gets its lease from the event that tells so, which may not have come yet. Counted
+		// from the promotion its cooling might be over by now.
+		if p.State == semaphore.Held || p.State == semaphore.Cooling && state.Permit(p.Token).State != semaphore.Cooling {
+			return
 		}
+		l.lookup(p, now)
 	}
-	l.walk(term, 0, living(state, true), visit)
-	chunks := state.PermitCount()/chunk + 1
-	l.walk(term, min(longestRest, brief/2/time.Duration(chunks)), living(state, false), visit)
+	isBrief := func(p *semaphore.Permit) bool { return lifetime(p) <= brief }
+	l.walk(term, 0, having(state, isBrief), visit)
+	rest := brief / 2 / time.Duration(state.PermitCount()/chunk+1)
+	l.walk(term, min(rest, longestRest), having(state, func(p *semaphore.Permit) bool { return !isBrief(p) }), visit)
 }
 
-// living are the permits that live briefly, or the others.
-func living(state *fsm.State, briefly bool) iter.Seq[*semaphore.Permit] {
+// having are the permits of a kind.
+func having(state *fsm.State, kind func(*semaphore.Permit) bool) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		for p := range state.Permits(0) {
-			if (lifetime(p) <= brief) == briefly && !yield(p) {
+			if kind(p) && !yield(p) {
 				return
 			}
 		}
@@ -237,7 +243,7 @@ func (l *Lessor) walk(term uint64, rest time.Duration, permits iter.Seq[*semapho
 			return
 		}
 		if rest > 0 {
-			<-time.After(rest)
+			<-time.After(rest) // too short to be cut short
 		}
 	}
 	flush()

@@ -42,6 +42,35 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 	})
 }
 
+// A permit is released before its lease is made, and the walk sees it cool before the lessor has heard of it.
+func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newSlowBench(t)
+		b.fill(3 * chunk)
+		const last = 3 * chunk
+		time.Sleep(30 * time.Second)
+		b.machine.Sync(func(s *fsm.State) { b.Promote(1, time.Now().Add(-10*time.Second), s) })
+		defer b.Close()
+		synctest.Wait()
+		if b.leases[last] != nil {
+			t.Fatal("it has a lease already")
+		}
+		b.late.Store(true)
+		b.apply(fsm.Release{Token: last, Cooling: time.Second})
+		time.Sleep(4 * longestRest) // the walk is done
+		synctest.Wait()
+		b.hear()
+		if p := b.machine.State().Permit(last); p == nil || p.State != semaphore.Cooling {
+			t.Fatalf("20 ms after its release the slot is %+v; it is to cool for a second", p)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if p := b.machine.State().Permit(last); p != nil {
+			t.Fatalf("the slot still cools: %+v", p)
+		}
+	})
+}
+
 func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)

@@ -43,18 +43,18 @@ func (w *recordWriter) write(record *logv1.Record) bool {
 	return true
 }
 
-// readAhead is how many records are handed over at once, and how many such batches wait.
+// Records are handed over in batches of so many, or of so many bytes, and so many batches wait at most.
 const (
-	readAhead        = 256
-	readAheadBatches = 4
+	batchRecords = 256
+	batchBytes   = 1 << 20
+	batches      = 4
 )
 
 // recordReader reads what recordWriter wrote.
 type recordReader struct {
-	from  *bufio.Reader
-	sum   hash.Hash    // of every record but the last one read
-	last  bytes.Buffer // the last one read, with its length
-	count uint64
+	from *bufio.Reader
+	sum  hash.Hash    // of every record but the last one read
+	last bytes.Buffer // the last one read, with its length
 }
 
 func newRecordReader(from io.Reader) *recordReader {
@@ -66,7 +66,6 @@ var errCutShort = errors.New("it ends before its trailer: it was cut short")
 func (r *recordReader) next() (*logv1.Record, error) {
 	r.sum.Write(r.last.Bytes())
 	r.last.Reset()
-	r.count++
 	size, err := binary.ReadUvarint(r.from)
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
@@ -93,35 +92,39 @@ func (r *recordReader) next() (*logv1.Record, error) {
 
 // ahead gives the records up to the trailer, or to an error, which is the last. They are read and decoded on a goroutine of its own: that
 // is about half of what a restore takes. It has ended when ahead returns; and with the trailer it is done, and r the caller's again.
+// A panic of it is the caller's.
 func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
-		batches, enough := make(chan batch, readAheadBatches), make(chan struct{})
+		read, enough := make(chan batch, batches), make(chan struct{})
 		go func() {
-			defer close(batches)
-			for b := r.batch(); ; b = r.batch() {
+			defer close(read)
+			for over := false; !over; {
+				b := r.batch()
+				over = b.over
 				select {
-				case batches <- b:
+				case read <- b:
 				case <-enough:
-					return
-				}
-				if b.last {
 					return
 				}
 			}
 		}()
 		defer func() {
 			close(enough)
-			for range batches { // until it has ended
+			for range read { // until it has ended
 			}
 		}()
-		for b := range batches {
+		for b := range read {
 			for _, record := range b.records {
 				if !yield(record, nil) {
 					return
 				}
 			}
+			if b.fault != nil {
+				panic(b.fault)
+			}
 			if b.err != nil {
 				yield(nil, b.err)
+				return
 			}
 		}
 	}
@@ -130,19 +133,26 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 // batch is some records, and what came behind them.
 type batch struct {
 	records []*logv1.Record
-	last    bool // the trailer is among them, or err is not nil
+	over    bool // nothing follows: the trailer is among them, or there is an error or a panic
 	err     error
+	fault   any
 }
 
 func (r *recordReader) batch() (b batch) {
-	b.records = make([]*logv1.Record, 0, readAhead)
-	for len(b.records) < readAhead && !b.last {
+	b.records = make([]*logv1.Record, 0, batchRecords)
+	defer func() {
+		if b.fault = recover(); b.fault != nil {
+			b.over = true
+		}
+	}()
+	for size := 0; len(b.records) < batchRecords && size < batchBytes && !b.over; size += r.last.Len() {
 		record, err := r.next()
 		if err != nil {
-			return batch{b.records, true, err}
+			b.over, b.err = true, err
+			break
 		}
 		b.records = append(b.records, record)
-		b.last = record.GetTrailer() != nil
+		b.over = record.GetTrailer() != nil
 	}
 	return b
 }

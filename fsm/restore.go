@@ -78,7 +78,7 @@ func (in *restoring) read() error {
 			return in.r.err
 		}
 	}
-	return errCutShort
+	return errCutShort // not without an error or a trailer before it
 }
 
 func (in *restoring) header(h *logv1.Header) {

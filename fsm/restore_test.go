@@ -2,18 +2,24 @@ package fsm_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
 	story := storyOfEveryCommand(t)
@@ -95,6 +101,56 @@ var errBroken = errors.New("disk on fire")
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+// Records are read in batches, some of them ahead: whole or not, a snapshot of any length is told as if they came one by one.
+func TestRestore_OfAnyLength_TellsTheRecordThatIsWrong(t *testing.T) {
+	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
+		t.Run(strconv.Itoa(count), func(t *testing.T) {
+			l := newLog(t)
+			for i := range count - 2 { // header and trailer
+				l.apply(fsm.RetireMember{ID: fmt.Sprintf("gk%06d", i)})
+			}
+			file := snapshot(t, l.state())
+			records := readRecords(t, file)
+			if len(records) != count {
+				t.Fatalf("%d records, want %d", len(records), count)
+			}
+			m := fsm.New("")
+			if err := m.Restore(bytes.NewReader(file)); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "state", snapshotRecords(t, m.State()), snapshotRecords(t, l.state()))
+
+			begins := make([]int, count) // of each record
+			for i, at := 0, 0; i < count; i++ {
+				begins[i] = at
+				size, n := binary.Uvarint(file[at:])
+				at += n + int(size)
+			}
+			for _, i := range []int{0, 1, 2, count / 2, count - 2, count - 1} {
+				refused := func(what string, b []byte, record int, why string) {
+					t.Helper()
+					err := fsm.New("").Restore(bytes.NewReader(b))
+					if want := fmt.Sprintf("record %d: %s", record, why); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s at record %d: %v, want %q", what, i+1, err, want)
+					}
+				}
+				at := begins[i]
+				refused("cut short", file[:at], i+1, "it ends before its trailer")
+				refused("cut in two", file[:at+3], i+1, "it ends before its trailer")
+				refused("a lying length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "it claims a length")
+				if i > 0 && i < count-2 {
+					swapped := slices.Clone(records)
+					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
+					refused("a contradiction", writeRecords(t, swapped), i+2, "retired member")
+				}
+			}
+			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes follow its trailer") {
+				t.Errorf("something behind it: %v", err)
+			}
+		})
+	}
+}
 
 // A snapshot whose checksum is right may still be wrong: a faulty server may have written it.
 func TestRestore_ContradictingItself_IsRefused(t *testing.T) {

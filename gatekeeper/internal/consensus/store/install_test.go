@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -70,7 +71,8 @@ func TestSnapshots_LongOne_IsSyncedWhileItIsWritten(t *testing.T) {
 		}
 	}})
 	t.Cleanup(g.Release)
-	f, err := Open(t.TempDir(), KindBolt, g, hclog.NewNullLogger())
+	dir := t.TempDir()
+	f, err := Open(dir, KindBolt, g, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +92,11 @@ func TestSnapshots_LongOne_IsSyncedWhileItIsWritten(t *testing.T) {
 		if synced != 2 {
 			t.Errorf("%d syncs of two MiB, want 2", synced)
 		}
-		if err := errors.Join(end(sink), end(sink)); err != nil {
-			t.Error(err)
+		if err := errors.Join(end(sink), end(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // it holds nothing else
+			t.Errorf("%v, and its file is open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, snapshotsDir, "*.tmp")); err != nil || len(left) > 0 {
+			t.Errorf("%q are left, %v", left, err)
 		}
 	}
 	all, err := f.Snapshots.List()

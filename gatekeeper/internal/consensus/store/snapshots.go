@@ -35,18 +35,15 @@ func NewSnapshots(inner raft.SnapshotStore, log raft.LogStore, guard *Guard) *Sn
 }
 
 func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration,
-	configurationIndex uint64, trans raft.Transport) (sink raft.SnapshotSink, err error) {
+	configurationIndex uint64, trans raft.Transport) (_ raft.SnapshotSink, err error) {
+	guarded := &snapshotSink{snapshots: s, index: index, term: term}
 	s.guard.Do("create snapshot", func() error {
-		sink, err = s.inner.Create(version, index, term, configuration, configurationIndex, trans)
+		guarded.SnapshotSink, err = s.inner.Create(version, index, term, configuration, configurationIndex, trans)
+		if err == nil && s.dir != "" { // where Raft (v1.8.0) writes it
+			guarded.file, err = os.OpenFile(filepath.Join(s.dir, guarded.ID()+".tmp", snapshotState), os.O_WRONLY, 0)
+		}
 		return err
 	})
-	guarded := &snapshotSink{SnapshotSink: sink, snapshots: s, index: index, term: term}
-	if s.dir != "" {
-		s.guard.Do("create snapshot", func() error {
-			guarded.file, err = os.OpenFile(filepath.Join(s.dir, sink.ID()+".tmp", snapshotState), os.O_WRONLY, 0)
-			return err
-		})
-	}
 	return guarded, nil
 }
 

@@ -20,6 +20,7 @@ type fakeRaft struct {
 	state   raft.RaftState
 	servers []raft.Server
 	kicks   int
+	looks   int // at the configuration
 }
 
 func (f *fakeRaft) CurrentTerm() uint64 {
@@ -37,6 +38,7 @@ func (f *fakeRaft) State() raft.RaftState {
 func (f *fakeRaft) GetConfiguration() raft.ConfigurationFuture {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.looks++
 	return fakeConfiguration{servers: f.servers}
 }
 
@@ -258,6 +260,62 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 			t.Errorf("%d rounds for callers of the same moment", r.rounds())
 		}
 	})
+}
+
+// Whoever comes while a round is under way can only be helped by answers.
+func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		calls := []<-chan error{asked(c, 5, time.Now())}
+		before := 0
+		r.set(func(r *fakeRaft) { before = r.looks })
+		for range 100 {
+			calls = append(calls, asked(c, 5, time.Now()))
+		}
+		r.set(func(r *fakeRaft) {
+			if r.looks != before {
+				t.Errorf("%d looks at who votes, and nobody had answered", r.looks-before)
+			}
+		})
+		c.answers.note("c", 5, time.Now(), 0)
+		for _, call := range calls {
+			confirmed(t, call)
+		}
+	})
+}
+
+// The only caller of a round leaves it; the next one comes before it is over, or long after.
+func TestConfirm_AfterAllOfARoundHaveLeft_TheNextIsAnswered(t *testing.T) {
+	for _, after := range []time.Duration{time.Millisecond, lease} {
+		t.Run(after.String(), func(t *testing.T) {
+			confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+				ctx, leave := context.WithCancel(context.Background())
+				left := make(chan error, 1)
+				go func() { left <- c.confirm(ctx, 5, time.Now()) }()
+				synctest.Wait()
+				leave()
+				refused(t, left, context.Canceled)
+
+				pass(after)
+				call := asked(c, 5, time.Now())
+				if after < lease { // the round is under way, and answered too early for this call
+					c.answers.note("b", 5, time.Now().Add(-time.Microsecond), 0)
+				}
+				pendingCall(t, call)
+				if r.rounds() != 2 {
+					t.Errorf("%d rounds, want one for each", r.rounds())
+				}
+				c.answers.note("b", 5, time.Now(), 0)
+				confirmed(t, call)
+
+				pass(after)
+				begun := time.Now()
+				refused(t, asked(c, 5, begun), errNoAnswer)
+				if took := time.Since(begun); took != 2*lease {
+					t.Errorf("it took %v, want %v", took, 2*lease)
+				}
+			})
+		})
+	}
 }
 
 func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {

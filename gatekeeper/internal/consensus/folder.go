@@ -254,7 +254,7 @@ func (f *Folder) nameOf(id string) string {
 	if number == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s/%s/%s", f.id, id, number)
+	return f.file.ClusterID + "/" + id + "/" + number
 }
 
 func (f *Folder) hasMet(id string) bool {

@@ -15,7 +15,7 @@ type growth struct {
 	Unit   string  `json:"unit"`
 	Early  float64 `json:"early"` // of the first third after the warm-up
 	Late   float64 `json:"late"`  // of the last third
-	// Filling says that it was filled to the end of the run as it is to be, so that its growth means nothing.
+	// Filling says that it was still being filled when the run ended, as it should be, so that its growth means nothing.
 	Filling bool `json:"filling,omitempty"`
 }
 
@@ -44,6 +44,8 @@ const (
 	// fullLog is how many entries a server keeps at most: those behind a snapshot, and those until it looks for the next one. A log that was never
 	// cut grows as it should.
 	fullLog = 100_000 + 2*20_000
+	// worthTelling is a stall of the machine that a quiet one does not have.
+	worthTelling = 100 * time.Millisecond
 	// judgedFrom is how long a run must be to be judged.
 	judgedFrom = 10 * time.Minute
 )
@@ -57,12 +59,7 @@ func (r *report) judge(failures []string) {
 		r.Broken = append(r.Broken, "nobody has looked at the servers: the run was shorter than -every")
 		return
 	}
-	first, last := r.Samples[0], r.Samples[len(r.Samples)-1]
-	for i, id := range r.Servers {
-		if was, is := first.Servers[i].Term, last.Servers[i].Term; was != is {
-			r.Broken = append(r.Broken, fmt.Sprintf("%s was in term %d and is in term %d: somebody was elected although nobody failed", id, was, is))
-		}
-	}
+	r.judgeElections()
 	if r.Done.Granted == 0 || r.Done.Denied == 0 || r.Done.Firings == 0 || r.Done.Changes == 0 {
 		r.Broken = append(r.Broken, fmt.Sprintf("too little was done for this to show anything: %+v", r.Done))
 	}
@@ -78,6 +75,42 @@ func (r *report) judge(failures []string) {
 			}
 		}
 	}
+}
+
+// judgeElections tells elections that the machine made necessary from those that the servers have to answer for.
+func (r *report) judgeElections() {
+	lease := time.Second // of gatekeeper.ProfileDefault
+	if r.Profile == "fast" {
+		lease = 400 * time.Millisecond
+	}
+	for i := 1; i < len(r.Samples); i++ {
+		was, is := r.Samples[i-1], r.Samples[i]
+		if is.term() == was.term() {
+			continue
+		}
+		stall := seconds(max(was.Stall, is.Stall))
+		text := fmt.Sprintf("somebody was elected between %.0f and %.0f s, in term %d, although no server failed; the machine stood still for %v at most",
+			was.At, is.At, is.term(), stall.Round(time.Millisecond))
+		// This process has seen one such moment of one of the processors: it may have been longer for a server.
+		if stall >= lease/2 {
+			r.Machine = append(r.Machine, text)
+		} else {
+			r.Broken = append(r.Broken, text)
+		}
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// stalled says how often the machine stood still between two looks for so long, and the longest.
+func (r *report) stalled(least time.Duration) (times int, longest time.Duration) {
+	for _, s := range r.Samples {
+		if stall := seconds(s.Stall); stall >= least {
+			times++
+			longest = max(longest, stall)
+		}
+	}
+	return times, longest
 }
 
 // warm are the samples from which it is judged.
@@ -119,6 +152,13 @@ func (r *report) print(out io.Writer) {
 	_ = w.Flush()
 	if !r.Judged {
 		fmt.Fprintf(out, "not judged for growth: that takes %v\n", judgedFrom)
+	}
+	if times, longest := r.stalled(worthTelling); times > 0 {
+		fmt.Fprintf(out, "the machine stood still for over %v between %d of %d looks, for %v at most\n",
+			worthTelling, times, len(r.Samples), longest.Round(time.Millisecond))
+	}
+	for _, text := range r.Machine {
+		fmt.Fprintf(out, "not the servers' fault: %s\n", text)
 	}
 	fmt.Fprintf(out, "broken: %d\n", len(r.Broken))
 }

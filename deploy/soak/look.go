@@ -16,6 +16,16 @@ type sample struct {
 	At      float64 `json:"at"` // seconds
 	Done    counts  `json:"done"`
 	Servers []state `json:"servers"`
+	// Stall is for how long at most, in seconds, the machine stood still since the look before.
+	Stall float64 `json:"stall"`
+}
+
+// term is the newest that a server knows.
+func (s sample) term() (newest uint64) {
+	for _, server := range s.Servers {
+		newest = max(newest, server.Term)
+	}
+	return newest
 }
 
 // state is one server at one moment.

@@ -1,5 +1,6 @@
 // Command soak keeps three servers saturated for a long time and looks for what grows: memory, goroutines, the size of the data folders. It
-// holds them to three promises meanwhile: no permit that is kept alive is lost, no call fails, and nobody but the first leader is elected.
+// holds them to three promises meanwhile: no permit that is kept alive is lost, no call fails, and nobody but the first leader is elected,
+// unless the machine itself stood still for half of a leader's lease.
 //
 // It ends with a table and a plot. What grew, or was broken, makes the exit code 1. How much a server grows can be told only after it has
 // filled what it keeps, so the first quarter of the time counts for nothing, and a run of less than ten minutes is not judged for growth.
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,6 +58,8 @@ type report struct {
 	// Judged says that the run was long enough for Growth to mean anything.
 	Judged bool     `json:"judged"`
 	Broken []string `json:"broken"`
+	// Machine are elections for which the machine stood still too long.
+	Machine []string `json:"machine,omitempty"`
 }
 
 func command(ctx context.Context, args []string, out io.Writer) error {
@@ -122,6 +126,11 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	l.work(working)
+	var still stalls
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer stop()
+	watching.Go(func() { still.watch(working) })
 
 	r := &report{Profile: s.profile, Load: s.load}
 	for _, server := range cluster.Servers {
@@ -140,7 +149,7 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 		if err != nil {
 			return nil, err
 		}
-		one.At, one.Done = time.Since(start).Seconds(), l.done()
+		one.At, one.Done, one.Stall = time.Since(start).Seconds(), l.done(), still.take().Seconds()
 		r.Samples = append(r.Samples, one)
 	}
 	stop()

@@ -44,7 +44,7 @@ func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
 	if len(r.Samples) == 0 || len(r.Growth) != 9 || r.Judged || r.Growth[0].Late < 1 || r.Done.Watched == 0 {
 		t.Errorf("%+v", r)
 	}
-	if !strings.Contains(out.String(), "not judged") {
+	if !strings.Contains(out.String(), "not judged for growth") {
 		t.Error(out.String())
 	}
 }
@@ -96,6 +96,41 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 	}
 }
 
+// A leader whose machine stood still for as long as its lease has to step down.
+func TestJudge_ElectedWhenTheMachineStoodStill_IsToldAndNotBroken(t *testing.T) {
+	for stall, broken := range map[float64]int{0.4: 1, 0.6: 0} {
+		for _, at := range []int{99, 100} { // seen by the look before, or by that which sees the election
+			r := flat()
+			for i := 100; i < len(r.Samples); i++ {
+				r.Samples[i].Servers[2].Term++
+			}
+			r.Samples[at].Stall = stall
+			r.judge(nil)
+			var out bytes.Buffer
+			r.print(&out)
+			if len(r.Broken) != broken || strings.Contains(out.String(), "not the servers' fault") == (broken > 0) || !strings.Contains(out.String(), "between 1 of 240 looks") {
+				t.Errorf("broken after %v s: %q\n%s", stall, r.Broken, &out)
+			}
+		}
+	}
+}
+
+func TestStalls_Take_TellsTheLongestOnce(t *testing.T) {
+	var s stalls
+	now := time.Now()
+	for _, after := range []time.Duration{0, stallTick, time.Second, stallTick, time.Second / 2} {
+		now = now.Add(after)
+		s.look(now)
+	}
+	if d := s.take(); d != time.Second-stallTick {
+		t.Errorf("it stood still for %v, not for %v", d, time.Second-stallTick)
+	}
+	s.look(now.Add(stallTick))
+	if d := s.take(); d != 0 {
+		t.Errorf("it did not stand still since, and is told %v", d)
+	}
+}
+
 // A log that was never full is not judged, and the report says so.
 func TestJudge_LogNeverFull_IsSaid(t *testing.T) {
 	r := flat()
@@ -107,7 +142,7 @@ func TestJudge_LogNeverFull_IsSaid(t *testing.T) {
 	r.judge(nil)
 	var out bytes.Buffer
 	r.print(&out)
-	if len(r.Broken) > 0 || strings.Count(out.String(), "not judged") != len(r.Servers) {
+	if len(r.Broken) > 0 || strings.Count(out.String(), "being filled: not judged") != len(r.Servers) {
 		t.Errorf("broken: %q\n%s", r.Broken, &out)
 	}
 }

@@ -123,13 +123,14 @@ func (l *library) believe(p *client.Permit) *belief {
 
 // look reads the local deadline; what has none any more keeps the one before.
 func (b *belief) look() {
-	until := b.permit.SafeUntil()
-	if until.IsZero() {
-		return
-	}
-	before, left := b.Now(), time.Until(until)
-	for b.Now()-before > time.Millisecond { // it was stopped in between: the two do not fit together
-		before, left = b.Now(), time.Until(until)
+	var before, left time.Duration
+	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // it was stopped in between: the two do not fit together
+		before = b.Now()
+		until := b.permit.SafeUntil()
+		if until.IsZero() {
+			return
+		}
+		left = time.Until(until)
 	}
 	if safe := before + left; safe > b.safe+time.Millisecond || safe < b.safe-time.Millisecond {
 		b.safe = safe

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,13 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return explain(err, definitions)
 	}
+	serving, over := context.WithCancel(ctx)
+	defer over()
+	go func() {
+		if server.Ready(serving) == nil {
+			debug.FreeOSMemory() // what the start took, to read definitions and the snapshot of before: an idle server would keep it for long
+		}
+	}()
 	select {
 	case <-ctx.Done():
 		log.Info("stopping; a second signal ends at once", slog.String("timeout", o.shutdownTimeout.String()))

@@ -88,7 +88,7 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	}
 	l.mu.Unlock()
 	if len(fresh) == 0 {
-		return // as with every frame but the first
+		return // as with nearly every frame
 	}
 	l.k.notices.follow(l, fresh)
 	l.mu.Lock()

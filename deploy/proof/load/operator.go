@@ -155,14 +155,20 @@ func (o *operator) clear(ctx context.Context, name string) {
 func (o *operator) create(ctx context.Context, world []Semaphore) error {
 	for _, s := range world {
 		o.edits++
-		id := fmt.Sprintf("%s-edit-%d", o.Client(), o.edits)
-		done := o.Call(history.Request{Kind: history.Edit, Semaphore: s.Name, Definition: &s.Definition, RequestID: id})
-		answer, err := o.any().definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
-			Definition: wire(s.Name, s.Definition), Author: o.Client(), RequestId: id,
-		})
-		done(outcome(err), history.Response{Result: history.Done, Revision: answer.GetRecord().GetVersion()}, err)
-		if err != nil {
-			return fmt.Errorf("create %s: %w", s.Name, err)
+		r := history.Request{Kind: history.Edit, Semaphore: s.Name, Definition: &s.Definition, RequestID: fmt.Sprintf("%s-edit-%d", o.Client(), o.edits)}
+		for {
+			done := o.Call(r)
+			answer, err := o.any().definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
+				Definition: wire(s.Name, s.Definition), Author: o.Client(), RequestId: r.RequestID,
+			})
+			done(outcome(err), history.Response{Result: history.Done, Revision: answer.GetRecord().GetVersion()}, err)
+			if err == nil {
+				break
+			}
+			if status.Code(err) != codes.Unavailable || ctx.Err() != nil { // else somebody else is about to lead
+				return fmt.Errorf("create %s: %w", s.Name, err)
+			}
+			pause(ctx, 50*time.Millisecond)
 		}
 	}
 	return nil

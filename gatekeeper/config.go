@@ -90,14 +90,15 @@ type Member struct {
 	PeerAddress string
 }
 
-// Profile is a set of Raft's timeouts. A leader steps down when the disks of a majority stall for longer than the heartbeat
-// timeout at the same time.
+// Profile is a set of Raft's timeouts. A leader steps down when it reaches no majority for as long as the heartbeat timeout.
+// Disks that stall do not make it do so: changes wait for them.
 type Profile string
 
 const (
-	// ProfileDefault replaces a dead leader in about two seconds: heartbeat, election and lease timeouts of 1000 ms.
+	// ProfileDefault replaces a dead leader in less than two seconds: heartbeat, election and lease timeouts of 800 ms.
 	ProfileDefault Profile = "default"
-	// ProfileFast replaces it in under a second: timeouts of 400 ms, for disks that never stall that long.
+	// ProfileFast replaces it in under a second: timeouts of 400 ms, for networks and machines
+	// that never stand still that long.
 	ProfileFast Profile = "fast"
 )
 

@@ -79,7 +79,7 @@ func (r *report) judge(failures []string) {
 
 // judgeElections tells elections that the machine made necessary from those that the servers have to answer for.
 func (r *report) judgeElections() {
-	lease := time.Second // of gatekeeper.ProfileDefault
+	lease := 800 * time.Millisecond // of gatekeeper.ProfileDefault
 	if r.Profile == "fast" {
 		lease = 400 * time.Millisecond
 	}

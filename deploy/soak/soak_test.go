@@ -98,7 +98,7 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 
 // A leader whose machine stood still for as long as its lease has to step down.
 func TestJudge_ElectedWhenTheMachineStoodStill_IsToldAndNotBroken(t *testing.T) {
-	for stall, broken := range map[float64]int{0.4: 1, 0.6: 0} {
+	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
 		for _, at := range []int{99, 100} { // seen by the look before, or by that which sees the election
 			r := flat()
 			for i := 100; i < len(r.Samples); i++ {

@@ -46,8 +46,8 @@ func (a *Arena) disks(all []*servers.Server, state string) error {
 	return nil
 }
 
-// slowDisk makes writes late: each by less than half the leader's lease, which nobody may mind; by more than the lease, upon which the leader steps
-// down when it is a majority's; seldom by more than a server waits for a disk, which then leaves.
+// slowDisk makes writes late: each by less than half the leader's lease; by more than the lease, for which nobody has to be elected either; seldom by
+// more than a server waits for a disk, which then leaves.
 func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)

@@ -157,7 +157,7 @@ type profile struct {
 }
 
 func profiles() []profile {
-	return []profile{{"default", time.Second}, {"fast", 400 * time.Millisecond}}
+	return []profile{{"default", 800 * time.Millisecond}, {"fast", 400 * time.Millisecond}}
 }
 
 // begin starts the clients that are processes of their own.

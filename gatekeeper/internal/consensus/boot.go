@@ -90,8 +90,7 @@ func (n *Node) raftConfig() *raft.Config {
 	cfg.LocalID = n.id
 	cfg.HeartbeatTimeout = n.cfg.Timeouts.Heartbeat
 	cfg.ElectionTimeout = n.cfg.Timeouts.Election
-	// The lease has no part in safety. Followers answer heartbeats on their main loop, late when their disk stalls; a
-	// shorter lease would only make the leader step down more often.
+	// The lease has no part in safety. A shorter one would only make the leader step down more often.
 	cfg.LeaderLeaseTimeout = n.cfg.Timeouts.Heartbeat
 	cfg.MaxAppendEntries = 32 // of up to 512 KiB, within the transport's timeout
 	cfg.ShutdownOnRemove = false

@@ -39,12 +39,12 @@ type Timeouts struct {
 	Election  time.Duration
 }
 
-// DefaultTimeouts suit disks that stall for up to a second.
+// DefaultTimeouts suit networks and machines that stand still for half a second now and then.
 func DefaultTimeouts() Timeouts {
-	return Timeouts{Heartbeat: time.Second, Election: time.Second}
+	return Timeouts{Heartbeat: 800 * time.Millisecond, Election: 800 * time.Millisecond}
 }
 
-// FastTimeouts fail over sooner, and step down when the disks of a majority stall for 400 ms at once.
+// FastTimeouts fail over sooner, on networks and machines that never stand still for long.
 func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }

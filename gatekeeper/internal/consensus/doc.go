@@ -39,12 +39,23 @@
 // That the latest configuration may not be committed, and may lag the log by one entry, does no harm: majorities of
 // neighbouring configurations overlap.
 //
-// # Heartbeats go through the main loop
+// # Heartbeats
 //
 // Raft lets the transport answer heartbeats on its own goroutine. That changes the term beside the main loop, and logs can
-// diverge (issue 695). The wrapper takes no heartbeat handler, on any member, so a follower busy with a sync or a snapshot
-// answers late. The leader's lease therefore equals the heartbeat timeout; it has no part in safety. When the disks of a
-// majority stall for longer than that at once, the leader steps down. The stores warn at half of it.
+// diverge (issue 695). So the wrapper does not take Raft's handler for them; it has one that changes nothing. A follower
+// that follows the asking leader, in the term of the question, answers with success at once; every other heartbeat goes to
+// the main loop, and so does a copy of an answered one when the main loop has not heard of the leader for a moment.
+//
+// That such an answer may count for Confirm needs only its term. The member read its own term after the question had come,
+// and it was T. Raft stores a new term before it votes in it, the term that is read changes in between, and never goes
+// back. So the member had not voted in a term after T when the question was asked, neither before a restart nor after, and
+// that is all that an answer of the main loop says. A leader of a later term that was elected before then has the votes of a
+// majority without that member, and majorities overlap. The follower's state and its leader are looked at only for Raft's
+// sake: a candidate, and a follower that knows of no leader or of another one, have something to change first.
+//
+// A follower whose disk stalls thus goes on confirming, and a leader steps down only when it cannot reach a majority for as
+// long as its lease, the heartbeat timeout. The lease has no part in safety. Nobody else could lead meanwhile, for a vote is
+// stored as well. A store call that does not return within Config.StoreTimeout is a fault, after which nothing is answered.
 //
 // # Membership
 //

@@ -3,6 +3,7 @@ package consensus
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,12 +16,23 @@ import (
 // disk is a log store whose writes can be made to fail or hang.
 type disk struct {
 	*raft.InmemStore
+
+	mu    sync.Mutex // guards write
 	write func() error
 }
 
+func (d *disk) set(write func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.write = write
+}
+
 func (d *disk) StoreLogs(logs []*raft.Log) error {
-	if d.write != nil {
-		if err := d.write(); err != nil {
+	d.mu.Lock()
+	write := d.write
+	d.mu.Unlock()
+	if write != nil {
+		if err := write(); err != nil {
 			return err
 		}
 	}
@@ -54,7 +66,7 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	m.Lead(m.leading)
 	t.Cleanup(func() { closeNode(t, m.Node) })
 	leaderOf(t, m)
-	d.write = write
+	d.set(write)
 	return m, d
 }
 

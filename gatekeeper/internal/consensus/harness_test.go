@@ -18,15 +18,58 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wire is Raft's in-memory transport with a place to interfere.
+// wire is Raft's in-memory transport with a place to interfere. As Raft's network transport does, it gives heartbeats to the handler for them.
 type wire struct {
 	*raft.InmemTransport
+	questions chan raft.RPC
+	closed    chan struct{}
+	once      sync.Once
 
 	mu sync.Mutex // guards the hooks
 	// before runs before a question is sent; an error is its answer.
 	before func(to raft.ServerID, question any) error
 	// after runs when an answer to AppendEntries has come, before its asker gets it.
 	after func(to raft.ServerID)
+}
+
+func newWire(address string) *wire {
+	_, inner := raft.NewInmemTransportWithTimeout(raft.ServerAddress(address), transportTimeout)
+	return &wire{InmemTransport: inner, questions: make(chan raft.RPC), closed: make(chan struct{})}
+}
+
+func (w *wire) Consumer() <-chan raft.RPC { return w.questions }
+
+func (w *wire) SetHeartbeatHandler(handle func(raft.RPC)) {
+	go func() {
+		for {
+			select {
+			case rpc := <-w.InmemTransport.Consumer():
+				go func() { // as each connection has its goroutine
+					if isHeartbeat(rpc) {
+						handle(rpc)
+						return
+					}
+					select {
+					case w.questions <- rpc:
+					case <-w.closed:
+					}
+				}()
+			case <-w.closed:
+				return
+			}
+		}
+	}()
+}
+
+func (w *wire) Close() error {
+	w.once.Do(func() { close(w.closed) })
+	return w.InmemTransport.Close()
+}
+
+// isHeartbeat tells what Raft's network transport takes for one.
+func isHeartbeat(rpc raft.RPC) bool {
+	req, ok := rpc.Command.(*raft.AppendEntriesRequest)
+	return ok && req.Term != 0 && len(req.Entries) == 0 && req.PrevLogEntry == 0 && req.PrevLogTerm == 0 && req.LeaderCommitIndex == 0
 }
 
 var errCut = errors.New("cut off")
@@ -106,6 +149,7 @@ type member struct {
 	wire    *wire
 	leading *recorder
 	memory  *raft.InmemStore
+	disk    *disk // the log's way to memory
 	machine *fsm.Machine
 }
 
@@ -122,14 +166,14 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 		if err != nil {
 			t.Fatal(err)
 		}
-		member := &member{leading: newRecorder(), memory: raft.NewInmemStore(), machine: fsm.New(folder.ClusterID().String())}
+		memory := raft.NewInmemStore()
+		member := &member{leading: newRecorder(), memory: memory, disk: &disk{InmemStore: memory}, machine: fsm.New(folder.ClusterID().String())}
 		cfg := Config{Folder: folder, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
 		cfg.setDefaults()
 		if adjust != nil {
 			adjust(i, &cfg)
 		}
-		_, inner := raft.NewInmemTransportWithTimeout(raft.ServerAddress(m.PeerAddress), transportTimeout)
-		member.wire = &wire{InmemTransport: inner}
+		member.wire = newWire(m.PeerAddress)
 		member.Node = newNode(cfg, m.PeerAddress)
 		members = append(members, member)
 	}
@@ -140,6 +184,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 	}
 	for _, m := range members {
 		s := m.guardedMemory(m.memory)
+		s.log = store.NewLog(m.disk, m.guard)
 		err := m.start(s, m.wire, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 )
 
 // incoming stands between what peers ask and Raft's main loop. It answers snapshots that come late by itself, sees to votes when the
-// leader is gone (vote.go), and makes right what Raft does with entries (entries.go).
+// leader is gone (vote.go), makes right what Raft does with entries (entries.go), and answers heartbeats beside the main loop (heartbeat.go).
 //
 // A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0) installs every
 // one, also over what it has applied since: it goes back to the older state and the older members, and panics when the log does not reach
@@ -17,19 +17,27 @@ import (
 // InstallSnapshot, step 6.
 type incoming struct {
 	silence time.Duration  // after how long without a word the leader is gone
+	recent  time.Duration  // for how long after a word Raft need not hear of the leader
 	header  raft.RPCHeader // this member's
 	from    <-chan raft.RPC
+	heard   chan raft.RPC // a heartbeat that was answered, for Raft to hear of
 	to      chan raft.RPC
-	running chan struct{} // closed once raft is set
+	failed  <-chan struct{} // closed at this member's first fault
+	running chan struct{}   // closed once raft is set
 	raft    *raft.Raft
 	done    chan struct{} // closed by close
 	once    sync.Once
 	work    sync.WaitGroup
 }
 
-func newIncoming(from <-chan raft.RPC, silence time.Duration, header raft.RPCHeader) *incoming {
-	i := &incoming{silence: silence, header: header, from: from, to: make(chan raft.RPC), running: make(chan struct{}), done: make(chan struct{})}
+func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}) *incoming {
+	i := &incoming{
+		silence: silence(heartbeat), recent: recent(heartbeat), header: header,
+		from: from, heard: make(chan raft.RPC, 1), to: make(chan raft.RPC),
+		failed: failed, running: make(chan struct{}), done: make(chan struct{}),
+	}
 	i.work.Go(i.run)
+	i.work.Go(i.tell)
 	return i
 }
 

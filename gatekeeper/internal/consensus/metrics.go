@@ -24,7 +24,7 @@ func newMetrics() *metrics {
 	return &metrics{
 		storeCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "gatekeeper", Subsystem: "consensus", Name: "store_call_seconds",
-			Help:    "How long the calls of the log, stable and snapshot stores took. Over half the lease is dangerous.",
+			Help:    "How long the calls of the log, stable and snapshot stores took. Changes wait for them; ten seconds are a fault.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 		}, []string{"call"}),
 		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not introduce themselves as a peer of this cluster."),

@@ -172,14 +172,15 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		target:    target,
 		advertise: n.address,
 		answers:   n.answers,
-		incoming: newIncoming(inner.Consumer(), silence(n.cfg.Timeouts.Heartbeat),
-			raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id), Addr: []byte(n.address)}),
+		incoming: newIncoming(inner.Consumer(), n.cfg.Timeouts.Heartbeat,
+			raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id), Addr: []byte(n.address)}, n.guard.Failed()),
 		snapshots: &snapshotAlarm{
 			sent: n.metrics.snapshotsSent, alarms: n.metrics.snapshotAlarms, logger: n.cfg.Logger,
 			follows: make(map[raft.ServerID]*snapshotsTo),
 		},
 		failed: n.guard.Failed(),
 	}
+	inner.SetHeartbeatHandler(n.transport.incoming.heartbeat)
 	err := n.newRaft()
 	if err == nil {
 		n.transport.incoming.serves(n.raft)

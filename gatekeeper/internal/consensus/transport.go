@@ -18,8 +18,8 @@ type innerTransport interface {
 // transport stands between Raft and its transport. It
 //
 //   - notes the answers that Confirm counts;
-//   - drops the fast path for heartbeats, which changes the term beside Raft's main loop (hashicorp/raft issue 695, open in
-//     v1.8.0): logs can diverge with it. Heartbeats go through the main loop instead, on every member;
+//   - drops Raft's fast path for heartbeats, which changes the term beside its main loop (hashicorp/raft issue 695, open in
+//     v1.8.0): logs can diverge with it. Members have one that changes nothing instead: see heartbeat.go;
 //   - refuses pipelines, whose answers could not be noted;
 //   - keeps snapshots from Raft that would take it back: see incoming;
 //   - says nothing more after a fault (issue 503: a leader with a hanging disk would go on sending heartbeats).
@@ -80,7 +80,7 @@ func (t *transport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (ra
 	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
-// SetHeartbeatHandler does nothing: see transport.
+// SetHeartbeatHandler does nothing with Raft's handler: see transport.
 func (t *transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
 // InstallSnapshot's answers are not noted: Raft counts them for VerifyLeader, but what was sent is the snapshot, not a

@@ -88,7 +88,7 @@ func (g *Guard) Do(op string, f func() error) {
 		g.cfg.Observe(op, took)
 	}
 	if took > g.cfg.Slow && g.cfg.Logger != nil {
-		g.cfg.Logger.Warn("a store call took over half the leader's lease: if this happens on a majority at once, the leader steps down",
+		g.cfg.Logger.Warn("a store call was slow: changes wait for the disks of a majority",
 			"call", op, "took", took)
 	}
 	if err != nil {

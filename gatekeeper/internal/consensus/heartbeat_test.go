@@ -1,0 +1,175 @@
+package consensus
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// stall holds up what a member writes to its log until the returned function is called.
+func (m *member) stall(t *testing.T) (end func()) {
+	stalled := make(chan struct{})
+	m.disk.set(func() error { <-stalled; return nil })
+	ended := false
+	end = func() {
+		if !ended {
+			ended = true
+			m.disk.set(nil)
+			close(stalled)
+		}
+	}
+	t.Cleanup(end)
+	return end
+}
+
+// A leader that steps down because the disks of its followers stall leaves a cluster without a leader in which nobody is missing.
+func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		term := leader.Term()
+		mustAppend(t, leader.Node, "before")
+		for _, f := range others(members, leader) {
+			until(t, "all have applied it", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+		}
+		var ends []func()
+		for _, f := range others(members, leader) {
+			ends = append(ends, f.stall(t))
+		}
+		late := leader.Append(entry(t, "late"))
+		lasts := leader.cfg.StoreTimeout - time.Second // the longest that is no fault
+		for begun := time.Now(); time.Since(begun) < lasts; pass(10 * time.Millisecond) {
+			asked := time.Now()
+			if err := leader.Confirm(t.Context(), term, asked); err != nil {
+				t.Fatalf("Confirm, %v into the stall: %v", time.Since(begun), err)
+			}
+			if took := time.Since(asked); took > 0 { // nothing takes time here but waiting
+				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
+			}
+		}
+		for _, end := range ends {
+			end()
+		}
+		if a := late.Wait(); a.Err != nil {
+			t.Errorf("what was appended before the stall: %v", a.Err)
+		}
+		pass(time.Minute)
+		if now, leads := leads(leader.raft); !leads || now != term {
+			t.Errorf("after the stall the leader of term %d is at term %d, leads: %v", term, now, leads)
+		}
+	})
+}
+
+// Heartbeats are all that a follower hears in a cluster at rest: Raft's main loop must hear enough of them.
+func TestHeartbeat_ClusterAtRest_NobodyStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		term := leader.Term()
+		for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
+			for _, f := range others(members, leader) {
+				heartbeat := f.cfg.Timeouts.Heartbeat
+				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is not told.
+				if silent := time.Since(f.raft.LastContact()); silent > heartbeat/5+heartbeat/50 {
+					t.Fatalf("%s has heard of no leader for %v", f.ID(), silent)
+				}
+			}
+		}
+		if now, leads := leads(leader.raft); !leads || now != term {
+			t.Errorf("the leader of term %d is at term %d, leads: %v", term, now, leads)
+		}
+	})
+}
+
+// ask puts a heartbeat to the member beside its transport, and returns its answer; none when only Raft's main loop, which stalls, could give one.
+func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
+	answer := make(chan raft.RPCResponse, 1)
+	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
+	synctest.Wait()
+	select {
+	case a := <-answer:
+		got, _ := a.Response.(*raft.AppendEntriesResponse)
+		return got
+	default:
+		return nil
+	}
+}
+
+// Success without Raft's main loop says: I follow you in this term. Whoever is not the leader that the member follows, in the term that it is at,
+// does not get it.
+func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		mustAppend(t, leader.Node, "before")
+		follower, other := others(members, leader)[0], others(members, leader)[1]
+		until(t, "the follower has it", func() bool { return follower.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+		right := raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
+		}
+		stranger := right
+		stranger.RPCHeader.ID = []byte(other.id)
+		later, earlier, foreign := right, right, right
+		later.Term++
+		earlier.Term--
+		foreign.ProtocolVersion--
+		wrong := map[string]raft.AppendEntriesRequest{"another leader": stranger, "a later term": later, "an earlier term": earlier, "another protocol": foreign}
+
+		end := follower.stall(t)
+		leader.Append(entry(t, "stalls"))
+		synctest.Wait()
+		if a := follower.ask(right); a == nil || !a.Success || a.Term != right.Term || string(a.ID) != string(follower.id) {
+			t.Errorf("the leader gets %+v while the disk stalls", a)
+		}
+		for name, req := range wrong {
+			if a := follower.ask(req); a != nil {
+				t.Errorf("%s gets %+v beside the main loop", name, a)
+			}
+		}
+		end()
+		synctest.Wait()
+		until(t, "Raft has dealt with the later term", func() bool { return follower.raft.CurrentTerm() == later.Term })
+	})
+}
+
+// What stands for election, or leads, follows nobody.
+func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		own := raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
+		}
+		if leader.transport.incoming.follows(&own) {
+			t.Error("a leader follows itself")
+		}
+		follower := others(members, leader)[0]
+		until(t, "it follows", func() bool { return follower.transport.incoming.follows(&own) })
+		for _, m := range members {
+			m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
+		}
+		until(t, "the follower stands", func() bool { return follower.raft.State() == raft.Candidate })
+		if follower.raft.CurrentTerm() == own.Term && follower.transport.incoming.follows(&own) {
+			t.Error("a candidate follows the leader whom it wants to replace")
+		}
+	})
+}
+
+// A member with a fault is to be missed by its leader.
+func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.StoreTimeout = 5 * time.Second })
+		leader := leaderOf(t, members...)
+		for _, f := range others(members, leader) {
+			f.stall(t)
+		}
+		begun := time.Now()
+		leader.Append(entry(t, "late"))
+		until(t, "the leader misses them", func() bool { _, leads := leads(leader.raft); return !leads })
+		if took, least := time.Since(begun), 5*time.Second; took < least || took > least+2*leader.cfg.Timeouts.Heartbeat {
+			t.Errorf("it stepped down after %v", took)
+		}
+	})
+}

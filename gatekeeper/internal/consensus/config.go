@@ -99,8 +99,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// transportTimeout is how long a peer may take to answer. A follower answers heartbeats on its main loop, after a sync or a
-// snapshot, so it must be patient; it plays no part in fail-over.
+// transportTimeout is how long a peer may take to answer. A follower answers what it has to store after a sync or a snapshot,
+// so it must be patient; it plays no part in fail-over.
 const transportTimeout = 2 * time.Second
 
 func (c *Config) setDefaults() {

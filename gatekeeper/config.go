@@ -91,13 +91,13 @@ type Member struct {
 }
 
 // Profile is a set of Raft's timeouts. A leader steps down when it reaches no majority for as long as the heartbeat timeout.
-// Disks that stall do not make it do so: changes wait for them.
+// Disks that stall do not make it do so: changes wait for them, and are refused after as long when it is the leader's own.
 type Profile string
 
 const (
-	// ProfileDefault replaces a dead leader in less than two seconds: heartbeat, election and lease timeouts of 800 ms.
+	// ProfileDefault replaces a dead leader in one to two seconds, as a rule: heartbeat, election and lease timeouts of 800 ms.
 	ProfileDefault Profile = "default"
-	// ProfileFast replaces it in under a second: timeouts of 400 ms, for networks and machines
+	// ProfileFast replaces it in half of that: timeouts of 400 ms, for networks and machines
 	// that never stand still that long.
 	ProfileFast Profile = "fast"
 )

@@ -54,7 +54,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., this one among them; the same on each")
 	f.StringSliceVar(&o.join, "join", nil, "API addresses of a cluster that is to take this server in")
-	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (under 2 s), or fast (under 1 s, for networks and machines that never stand still for 400 ms)")
+	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (1 to 2 s), or fast (half of that, for networks and machines that never stand still for 400 ms)")
 
 	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")
 	f.StringVar(&o.tls.Key, "tls-key", "", "PEM file with its private key")

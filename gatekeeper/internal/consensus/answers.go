@@ -19,28 +19,29 @@ type answers struct {
 type answer struct {
 	term    uint64
 	sent    time.Time
-	matched uint64 // the highest index that the peer's log shares with ours
-	heard   time.Time
+	matched uint64    // the highest index that the peer's log shares with ours
+	heard   time.Time // when it last said so: a heartbeat is answered also by one whose disk stalls
 }
 
 func newAnswers() *answers {
 	return &answers{changed: make(chan struct{}, 1), latest: make(map[raft.ServerID]answer)}
 }
 
-// note records that peer said yes in term to a question sent at the given time.
+// note records that peer said yes in term to a question sent at the given time. A heartbeat has matched 0.
 func (a *answers) note(peer raft.ServerID, term uint64, sent time.Time, matched uint64) {
 	now := time.Now()
 	a.mu.Lock()
 	have := a.latest[peer]
-	switch {
-	case term > have.term:
-		a.latest[peer] = answer{term: term, sent: sent, matched: matched, heard: now}
-	case term == have.term:
+	if term > have.term {
+		have = answer{term: term}
+	}
+	if term == have.term {
 		if sent.After(have.sent) {
 			have.sent = sent
 		}
-		have.matched = max(have.matched, matched)
-		have.heard = now
+		if matched > 0 {
+			have.matched, have.heard = max(have.matched, matched), now
+		}
 		a.latest[peer] = have
 	}
 	a.mu.Unlock()

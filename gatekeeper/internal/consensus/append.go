@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Append proposes an entry. It has been handed to Raft, or certainly not, when Append returns; that can take as long as a
-// store call while the disk is busy. What becomes of it is in the Pending, which ends in any case: with the leadership or the
+// Append proposes an entry. It has been handed to Raft, or certainly not, when Append returns; that can take as long as the
+// heartbeat timeout while this server's disk is busy. What becomes of it is in the Pending, which ends in any case: with the leadership or the
 // server, as unknown.
 //
 // An entry can be appended in a later term than the one in which it was proposed.

@@ -103,6 +103,9 @@ type Config struct {
 // so it must be patient; it plays no part in fail-over.
 const transportTimeout = 2 * time.Second
 
+// slowCall is how long a store call may take before it is logged.
+const slowCall = 500 * time.Millisecond
+
 func (c *Config) setDefaults() {
 	if c.Timeouts == (Timeouts{}) {
 		c.Timeouts = DefaultTimeouts()

@@ -35,6 +35,10 @@ type confirmer struct {
 
 	woken chan struct{} // holds a token when a caller came that no round under way sees to, or a leadership ended
 
+	begun    uint64        // rounds that Raft was asked for; run's alone
+	answered atomic.Uint64 // how many of them Raft has done with, as far as is known
+	probed   atomic.Bool   // somebody waits for Raft to be done with a round
+
 	// proven is the latest that was found for waiters. What was proven once stays true.
 	proven atomic.Pointer[proof]
 
@@ -172,8 +176,7 @@ func (c *confirmer) run(ctx context.Context) {
 		if next {
 			runtime.Gosched() // those who are about to come take part in it
 			kicked = time.Now()
-			c.raft.VerifyLeader() // its future says nothing worth hearing and need not be drained
-			c.rounds()
+			c.ask()
 			timer.Reset(c.again)
 		}
 		select {
@@ -184,6 +187,28 @@ func (c *confirmer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// mostRounds is how many rounds Raft is asked for at most that it is not done with. It has room for 64. While its main loop waits for this
+// server's own disk nothing takes them out, and once the room is full (v1.8.0) neither VerifyLeader returns nor do the heartbeats go on.
+const mostRounds = 48
+
+// ask has Raft send a round of heartbeats, unless it has enough to do: then those that it sends anyway settle who waits. What a round's future says
+// is not worth hearing, only that it is answered.
+func (c *confirmer) ask() {
+	if c.begun-c.answered.Load() >= mostRounds {
+		return
+	}
+	round := c.raft.VerifyLeader()
+	c.begun++
+	c.rounds()
+	if count := c.begun; count-c.answered.Load() >= mostRounds/3 && c.probed.CompareAndSwap(false, true) {
+		go func() { // not waited for: a Raft that has stopped may never answer
+			_ = round.Error()
+			c.answered.Store(count)
+			c.probed.Store(false)
+		}()
 	}
 }
 

@@ -369,12 +369,12 @@ func TestTransport_Answers_NotedOnlyWhenTheyAnswerTheQuestion(t *testing.T) {
 	}
 }
 
-func TestTransport_Heartbeats_HaveNoPathBesideTheMainLoop(t *testing.T) {
+func TestTransport_RaftsPathsBesideItsMainLoop_AreNotTaken(t *testing.T) {
 	inner := &handled{}
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})
 	if inner.handlers != 0 {
-		t.Error("the inner transport got a heartbeat handler: hashicorp/raft issue 695 is open")
+		t.Error("the inner transport got Raft's handler of heartbeats: hashicorp/raft issue 695 is open")
 	}
 	if _, err := tr.AppendEntriesPipeline("b", "b:1"); !errors.Is(err, raft.ErrPipelineReplicationNotSupported) {
 		t.Errorf("pipeline: %v", err)

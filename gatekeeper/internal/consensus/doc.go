@@ -55,7 +55,7 @@
 //
 // A follower whose disk stalls thus goes on confirming, and a leader steps down only when it cannot reach a majority for as
 // long as its lease, the heartbeat timeout. The lease has no part in safety. Nobody else could lead meanwhile, for a vote is
-// stored as well. A store call that does not return within Config.StoreTimeout is a fault, after which nothing is answered.
+// stored as well. A store call that does not return within Config.StoreTimeout is a fault, after which no heartbeat is answered.
 //
 // # Membership
 //

@@ -17,8 +17,9 @@ import (
 type disk struct {
 	*raft.InmemStore
 
-	mu    sync.Mutex // guards write
+	mu    sync.Mutex // guards what follows
 	write func() error
+	vote  func()
 }
 
 func (d *disk) set(write func() error) {
@@ -37,6 +38,22 @@ func (d *disk) StoreLogs(logs []*raft.Log) error {
 		}
 	}
 	return d.InmemStore.StoreLogs(logs)
+}
+
+func (d *disk) votes(before func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.vote = before
+}
+
+func (d *disk) Set(key, value []byte) error {
+	d.mu.Lock()
+	vote := d.vote
+	d.mu.Unlock()
+	if vote != nil && string(key) == "gatekeeper.vote" {
+		vote()
+	}
+	return d.InmemStore.Set(key, value)
 }
 
 func (d *disk) StoreLog(log *raft.Log) error { return d.StoreLogs([]*raft.Log{log}) }

@@ -45,7 +45,7 @@ func (w *wire) SetHeartbeatHandler(handle func(raft.RPC)) {
 			select {
 			case rpc := <-w.InmemTransport.Consumer():
 				go func() { // as each connection has its goroutine
-					if isHeartbeat(rpc) {
+					if isHeartbeat(rpc.Command) {
 						handle(rpc)
 						return
 					}
@@ -67,8 +67,8 @@ func (w *wire) Close() error {
 }
 
 // isHeartbeat tells what Raft's network transport takes for one.
-func isHeartbeat(rpc raft.RPC) bool {
-	req, ok := rpc.Command.(*raft.AppendEntriesRequest)
+func isHeartbeat(question any) bool {
+	req, ok := question.(*raft.AppendEntriesRequest)
 	return ok && req.Term != 0 && len(req.Entries) == 0 && req.PrevLogEntry == 0 && req.PrevLogTerm == 0 && req.LeaderCommitIndex == 0
 }
 
@@ -149,7 +149,7 @@ type member struct {
 	wire    *wire
 	leading *recorder
 	memory  *raft.InmemStore
-	disk    *disk // the log's way to memory
+	disk    *disk // the way of log and votes to memory
 	machine *fsm.Machine
 }
 
@@ -184,7 +184,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 	}
 	for _, m := range members {
 		s := m.guardedMemory(m.memory)
-		s.log = store.NewLog(m.disk, m.guard)
+		s.log, s.stable = store.NewLog(m.disk, m.guard), store.NewStable(m.disk, m.guard)
 		err := m.start(s, m.wire, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
 		if err != nil {
 			t.Fatal(err)

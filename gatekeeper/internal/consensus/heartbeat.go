@@ -20,6 +20,12 @@ func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 // heartbeat answers the leader that this member follows, at once; everybody else is left to Raft's main loop. The transport calls it, on the
 // goroutine of the connection.
 func (i *incoming) heartbeat(rpc raft.RPC) {
+	select {
+	case <-i.failed:
+		rpc.Respond(nil, errFaulty)
+		return
+	default:
+	}
 	req, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok || !i.follows(req) {
 		if !i.pass(rpc) {
@@ -42,14 +48,13 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 // one when the question is here is what the answer says.
 func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 	select {
-	case <-i.failed:
-		return false // says nothing more: let Raft's main loop, which waits in the store, keep silent
 	case <-i.running:
 	default:
 		return false
 	}
 	_, leader := i.raft.LeaderWithID()
-	return req.ProtocolVersion == raft.ProtocolVersionMax && i.raft.State() == raft.Follower && string(leader) == string(req.ID) && i.raft.CurrentTerm() == req.Term
+	return req.ProtocolVersion == raft.ProtocolVersionMax && i.raft.State() == raft.Follower &&
+		leader != "" && string(leader) == string(req.ID) && i.raft.CurrentTerm() == req.Term
 }
 
 // tell has Raft's main loop hear of the leader, when it has time.

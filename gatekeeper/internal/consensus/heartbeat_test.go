@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +40,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 			ends = append(ends, f.stall(t))
 		}
 		late := leader.Append(entry(t, "late"))
+		committed := leader.raft.CommitIndex()
 		lasts := leader.cfg.StoreTimeout - time.Second // the longest that is no fault
 		for begun := time.Now(); time.Since(begun) < lasts; pass(10 * time.Millisecond) {
 			asked := time.Now()
@@ -48,6 +50,9 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 			if took := time.Since(asked); took > 0 { // nothing takes time here but waiting
 				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
 			}
+		}
+		if leader.raft.CommitIndex() != committed {
+			t.Error("no disk has stalled")
 		}
 		for _, end := range ends {
 			end()
@@ -62,13 +67,50 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 	})
 }
 
-// Heartbeats are all that a follower hears in a cluster at rest: Raft's main loop must hear enough of them.
-func TestHeartbeat_ClusterAtRest_NobodyStands(t *testing.T) {
+// When a leader has trouble with its own disk, its questions to Raft wait. Those that Raft asks anyway settle who waits.
+func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		term := leader.Term()
-		for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
+		mustAppend(t, leader.Node, "before")
+		end := leader.stall(t)
+		late := leader.Append(entry(t, "late"))
+		lasts, between := leader.cfg.StoreTimeout-time.Second, leader.cfg.Timeouts.Heartbeat/5
+		for begun := time.Now(); time.Since(begun) < lasts; pass(time.Millisecond) {
+			asked := time.Now()
+			if err := leader.Confirm(t.Context(), term, asked); err != nil {
+				t.Fatalf("Confirm, %v into the stall: %v", time.Since(begun), err)
+			}
+			if took := time.Since(asked); took > between {
+				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
+			}
+		}
+		end()
+		if a := late.Wait(); a.Err != nil {
+			t.Errorf("what was appended before the stall: %v", a.Err)
+		}
+		if now, leads := leads(leader.raft); !leads || now != term {
+			t.Errorf("after the stall the leader of term %d is at term %d, leads: %v", term, now, leads)
+		}
+	})
+}
+
+// While a leader cannot send entries, as when it backs off or is busy with a snapshot, heartbeats are all that a follower hears: Raft's main
+// loop must hear enough of them.
+func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		term := leader.Term()
+		leader.wire.set(func(_ raft.ServerID, question any) error {
+			if !isHeartbeat(question) {
+				return errCut
+			}
+			return nil
+		}, nil)
+		pass(time.Second)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
 				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is not told.
@@ -134,6 +176,44 @@ func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
 	})
 }
 
+// The proof that an answer beside the main loop counts rests on the order in which Raft votes: first it stores the term and goes by it, then it
+// stores the vote.
+func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		mustAppend(t, leader.Node, "before")
+		voter, candidate := others(members, leader)[0], others(members, leader)[1]
+		for _, f := range []*member{voter, candidate} {
+			until(t, "all have it", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+		}
+		old := raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
+		}
+		voting, stored := make(chan struct{}), make(chan struct{})
+		voter.disk.votes(sync.OnceFunc(func() { close(voting); <-stored }))
+		t.Cleanup(func() { close(stored) })
+		vote := raft.RequestVoteRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(candidate.id), Addr: []byte(candidate.address)},
+			Term:      old.Term + 1, LastLogTerm: old.Term, LastLogIndex: leader.raft.LastIndex(), LeadershipTransfer: true,
+		}
+		go func() {
+			_ = candidate.transport.RequestVote(voter.id, voter.address, &vote, &raft.RequestVoteResponse{})
+		}()
+		select {
+		case <-voting:
+		case <-time.After(10 * time.Second):
+			t.Fatal("no vote is given")
+		}
+		if term := voter.raft.CurrentTerm(); term != old.Term+1 {
+			t.Errorf("a vote for term %d is stored at term %d", old.Term+1, term)
+		}
+		if a := voter.ask(old); a != nil {
+			t.Errorf("the old leader gets %+v", a)
+		}
+	})
+}
+
 // What stands for election, or leads, follows nobody.
 func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -168,6 +248,9 @@ func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 		begun := time.Now()
 		leader.Append(entry(t, "late"))
 		until(t, "the leader misses them", func() bool { _, leads := leads(leader.raft); return !leads })
+		if a := others(members, leader)[0].ask(raft.AppendEntriesRequest{}); a != nil {
+			t.Errorf("a member with a fault answers %+v", a)
+		}
 		if took, least := time.Since(begun), 5*time.Second; took < least || took > least+2*leader.cfg.Timeouts.Heartbeat {
 			t.Errorf("it stepped down after %v", took)
 		}

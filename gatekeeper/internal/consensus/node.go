@@ -143,7 +143,7 @@ func newNode(cfg Config, address string) *Node {
 	n.life, n.die = context.WithCancel(context.Background())
 	n.guard = store.NewGuard(store.GuardConfig{
 		Timeout: cfg.StoreTimeout,
-		Slow:    cfg.Timeouts.Heartbeat / 2,
+		Slow:    slowCall,
 		Fault:   n.fault,
 		Observe: n.metrics.observeStore,
 		Logger:  cfg.Logger,

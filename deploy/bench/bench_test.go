@@ -114,7 +114,7 @@ func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
 	fine := func() *bench {
 		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice, runs: 1}
 	}
-	if err := fine().check("core,calls,control,keep,failover", "1,3", "1"); err != nil {
+	if err := fine().check("core,calls,control,keep,profile,failover", "1,3", "1"); err != nil {
 		t.Error(err)
 	}
 	if fine().check("cores", "1", "1") == nil {

@@ -212,15 +212,25 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, co
 func (b *bench) stream(ctx context.Context, conns load.Conns, callers, inFrame int, tokens [][]uint64) (load.Figure, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	call, err := framesOf(ctx, conns, callers, inFrame, tokens)
+	if err != nil {
+		return load.Figure{}, err
+	}
+	return b.windows.loop(ctx, callers, call)
+}
+
+// framesOf opens one stream a caller, which end with ctx, and returns a call that sends a frame of so many tokens and waits until it is
+// answered.
+func framesOf(ctx context.Context, conns load.Conns, callers, inFrame int, tokens [][]uint64) (load.Call, error) {
 	open := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
-	frames := make([]uint64, callers)
 	for caller := range open {
 		var err error
 		if open[caller], err = gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).KeepAlive(ctx); err != nil {
-			return load.Figure{}, err
+			return nil, err
 		}
 	}
-	return b.windows.loop(ctx, callers, func(_ context.Context, caller int) (int, error) {
+	frames := make([]uint64, callers)
+	return func(_ context.Context, caller int) (int, error) {
 		frames[caller]++
 		group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(long), Tokens: tokens[caller][:inFrame]}
 		frame := &gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}
@@ -238,7 +248,7 @@ func (b *bench) stream(ctx context.Context, conns load.Conns, callers, inFrame i
 			return 0, fmt.Errorf("not refreshed: %v", answer)
 		}
 		return inFrame, nil
-	})
+	}, nil
 }
 
 // measurePairs acquires and releases, each caller a semaphore of its own.
@@ -248,17 +258,7 @@ func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns 
 		if err != nil {
 			return err
 		}
-		f, err := b.windows.loop(ctx, callers, func(ctx context.Context, caller int) (int, error) {
-			token, err := acquire(ctx, conns.Of(caller), own(caller), identity(caller, ""))
-			if err != nil {
-				return 0, err
-			}
-			answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
-			if err == nil && !answer.Released {
-				err = fmt.Errorf("not released: %s", answer.Message)
-			}
-			return 1, err
-		})
+		f, err := b.windows.loop(ctx, callers, pairOf(conns))
 		if err != nil {
 			return err
 		}
@@ -274,4 +274,19 @@ func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, conns 
 		result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})
 	}
 	return nil
+}
+
+// pairOf is an acquire and a release.
+func pairOf(conns load.Conns) load.Call {
+	return func(ctx context.Context, caller int) (int, error) {
+		token, err := acquire(ctx, conns.Of(caller), own(caller), identity(caller, ""))
+		if err != nil {
+			return 0, err
+		}
+		answer, err := gatekeeperv1.NewPermitServiceClient(conns.Of(caller)).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+		if err == nil && !answer.Released {
+			err = fmt.Errorf("not released: %s", answer.Message)
+		}
+		return 1, err
+	}
 }

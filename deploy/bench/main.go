@@ -1,4 +1,4 @@
-// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in five parts:
+// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in six parts:
 //
 //   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits measured in the
 //     same run: grpc-go's unary echo and append with fdatasync.
@@ -6,6 +6,7 @@
 //   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the hand-over from a release to
 //     the next in the queue, and what 1 000 watchers cost.
 //   - keep: what it costs one client, a process of its own, to keep 10 000 permits of 30 s alive on three servers.
+//   - profile: where the CPU time of a leader of three servers goes while it denies, refreshes and grants. It runs only when it is named.
 //   - failover: from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs only when it is named.
 //
 // Package peers, a module of its own, measures all that beside other systems. Only ratios and differences taken in one run mean anything; absolute figures drift from run to run and machine to machine.
@@ -59,6 +60,7 @@ type report struct {
 	Control  *control      `json:"control,omitempty"`
 
 	Failover []failover.Result `json:"failover,omitempty"`
+	Profiles []profiled        `json:"profiles,omitempty"`
 }
 
 // The parts of a run.
@@ -70,13 +72,14 @@ const (
 	partControl = "control"
 
 	partFailover = "failover"
+	partProfile  = "profile"
 )
 
 func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
 	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for the bench's own use")
-	parts := flag.String("parts", "core,calls,control,keep", "what to measure; failover is the part that runs only when it is named")
+	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only when they are named")
 	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd")
 	sizes := flag.String("servers", "1,3", "sizes of the clusters to measure")
 	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
@@ -139,6 +142,11 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 			return fmt.Errorf("fail-over: %w", err)
 		}
 	}
+	if slices.Contains(b.parts, partProfile) {
+		if r.Profiles, err = b.measureProfiles(ctx); err != nil {
+			return fmt.Errorf("profile: %w", err)
+		}
+	}
 	r.print(out)
 	if file == "" {
 		return nil
@@ -154,8 +162,8 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 func (b *bench) check(parts, sizes, callers string) (err error) {
 	b.parts = strings.Split(parts, ",")
 	for _, part := range b.parts {
-		if !slices.Contains([]string{partCore, partCalls, partControl, partKeep, partFailover}, part) {
-			return fmt.Errorf("-parts %q must be of %s, %s, %s, %s and %s, with commas between", parts, partCore, partCalls, partControl, partKeep, partFailover)
+		if known := []string{partCore, partCalls, partControl, partKeep, partProfile, partFailover}; !slices.Contains(known, part) {
+			return fmt.Errorf("-parts %q must be of %s, with commas between", parts, strings.Join(known, ", "))
 		}
 	}
 	if b.sizes, err = numbers("-servers", sizes); err != nil {

@@ -24,6 +24,7 @@ func (r *report) print(out io.Writer) {
 	if r.Keep != nil {
 		r.Keep.print(out)
 	}
+	printProfiles(out, r.Profiles)
 	if len(r.Failover) > 0 {
 		failover.Print(out, r.Failover, failover.Targets())
 	}

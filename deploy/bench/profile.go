@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// profiled is where the CPU time of a leader of three servers went while callers asked it one thing.
+type profiled struct {
+	Work    string `json:"work"`
+	Callers int    `json:"callers"`
+	// CPU is what one operation took of the leader, in µs.
+	CPU   float64 `json:"cpu_us"`
+	Parts []share `json:"parts"`
+}
+
+type share struct {
+	What    string  `json:"what"`
+	Percent float64 `json:"percent"`
+}
+
+// part is what functions whose names begin so do. A moment of the CPU is of the first frame that is of any part, from the innermost on.
+type part struct {
+	what  string
+	names []string
+}
+
+const (
+	modulePath = "github.com/gatekeeperd/gatekeeper/"
+	// elsewhere are the goroutines themselves: how they begin, wait, and are woken.
+	elsewhere = "goroutines that begin and wait"
+)
+
+func profileParts() []part {
+	return []part{
+		{"garbage collection", []string{"runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge", "runtime.gcAssistAlloc"}},
+		{"gRPC and protobuf", []string{"google.golang.org/", "golang.org/x/net/"}},
+		{"log store", []string{"go.etcd.io/bbolt", "github.com/hashicorp/raft-wal"}},
+		{"Raft, and the questions to followers", []string{"github.com/hashicorp/", modulePath + "gatekeeper/internal/consensus"}},
+		{"state machine", []string{modulePath + "fsm", "github.com/tidwall/btree"}},
+		{"API, limits and metrics", []string{
+			modulePath + "gatekeeper/internal/api", modulePath + "gatekeeper/internal/admission", modulePath + "gatekeeper/internal/metrics",
+			modulePath + "proto", "github.com/prometheus/",
+		}},
+		{"decisions and deadlines", []string{modulePath + "gatekeeper/", modulePath + "semaphore"}},
+	}
+}
+
+// measureProfiles profiles the leader of three servers under each kind of work, at each number of callers.
+func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error) {
+	cluster, leader, err := b.start(ctx, "profile", 3)
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Kill()
+	conns, err := load.Dial(leader.API)
+	if err != nil {
+		return nil, err
+	}
+	defer conns.Close()
+	if err := define(ctx, conns.Of(0), b.most()); err != nil {
+		return nil, err
+	}
+	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+		return nil, err
+	}
+	tokens := make([][]uint64, b.most())
+	for caller := range tokens {
+		token, err := acquire(ctx, conns.Of(caller), "wide", identity(caller, ""))
+		if err != nil {
+			return nil, err
+		}
+		tokens[caller] = []uint64{token}
+	}
+	for _, callers := range b.callers {
+		streaming, cancel := context.WithCancel(ctx)
+		refresh, err := framesOf(streaming, conns, callers, 1, tokens)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		for _, work := range []struct {
+			name string
+			call load.Call
+		}{
+			{"denials", func(ctx context.Context, caller int) (int, error) {
+				return denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller)
+			}},
+			{"refreshes by stream, one a frame", refresh},
+			{"pairs", pairOf(conns)},
+		} {
+			one, err := b.profile(ctx, leader, callers, work.call)
+			if err != nil {
+				cancel()
+				return nil, fmt.Errorf("%s: %w", work.name, err)
+			}
+			one.Work = work.name
+			all = append(all, *one)
+		}
+		cancel()
+	}
+	return all, nil
+}
+
+// profile profiles the leader for all windows, while callers call.
+func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int, call load.Call) (*profiled, error) {
+	length := max(b.windows.window*time.Duration(b.windows.count), time.Second).Round(time.Second)
+	if _, err := load.Measure(ctx, max(b.windows.warmUp, time.Millisecond), callers, call); err != nil {
+		return nil, err
+	}
+	type taken struct {
+		p   *profile.Profile
+		err error
+	}
+	done := make(chan taken, 1)
+	go func() {
+		p, err := cpuProfile(ctx, leader.Admin, length)
+		done <- taken{p, err}
+	}()
+	f, err := load.Measure(ctx, length, callers, call)
+	t := <-done
+	if err := errors.Join(err, t.err); err != nil {
+		return nil, err
+	}
+	nanos, parts := sharesOf(t.p)
+	return &profiled{Callers: callers, CPU: nanos / 1000 / (f.PerSecond * length.Seconds()), Parts: parts}, nil
+}
+
+// cpuProfile has a server profile itself.
+func cpuProfile(ctx context.Context, admin string, length time.Duration) (*profile.Profile, error) {
+	url := "http://" + admin + "/debug/pprof/profile?seconds=" + strconv.Itoa(int(length.Seconds()))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s", url, answer.Status)
+	}
+	return profile.Parse(answer.Body)
+}
+
+// sharesOf adds up a CPU profile, in ns, and says which part took how much of it.
+func sharesOf(p *profile.Profile) (total float64, shares []share) {
+	parts := profileParts()
+	took := make(map[string]float64)
+	for _, s := range p.Sample {
+		nanos := float64(s.Value[len(s.Value)-1])
+		total += nanos
+		took[partOf(s, parts)] += nanos
+	}
+	for what, nanos := range took {
+		shares = append(shares, share{what, 100 * nanos / total})
+	}
+	slices.SortFunc(shares, func(a, b share) int { return int(1000 * (b.Percent - a.Percent)) })
+	return total, shares
+}
+
+func partOf(s *profile.Sample, parts []part) string {
+	for _, location := range s.Location {
+		for _, line := range location.Line {
+			for _, p := range parts {
+				if slices.ContainsFunc(p.names, func(name string) bool { return strings.HasPrefix(line.Function.Name, name) }) {
+					return p.what
+				}
+			}
+		}
+	}
+	return elsewhere
+}
+
+func printProfiles(out io.Writer, all []profiled) {
+	for _, one := range all {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU each\t%%\t\n", one.Work, one.Callers, one.CPU)
+		for _, s := range one.Parts {
+			fmt.Fprintf(w, "%s\t%.0f\t\n", s.What, s.Percent)
+		}
+		_ = w.Flush()
+	}
+}

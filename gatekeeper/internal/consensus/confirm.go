@@ -32,12 +32,13 @@ type confirmer struct {
 	again   time.Duration // after how long without a majority a round is started again
 	bound   time.Duration // how long a caller waits at most
 	rounds  func()        // counts
+	// spawn runs what waits for Raft on a goroutine of its own; false when this server closes.
+	spawn func(func()) bool
 
 	woken chan struct{} // holds a token when a caller came that no round under way sees to, or a leadership ended
 
 	begun    uint64        // rounds that Raft was asked for; run's alone
-	answered atomic.Uint64 // how many of them Raft has done with, as far as is known
-	probed   atomic.Bool   // somebody waits for Raft to be done with a round
+	answered atomic.Uint64 // the latest of them that Raft is known to be done with
 
 	// proven is the latest that was found for waiters. What was proven once stays true.
 	proven atomic.Pointer[proof]
@@ -70,8 +71,8 @@ var (
 
 // newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is started again as
 // often as Raft sends heartbeats anyway.
-func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func()) *confirmer {
-	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds,
+func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
+	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds, spawn: spawn,
 		woken: make(chan struct{}, 1)}
 }
 
@@ -190,12 +191,16 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// mostRounds is how many rounds Raft is asked for at most that it is not done with. It has room for 64. While its main loop waits for this
-// server's own disk nothing takes them out, and once the room is full (v1.8.0) neither VerifyLeader returns nor do the heartbeats go on.
-const mostRounds = 48
+// mostRounds is how many rounds Raft is asked for at most that it is not done with; each probeEvery-th is watched to know that. Raft has
+// room for 64 (v1.8.0), which its main loop empties. While that waits for this server's own disk rounds stay there, and after it those that were
+// answered come once more, beside new ones. With no room left VerifyLeader would not return, and the heartbeats would end.
+const (
+	mostRounds = 24
+	probeEvery = 8
+)
 
 // ask has Raft send a round of heartbeats, unless it has enough to do: then those that it sends anyway settle who waits. What a round's future says
-// is not worth hearing, only that it is answered.
+// is not worth hearing, only that it is answered. A few never are, as when the members change meanwhile; then the next watched one tells.
 func (c *confirmer) ask() {
 	if c.begun-c.answered.Load() >= mostRounds {
 		return
@@ -203,12 +208,13 @@ func (c *confirmer) ask() {
 	round := c.raft.VerifyLeader()
 	c.begun++
 	c.rounds()
-	if count := c.begun; count-c.answered.Load() >= mostRounds/3 && c.probed.CompareAndSwap(false, true) {
-		go func() { // not waited for: a Raft that has stopped may never answer
+	if count := c.begun; count%probeEvery == 0 {
+		c.spawn(func() {
 			_ = round.Error()
-			c.answered.Store(count)
-			c.probed.Store(false)
-		}()
+			for have := c.answered.Load(); have < count && !c.answered.CompareAndSwap(have, count); {
+				have = c.answered.Load()
+			}
+		})
 	}
 }
 
@@ -300,8 +306,7 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 }
 
 // ConfirmLater tells what Confirm would return, before it returns itself or on another goroutine, which tell must not hold up. It
-// is for those who would else keep a goroutine waiting, and has no end but twice the lease, or later while Raft hangs in a call of the
-// store, which the store ends.
+// is for those who would else keep a goroutine waiting, and has no end but a little more than twice the lease.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)
 	switch {

@@ -20,7 +20,8 @@ type fakeRaft struct {
 	state   raft.RaftState
 	servers []raft.Server
 	kicks   int
-	looks   int // at the configuration
+	answer  func(kick int) // when set, what answering a round waits for
+	looks   int            // at the configuration
 }
 
 func (f *fakeRaft) CurrentTerm() uint64 {
@@ -46,7 +47,20 @@ func (f *fakeRaft) VerifyLeader() raft.Future {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kicks++
-	return fakeConfiguration{}
+	kick, answer := f.kicks, f.answer
+	return fakeRound(func() {
+		if answer != nil {
+			answer(kick)
+		}
+	})
+}
+
+// fakeRound is answered when it has been called.
+type fakeRound func()
+
+func (r fakeRound) Error() error {
+	r()
+	return nil
 }
 
 // rounds is how many rounds were started.
@@ -79,9 +93,9 @@ const lease = time.Second
 func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *confirmer)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &fakeRaft{term: 5, state: raft.Leader, servers: servers}
-		c := newConfirmer(r, "a", newAnswers(), lease, func() {})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
+		c := newConfirmer(r, "a", newAnswers(), lease, func() {}, func(f func()) bool { wg.Go(f); return true })
 		wg.Go(func() { c.run(ctx) })
 		defer wg.Wait()
 		defer cancel()
@@ -158,6 +172,61 @@ func TestConfirm_AnswerToAnEarlierQuestion_DoesNotCount(t *testing.T) {
 		pendingCall(t, call)
 		c.answers.note("c", 5, time.Now(), 0)
 		confirmed(t, call)
+	})
+}
+
+// Raft has little room for rounds, and while its main loop waits for the disk it is done with none.
+func TestConfirm_RaftIsBusy_IsAskedForFewRoundsAndGoesByWhatElseIsAnswered(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		done := make(chan struct{})
+		r.set(func(r *fakeRaft) { r.answer = func(int) { <-done } })
+		ask := func() {
+			t.Helper()
+			pass(time.Millisecond)
+			call := asked(c, 5, time.Now())
+			pass(time.Millisecond)
+			c.answers.note("b", 5, time.Now(), 0) // a heartbeat that was sent anyway
+			confirmed(t, call)
+		}
+		for range 10 * mostRounds {
+			ask()
+		}
+		if r.rounds() != mostRounds {
+			t.Errorf("a busy Raft was asked for %d rounds", r.rounds())
+		}
+		close(done)
+		synctest.Wait()
+		for range 10 * mostRounds {
+			ask()
+		}
+		if r.rounds() != 11*mostRounds {
+			t.Errorf("afterwards it was asked for %d rounds in all", r.rounds())
+		}
+	})
+}
+
+// A round may never be answered, as one that was asked for before a member was removed.
+func TestConfirm_ARoundIsNeverAnswered_OthersAreAskedFor(t *testing.T) {
+	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		over := make(chan struct{})
+		defer close(over)
+		r.set(func(r *fakeRaft) {
+			r.answer = func(kick int) {
+				if kick <= mostRounds/2 { // more than are under way at a time
+					<-over
+				}
+			}
+		})
+		for range 10 * mostRounds {
+			pass(time.Millisecond)
+			call := asked(c, 5, time.Now())
+			pass(time.Millisecond)
+			c.answers.note("b", 5, time.Now(), 0)
+			confirmed(t, call)
+		}
+		if r.rounds() != 10*mostRounds {
+			t.Errorf("Raft was asked for %d rounds of %d", r.rounds(), 10*mostRounds)
+		}
 	})
 }
 

@@ -33,7 +33,8 @@
 // that very term: the epoch may lag behind. Answers to InstallSnapshot are not counted, nor anything before the promotion.
 //
 // VerifyLeader is called only to make Raft send a round of heartbeats. All callers share rounds: a round asks every peer
-// once, and a new one starts when a majority has answered the last and somebody still waits. A caller is answered as soon
+// once, and a new one starts when a majority has answered the last and somebody still waits, unless Raft is not done with too
+// many. A caller is answered as soon
 // as the covered time has reached its own t, whichever round or log entry brought it there, and never sooner.
 //
 // That the latest configuration may not be committed, and may lag the log by one entry, does no harm: majorities of
@@ -43,8 +44,8 @@
 //
 // Raft lets the transport answer heartbeats on its own goroutine. That changes the term beside the main loop, and logs can
 // diverge (issue 695). So the wrapper does not take Raft's handler for them; it has one that changes nothing. A follower
-// that follows the asking leader, in the term of the question, answers with success at once; every other heartbeat goes to
-// the main loop, and so does a copy of an answered one when the main loop has not heard of the leader for a moment.
+// that follows the asking leader, in the term of the question, answers with success at once; every other heartbeat, unless
+// the member has a fault, goes to the main loop, and so does a copy of an answered one when the main loop has not heard of the leader for a moment.
 //
 // That such an answer may count for Confirm needs only its term. The member read its own term after the question had come,
 // and it was T. Raft stores a new term before it votes in it, the term that is read changes in between, and never goes
@@ -54,8 +55,8 @@
 // sake: a candidate, and a follower that knows of no leader or of another one, have something to change first.
 //
 // A follower whose disk stalls thus goes on confirming, and a leader steps down only when it cannot reach a majority for as
-// long as its lease, the heartbeat timeout. The lease has no part in safety. Nobody else could lead meanwhile, for a vote is
-// stored as well. A store call that does not return within Config.StoreTimeout is a fault, after which no heartbeat is answered.
+// long as its lease, the heartbeat timeout. The lease has no part in safety. While those of a majority stall
+// nobody else could lead, for a vote is stored as well. A store call that does not return within Config.StoreTimeout is a fault, after which no heartbeat is answered.
 //
 // # Membership
 //

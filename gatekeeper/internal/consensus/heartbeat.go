@@ -17,8 +17,8 @@ import (
 // two heartbeats, so that what silence is reckoned by hardly moves.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 
-// heartbeat answers the leader that this member follows, at once; everybody else is left to Raft's main loop. The transport calls it, on the
-// goroutine of the connection.
+// heartbeat answers the leader that this member follows, at once; everybody else is left to Raft's main loop. After a fault nobody gets an answer
+// but an error. The transport calls it, on the goroutine of the connection.
 func (i *incoming) heartbeat(rpc raft.RPC) {
 	select {
 	case <-i.failed:

@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -75,7 +76,7 @@ func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 		term := leader.Term()
 		mustAppend(t, leader.Node, "before")
 		end := leader.stall(t)
-		late := leader.Append(entry(t, "late"))
+		late, committed := leader.Append(entry(t, "late")), leader.raft.CommitIndex()
 		lasts, between := leader.cfg.StoreTimeout-time.Second, leader.cfg.Timeouts.Heartbeat/5
 		for begun := time.Now(); time.Since(begun) < lasts; pass(time.Millisecond) {
 			asked := time.Now()
@@ -85,6 +86,9 @@ func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 			if took := time.Since(asked); took > between {
 				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
 			}
+		}
+		if leader.raft.CommitIndex() != committed {
+			t.Error("no disk has stalled")
 		}
 		end()
 		if a := late.Wait(); a.Err != nil {
@@ -237,18 +241,42 @@ func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
 	})
 }
 
+// A fault need not stop Raft's main loop: the member is silent all the same.
+func TestHeartbeat_FaultBesideTheMainLoop_IsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		follower := others(members, leader)[0]
+		right := raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
+		}
+		until(t, "it follows", func() bool { a := follower.ask(right); return a != nil && a.Success })
+		follower.guard.Fail(errors.New("what was read is not what was written"))
+		answer := make(chan raft.RPCResponse, 1)
+		follower.transport.incoming.heartbeat(raft.RPC{Command: &right, RespChan: answer})
+		if a := <-answer; !errors.Is(a.Error, errFaulty) {
+			t.Errorf("a member with a fault answers %+v", a)
+		}
+	})
+}
+
 // A member with a fault is to be missed by its leader.
 func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.StoreTimeout = 5 * time.Second })
 		leader := leaderOf(t, members...)
+		follower := others(members, leader)[0]
+		right := raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
+		}
+		until(t, "it follows", func() bool { return follower.transport.incoming.follows(&right) })
 		for _, f := range others(members, leader) {
 			f.stall(t)
 		}
 		begun := time.Now()
 		leader.Append(entry(t, "late"))
 		until(t, "the leader misses them", func() bool { _, leads := leads(leader.raft); return !leads })
-		if a := others(members, leader)[0].ask(raft.AppendEntriesRequest{}); a != nil {
+		if a := follower.ask(right); a != nil {
 			t.Errorf("a member with a fault answers %+v", a)
 		}
 		if took, least := time.Since(begun), 5*time.Second; took < least || took > least+2*leader.cfg.Timeouts.Heartbeat {

@@ -104,7 +104,7 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	to := find(servers, raft.ServerID(id))
 	switch {
 	case id == "":
-		return fmt.Errorf("%w: there is no other voter that answers", ErrNotAVoter)
+		return fmt.Errorf("%w: there is no other voter whose log answers", ErrNotAVoter)
 	case to == nil:
 		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
 	case to.Suffrage != raft.Voter:

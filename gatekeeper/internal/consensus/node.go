@@ -184,7 +184,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	err := n.newRaft()
 	if err == nil {
 		n.transport.incoming.serves(n.raft)
-		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc)
+		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
 		if n.cfg.Registerer != nil {
 			n.unregister, err = n.metrics.register(n.cfg.Registerer, n)
 		}

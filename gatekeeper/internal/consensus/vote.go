@@ -40,7 +40,8 @@ func (i *incoming) vote(rpc raft.RPC) raft.RPC {
 	return rpc
 }
 
-// leaderless tells that this member follows, and has not heard of its leader for long. What the leader sent before the question counts.
+// leaderless tells that this member follows, and has not heard of its leader for long. What the leader sent before the question
+// counts, but for a fiftieth of the heartbeat timeout.
 func (i *incoming) leaderless() bool {
 	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -24,8 +26,10 @@ type profiled struct {
 	Work    string `json:"work"`
 	Callers int    `json:"callers"`
 	// CPU is what one operation took of the leader, in µs.
-	CPU   float64 `json:"cpu_us"`
-	Parts []share `json:"parts"`
+	CPU float64 `json:"cpu_us"`
+	// Samples is how many different stacks were seen: with few of them the shares say little.
+	Samples int     `json:"samples"`
+	Parts   []share `json:"parts"`
 }
 
 type share struct {
@@ -41,15 +45,15 @@ type part struct {
 
 const (
 	modulePath = "github.com/gatekeeperd/gatekeeper/"
-	// elsewhere are the goroutines themselves: how they begin, wait, and are woken.
-	elsewhere = "goroutines that begin and wait"
+	// elsewhere is most of all how goroutines wait and are woken, and how the process reads and writes.
+	elsewhere = "the scheduler and the rest"
 )
 
 func profileParts() []part {
 	return []part{
 		{"garbage collection", []string{"runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge", "runtime.gcAssistAlloc"}},
 		{"gRPC and protobuf", []string{"google.golang.org/", "golang.org/x/net/"}},
-		{"log store", []string{"go.etcd.io/bbolt", "github.com/hashicorp/raft-wal"}},
+		{"log store", []string{"go.etcd.io/bbolt", "github.com/hashicorp/raft-wal", modulePath + "gatekeeper/internal/consensus/store"}},
 		{"Raft, and the questions to followers", []string{"github.com/hashicorp/", modulePath + "gatekeeper/internal/consensus"}},
 		{"state machine", []string{modulePath + "fsm", "github.com/tidwall/btree"}},
 		{"API, limits and metrics", []string{
@@ -87,31 +91,44 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 		tokens[caller] = []uint64{token}
 	}
 	for _, callers := range b.callers {
-		streaming, cancel := context.WithCancel(ctx)
-		refresh, err := framesOf(streaming, conns, callers, 1, tokens)
+		some, err := b.profileAt(ctx, leader, conns, callers, tokens)
 		if err != nil {
-			cancel()
 			return nil, err
 		}
-		for _, work := range []struct {
-			name string
-			call load.Call
-		}{
-			{"denials", func(ctx context.Context, caller int) (int, error) {
-				return denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller)
-			}},
-			{"refreshes by stream, one a frame", refresh},
-			{"pairs", pairOf(conns)},
-		} {
-			one, err := b.profile(ctx, leader, callers, work.call)
-			if err != nil {
-				cancel()
-				return nil, fmt.Errorf("%s: %w", work.name, err)
-			}
-			one.Work = work.name
-			all = append(all, *one)
+		all = append(all, some...)
+	}
+	if now, err := cluster.Leader(ctx); err != nil {
+		return nil, err
+	} else if now != leader {
+		return nil, errors.New("another server leads now than the one that was profiled")
+	}
+	return all, nil
+}
+
+// profileAt profiles the leader under each kind of work of so many callers.
+func (b *bench) profileAt(ctx context.Context, leader *servers.Server, conns load.Conns, callers int, tokens [][]uint64) (all []profiled, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	refresh, err := framesOf(ctx, conns, callers, 1, tokens)
+	if err != nil {
+		return nil, err
+	}
+	for _, work := range []struct {
+		name string
+		call load.Call
+	}{
+		{"denials", func(ctx context.Context, caller int) (int, error) {
+			return denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller)
+		}},
+		{"refreshes by stream, one a frame", refresh},
+		{"pairs", pairOf(conns)},
+	} {
+		one, err := b.profile(ctx, leader, callers, work.call)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", work.name, err)
 		}
-		cancel()
+		one.Work = work.name
+		all = append(all, *one)
 	}
 	return all, nil
 }
@@ -122,26 +139,28 @@ func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int
 	if _, err := load.Measure(ctx, max(b.windows.warmUp, time.Millisecond), callers, call); err != nil {
 		return nil, err
 	}
-	type taken struct {
-		p   *profile.Profile
-		err error
-	}
-	done := make(chan taken, 1)
-	go func() {
-		p, err := cpuProfile(ctx, leader.Admin, length)
-		done <- taken{p, err}
-	}()
+	profiling, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var p *profile.Profile
+	var profileErr error
+	var wait sync.WaitGroup
+	wait.Go(func() { p, profileErr = cpuProfile(profiling, leader.Admin, length) })
 	f, err := load.Measure(ctx, length, callers, call)
-	t := <-done
-	if err := errors.Join(err, t.err); err != nil {
+	if err != nil {
+		cancel()
+	}
+	wait.Wait()
+	if err := cmp.Or(err, profileErr); err != nil {
 		return nil, err
 	}
-	nanos, parts := sharesOf(t.p)
-	return &profiled{Callers: callers, CPU: nanos / 1000 / (f.PerSecond * length.Seconds()), Parts: parts}, nil
+	nanos, parts := sharesOf(p)
+	return &profiled{Callers: callers, Samples: len(p.Sample), CPU: nanos / 1000 / (f.PerSecond * length.Seconds()), Parts: parts}, nil
 }
 
 // cpuProfile has a server profile itself.
 func cpuProfile(ctx context.Context, admin string, length time.Duration) (*profile.Profile, error) {
+	ctx, cancel := context.WithTimeout(ctx, length+time.Minute)
+	defer cancel()
 	url := "http://" + admin + "/debug/pprof/profile?seconds=" + strconv.Itoa(int(length.Seconds()))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -170,7 +189,9 @@ func sharesOf(p *profile.Profile) (total float64, shares []share) {
 	for what, nanos := range took {
 		shares = append(shares, share{what, 100 * nanos / total})
 	}
-	slices.SortFunc(shares, func(a, b share) int { return int(1000 * (b.Percent - a.Percent)) })
+	slices.SortFunc(shares, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.Percent, a.Percent), strings.Compare(a.What, b.What))
+	})
 	return total, shares
 }
 
@@ -190,7 +211,7 @@ func partOf(s *profile.Sample, parts []part) string {
 func printProfiles(out io.Writer, all []profiled) {
 	for _, one := range all {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU each\t%%\t\n", one.Work, one.Callers, one.CPU)
+		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU each, %d stacks\t%%\t\n", one.Work, one.Callers, one.CPU, one.Samples)
 		for _, s := range one.Parts {
 			fmt.Fprintf(w, "%s\t%.0f\t\n", s.What, s.Percent)
 		}

@@ -25,10 +25,11 @@ func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
 		stack(400, "runtime.mallocgc", "google.golang.org/protobuf/proto.Unmarshal", handler, "google.golang.org/grpc.(*Server).processUnaryRPC"),
 		stack(300, "runtime.mapaccess1", modulePath+"gatekeeper/internal/keeper.(*Keeper).TryAcquire", handler),
 		stack(200, "runtime.futex", "runtime.mcall"),
-		stack(100, "runtime.scanobject", "runtime.gcBgMarkWorker"),
+		stack(60, "runtime.scanobject", "runtime.gcBgMarkWorker"),
+		stack(40, "syscall.write", "github.com/hashicorp/raft-wal.(*WAL).StoreLogs", modulePath+"gatekeeper/internal/consensus/store.(*Log).StoreLogs", "github.com/hashicorp/raft.(*Raft).runLeader"),
 	}}
 	total, shares := sharesOf(p)
-	want := []share{{"gRPC and protobuf", 40}, {"decisions and deadlines", 30}, {elsewhere, 20}, {"garbage collection", 10}}
+	want := []share{{"gRPC and protobuf", 40}, {"decisions and deadlines", 30}, {elsewhere, 20}, {"garbage collection", 6}, {"log store", 4}}
 	if total != 1000 || len(shares) != len(want) {
 		t.Fatalf("%v ns: %v", total, shares)
 	}

@@ -15,7 +15,7 @@ import (
 // A leader is killed while permits are held and others are asked for. Whoever holds goes on holding, refreshed by the next leader; nobody
 // else gets the same; and when they release, the next holder has a higher token.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
-	const duration = 6 * time.Second // above a fail-over on a busy machine
+	const duration = 12 * time.Second // above a fail-over on a machine whose disk takes two seconds for a vote or an entry
 	var held, asked []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 8 {

@@ -239,6 +239,8 @@ func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
 		{"Done", func(s *story) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", done) }, 0, ""},
 		{"Spent", func(s *story) { s.a.begins(f, 1, 5); s.a.killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
 		{"DiedUnwritten", func(s *story) { s.a.killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
+		{"SleptUnwritten", func(s *story) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
+		{"SleptAndDone", func(s *story) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "never heard of it"},
 		{"NeverHeardOf", func(s *story) { s.servers(f, 1, "a", done) }, 0, "never heard of it"},
 		{"Forgotten", func(s *story) { s.a.runs(f, 1, 5, 6) }, 0, "know nothing"},
 		{"OtherToken", func(s *story) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "say token 1"},

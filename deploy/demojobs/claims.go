@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -39,7 +40,7 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 }
 
 // audit holds what the applications wrote down against the servers' word. died counts the firings whose claim the application did not
-// live to write down.
+// live to write down, or slept through: who is suspended before it reads the answer finds a permit that is over.
 func (e *evidence) audit() (died int, broken []string) {
 	for f, c := range e.claims {
 		if c.state != gatekeeperv1.FiringState_FIRING_STATE_DONE && c.state != gatekeeperv1.FiringState_FIRING_STATE_SPENT {
@@ -47,7 +48,7 @@ func (e *evidence) audit() (died int, broken []string) {
 		}
 		last := e.last(f)
 		if last == nil || last.token < c.token {
-			if e.diedAt(c.winner) {
+			if e.diedAt(c.winner) || c.state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && e.suspendedAt(c.winner) {
 				died++
 				continue
 			}
@@ -83,6 +84,11 @@ func (e *evidence) last(f firing) *run {
 		}
 	}
 	return nil
+}
+
+// suspendedAt says whether a process of the application was suspended.
+func (e *evidence) suspendedAt(name string) bool {
+	return slices.ContainsFunc(e.lives, func(l *life) bool { return l.app == name && l.suspended != stretch{} })
 }
 
 // diedAt says whether a process of the application was killed.

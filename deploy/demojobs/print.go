@@ -18,7 +18,7 @@ func (r *report) print(out io.Writer) {
 	row("not claimed", "%s", counted.Words(f.Unclaimed, "; "))
 	row("lost firings", "%d run again, as their definitions say (free), %d not (spent); %d of both kinds had run to their end when no server could be told",
 		f.Again, f.Spent, f.Untold)
-	row("by the servers", "of %d firings %d otherwise; %d were claimed by an application that died before it wrote that down", f.Asked, f.Otherwise, f.Died)
+	row("by the servers", "of %d firings %d otherwise; %d were claimed by an application that died, or was suspended, before it wrote that down", f.Asked, f.Otherwise, f.Died)
 	row("runs", "%d begun, %d overlaps", r.Runs.Begun, r.Runs.Overlaps)
 	row("lost permits", "%d jobs, stopped before the next began; and %d of the suspended application, see below", r.Runs.Lost, r.Runs.Suspended)
 	row("writes", "%d taken, %d refused by their tokens", r.Store.Accepted, r.Store.Refused)

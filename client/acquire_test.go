@@ -16,6 +16,10 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"})
+		// A permit is refreshed as soon as it is there, and would then be believed in from that moment.
+		w.servers["a"].set(func(s *server) {
+			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
+		})
 		var last time.Time
 		w.servers["a"].tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			last = time.Now()
@@ -40,6 +44,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 				t.Errorf("%v", q)
 			}
 		}
+		synctest.Wait()
 		if want := last.Add(58800 * time.Millisecond); !p.SafeUntil().Equal(want) {
 			t.Errorf("safe until %s, want %s", p.SafeUntil(), want)
 		}

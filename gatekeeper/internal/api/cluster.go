@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -128,6 +129,15 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 		leader = s.cfg.Consensus.Leader().ID
 	}
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
+}
+
+// handedOver answers a transfer whose own end cut the way to the leader that carried it out.
+func handedOver(req any, was, now consensus.Leader) proto.Message {
+	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
+	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {
+		return nil
+	}
+	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: now.ID}
 }
 
 func (s *clusterService) members() ([]*gatekeeperv1.Member, error) {

@@ -296,6 +296,47 @@ func TestForward_LeaderChanges_CutsWhatIsUnderWay(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
+// A transfer ends the leadership under which it was passed on, often before its answer is back. Who leads then is the answer.
+func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
+	for name, c := range map[string]struct {
+		to, leads string
+		unknown   bool
+	}{
+		"to the one who leads": {"gk3", "gk3", false},
+		"to any":               {"", "gk3", false},
+		"to another":           {"gk2", "gk3", true},
+		"the old one again":    {"", "gk1", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leader, follower := pair(t)
+			reached, block := make(chan struct{}, 1), make(chan struct{})
+			defer close(block)
+			leader.consensus.transfer = func(string) error {
+				reached <- struct{}{}
+				<-block
+				return nil
+			}
+			type answer struct {
+				leads string
+				err   error
+			}
+			got := make(chan answer, 1)
+			go func() {
+				r, err := follower.cluster.TransferLeadership(ctx(t), &gatekeeperv1.TransferLeadershipRequest{Id: c.to})
+				got <- answer{r.GetLeaderId(), err}
+			}()
+			receiveFrom(t, reached)
+			follower.consensus.follow(consensus.Leader{ID: c.leads, APIAddress: c.leads + ":7420", Term: 2})
+			a := receiveFrom(t, got)
+			if c.unknown {
+				want(t, a.err, codes.Unavailable, "OUTCOME_UNKNOWN")
+			} else if a.err != nil || a.leads != c.leads {
+				t.Errorf("got %q, %v", a.leads, a.err)
+			}
+		})
+	}
+}
+
 func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 	leader, follower := pair(t)
 	proceed := make(chan struct{})

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -21,6 +22,9 @@ type method struct {
 	leaderFirst bool
 	// changesNothing: when the way to the leader breaks, nothing is left unknown.
 	changesNothing bool
+	// settled answers a call that was passed on and cut because now leads where was did, if that says how it went; else it returns nil. Nil: it
+	// never does.
+	settled func(req any, was, now consensus.Leader) proto.Message
 }
 
 // here says that a request is answered by whichever server it reaches. req is nil for streams.
@@ -103,5 +107,6 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 	for _, name := range harmlessMethods() {
 		methods[name].changesNothing = true
 	}
+	methods[gatekeeperv1.ClusterService_TransferLeadership_FullMethodName].settled = handedOver
 	return methods, nil
 }

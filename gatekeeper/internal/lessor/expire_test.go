@@ -52,7 +52,7 @@ func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
 		b.machine.Sync(func(s *fsm.State) { b.Promote(1, time.Now().Add(-10*time.Second), s) })
 		defer b.Close()
 		synctest.Wait()
-		if b.leases[last] != nil {
+		if b.hasLease(last) {
 			t.Fatal("it has a lease already")
 		}
 		b.late.Store(true)

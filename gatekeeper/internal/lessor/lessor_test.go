@@ -82,6 +82,12 @@ func (b *bench) promote(term uint64) {
 	synctest.Wait()
 }
 
+func (b *bench) hasLease(token uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.leases[token] != nil
+}
+
 func TestPromote_ManyPermits_AllGetALeaseAndAllEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -121,8 +127,8 @@ func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 		})
 		b.promote(1)
 		defer b.Close()
-		if n := b.Len(); b.leases[3*chunk+1] == nil || n == 3*chunk+1 {
-			t.Fatalf("%d leases at once, and %v is that of the permit that lives briefly", n, b.leases[3*chunk+1])
+		if n, its := b.Len(), b.hasLease(3*chunk+1); !its || n == 3*chunk+1 {
+			t.Fatalf("%d leases at once; %t: one is that of the permit that lives briefly", n, its)
 		}
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
@@ -140,7 +146,7 @@ func TestApplied_LongerDurationBeforeTheLeaseIsMade_CountsFromThere(t *testing.T
 		b.promote(1)
 		defer b.Close()
 		const last = 3 * chunk
-		if b.leases[last] != nil {
+		if b.hasLease(last) {
 			t.Fatal("it has a lease already")
 		}
 		time.Sleep(longestRest / 2)

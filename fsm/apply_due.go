@@ -40,10 +40,10 @@ func (d *draft) endDrain(c EndDrain) Result {
 		d.setCordons(cordons) // who has matched callers against them must look at them anew
 		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
 	}
-	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopRevision == c.Change && p.StopDrain > 0 {
+	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
 		begin()
 		over := *p
-		over.StopDrain = 0
+		over.Order = p.Order.Drained()
 		d.setPermit(p, &over)
 		d.emit(Event{Kind: DrainedEvent, Semaphore: p.Semaphore, Permit: &over, Change: c.Change, At: c.At})
 	}

@@ -181,7 +181,7 @@ func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
 	one[fsm.RevisionResult](l, fsm.EndDrain{Change: revoke, Term: l.term, Token: p.Token})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.DrainedEvent})
 	stopping := l.state().Permit(p.Token)
-	equal(t, "permit", []any{stopping.Stop, stopping.StopRevision, stopping.StopDrain}, []any{semaphore.StopRevoked, revoke, time.Duration(0)})
+	equal(t, "permit", []any{stopping.Stop, stopping.StopOrder().Revision, stopping.StopOrder().Drain}, []any{semaphore.StopRevoked, revoke, time.Duration(0)})
 	equal(t, "permit revision", l.state().PermitRevision("s"), permitRevision)
 }
 
@@ -195,10 +195,10 @@ func TestRevoke_Again_OnlyShortensTheDrain(t *testing.T) {
 		equal(t, "permit", r.Permit, first.Permit)
 	}
 	second := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute, Reason: "sooner"})
-	equal(t, "permit", []any{second.Permit.StopDrain, second.Permit.StopReason, second.Permit.StopRevision}, []any{time.Minute, "sooner", second.Revision})
+	equal(t, "permit", second.Permit.StopOrder(), semaphore.StopOrder{Drain: time.Minute, Reason: "sooner", Revision: second.Revision})
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: first.Revision, Term: l.term, Token: p.Token})
 	third := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now"})
-	equal(t, "drain", third.Permit.StopDrain, time.Duration(0))
+	equal(t, "drain", third.Permit.StopOrder().Drain, time.Duration(0))
 	unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now!"})
 }
 

@@ -28,7 +28,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.State, cooling.Duration, cooling.Ended, cooling.StopDrain = semaphore.Cooling, e.cooling, e.how, 0
+		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
 	} else {
@@ -113,7 +113,7 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a live permit that was lost for an operator.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State, held.StopDrain = semaphore.Held, 0
+	held.State, held.Order = semaphore.Held, p.Order.Drained()
 	d.setPermit(p, &held)
 	return &held
 }

@@ -105,12 +105,12 @@ func (d *draft) revoke(c Revoke) Result {
 		after, revision := d.end(p, ending{how: semaphore.EndFreedUnsafely, kind: FreedUnsafely, author: c.Author, reason: c.Reason, at: c.At})
 		return PermitResult{Applied: true, Permit: after, Revision: revision}
 	}
-	if p.Stop != semaphore.NotStopping && c.Drain >= p.StopDrain {
+	if p.Stop != semaphore.NotStopping && c.Drain >= p.StopOrder().Drain {
 		return PermitResult{Permit: p}
 	}
 	revision := d.advance()
 	stopping := *p
-	stopping.Stop, stopping.StopReason, stopping.StopRevision, stopping.StopDrain = semaphore.StopRevoked, c.Reason, revision, c.Drain
+	stopping.Stop, stopping.Order = semaphore.StopRevoked, &semaphore.StopOrder{Reason: c.Reason, Revision: revision, Drain: c.Drain}
 	d.setPermit(p, &stopping)
 	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: c.Author, Reason: c.Reason, At: c.At})
 	d.note(JournalEntry{

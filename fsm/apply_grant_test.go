@@ -339,14 +339,14 @@ func TestRevoke_FreesNothingAndKeepsTheFirst(t *testing.T) {
 	l.define("s")
 	p := l.grant("s", "a")
 	r := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "ann", Reason: "stuck", At: at(9)})
-	if !r.Applied || r.Permit.Stop != semaphore.StopRevoked || r.Permit.StopReason != "stuck" || r.Permit.StopRevision != 3 || r.Permit.State != semaphore.Live {
+	if !r.Applied || r.Permit.Stop != semaphore.StopRevoked || r.Permit.StopOrder() != (semaphore.StopOrder{Reason: "stuck", Revision: 3}) || r.Permit.State != semaphore.Live {
 		t.Fatalf("%+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.StoppingEvent})
 	equal(t, "used", l.state().Used("s"), uint64(1))
 	equal(t, "permit revision", l.state().PermitRevision("s"), p.GrantedRevision)
 	again := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "bob", Reason: "me too"})
-	if again.Applied || again.Permit.StopReason != "stuck" {
+	if again.Applied || again.Permit.StopOrder().Reason != "stuck" {
 		t.Fatalf("again: %+v", again)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99}); r.Applied || r.Permit != nil {

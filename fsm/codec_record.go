@@ -106,11 +106,12 @@ func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
 	if p == nil {
 		return nil
 	}
+	order := p.StopOrder()
 	return &logv1.StoredPermit{
 		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
-		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: p.StopReason, StopRevision: p.StopRevision,
+		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: order.Reason, StopRevision: order.Revision,
 		GrantedRevision: p.GrantedRevision, GrantedAt: w.time(p.GrantedAt), RequestId: p.RequestID,
-		Metadata: labelsToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(p.StopDrain),
+		Metadata: labelsToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain),
 	}
 }
 
@@ -121,15 +122,17 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	out := &semaphore.Permit{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
 		Duration: duration(in.GetDuration()), Firing: r.firing(in.GetFiring()),
-		State:      semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
-		Stop:       semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
-		StopReason: in.GetStopReason(), StopRevision: in.GetStopRevision(),
+		State:           semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
+		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
-		Metadata:  r.labels(in.GetMetadata()),
-		Ended:     semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
-		StopDrain: r.drain(in.GetStopDrain()),
+		Metadata: r.labels(in.GetMetadata()),
+		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
 	}
-	if out.StopDrain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
+	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
+	if order != (semaphore.StopOrder{}) {
+		out.Order = &order
+	}
+	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
 		r.fail("permit %d has a drain and no holder that is to stop", out.Token)
 	}
 	return out

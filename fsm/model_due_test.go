@@ -73,8 +73,8 @@ func (m *model) endDrain(c fsm.EndDrain) {
 		}
 	}
 	for i := range m.permits {
-		if p := &m.permits[i]; p.Token == c.Token && p.StopRevision == c.Change && p.StopDrain > 0 {
-			p.StopDrain, m.revision = 0, over
+		if p := &m.permits[i]; p.Token == c.Token && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
+			p.Order, m.revision = withoutDrain(p.Order), over
 		}
 	}
 }
@@ -184,4 +184,14 @@ func (m *model) sight(c fsm.Sight) fsm.Result {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Acquirer, b.Acquirer))
 	})
 	return r
+}
+
+// withoutDrain is the model's own: it must not lean on what it judges.
+func withoutDrain(o *semaphore.StopOrder) *semaphore.StopOrder {
+	if o == nil {
+		return nil
+	}
+	without := *o
+	without.Drain = 0
+	return &without
 }

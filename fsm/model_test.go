@@ -80,9 +80,9 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 			return m.ended(m.end(p, semaphore.EndFreedUnsafely, semaphore.JobDone, 0, e))
 		}
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
-			return p.State == semaphore.Live && (p.Stop == semaphore.NotStopping || c.Drain < p.StopDrain)
+			return p.State == semaphore.Live && (p.Stop == semaphore.NotStopping || c.Drain < p.StopOrder().Drain)
 		}, func(p *semaphore.Permit) {
-			p.Stop, p.StopReason, p.StopRevision, p.StopDrain = semaphore.StopRevoked, c.Reason, m.revision, c.Drain
+			p.Stop, p.Order = semaphore.StopRevoked, &semaphore.StopOrder{Reason: c.Reason, Revision: m.revision, Drain: c.Drain}
 			stopped := *p
 			m.note(fsm.JournalEntry{
 				Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain,
@@ -398,7 +398,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 	}
 	after := *p
 	if cooling > 0 {
-		after.State, after.Duration, after.Ended, after.StopDrain = semaphore.Cooling, cooling, how, 0
+		after.State, after.Duration, after.Ended, after.Order = semaphore.Cooling, cooling, how, withoutDrain(after.Order)
 		for i := range m.permits {
 			if m.permits[i].Token == p.Token {
 				m.permits[i] = after
@@ -498,7 +498,7 @@ func (m *model) expire(c fsm.Expire) fsm.Result {
 		return m.ended(m.end(p, semaphore.EndExpired, semaphore.JobDone, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
 	}
 	return m.onPermit(c.Token, func(*semaphore.Permit) bool { return true }, func(p *semaphore.Permit) {
-		p.State, p.StopDrain = semaphore.Held, 0
+		p.State, p.Order = semaphore.Held, withoutDrain(p.Order)
 		held := *p
 		m.permitRev[p.Semaphore] = m.revision
 		m.note(fsm.JournalEntry{Kind: fsm.HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})

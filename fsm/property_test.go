@@ -174,8 +174,8 @@ func (m *model) allDrains() (all []timer) {
 		}
 	}
 	for _, p := range m.permits {
-		if p.StopDrain > 0 {
-			all = append(all, timer{change: p.StopRevision, token: p.Token})
+		if p.StopOrder().Drain > 0 {
+			all = append(all, timer{change: p.StopOrder().Revision, token: p.Token})
 		}
 	}
 	return all

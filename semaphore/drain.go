@@ -15,7 +15,7 @@ func (p *Pause) draining(permit *Permit) bool {
 }
 
 // draining says whether the permit was revoked and may go on for now.
-func (p *Permit) draining() bool { return p.Stop != NotStopping && p.StopDrain > 0 }
+func (p *Permit) draining() bool { return p.Stop != NotStopping && p.StopOrder().Drain > 0 }
 
 // drained are the facts as they would be without what drains for p, their own permit, and whether anything does. What steps
 // of an absent definition would look at is not there, so it is as if it admitted everybody.

@@ -21,7 +21,7 @@ func TestAdmit_Drains(t *testing.T) {
 		return func(_ *Permit, f *Facts) { f.Pause = &Pause{Stop: true, Revision: revision, Drain: drain} }
 	}
 	revoked := func(drain time.Duration) change {
-		return func(p *Permit, _ *Facts) { p.Stop, p.StopDrain = StopRevoked, drain }
+		return func(p *Permit, _ *Facts) { p.Stop, p.Order = StopRevoked, &StopOrder{Drain: drain} }
 	}
 	overheld := func(_ *Permit, f *Facts) { f.OwnOverheld = true }
 	goesOn := func(c StopCause) Decision { return Decision{Outcome: Refreshed, Stop: c} }

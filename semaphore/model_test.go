@@ -133,7 +133,7 @@ func (w *world) drained() {
 		}
 		for _, s := range g.slots {
 			over := *s.Permit
-			over.StopDrain, s.Permit = 0, &over
+			over.Order, s.Permit = over.Order.Drained(), &over
 		}
 	}
 	for _, c := range w.cordons {

@@ -45,26 +45,51 @@ const (
 type Permit struct {
 	Semaphore string
 	Identity  Identity
-	Weight    uint32
 	// Token is the fencing token: strictly increasing over the cluster's life.
 	Token uint64
 	// Duration is the largest one that its holder may still count on; for a cooling permit how long it cools.
 	Duration time.Duration
 	Firing   *Firing // nil: none
-	State    PermitState
-	// Stop, StopReason and StopRevision are the replicated word to stop (revoked, drained, taken over). Causes that follow from the
-	// definition, from cordons and from max_hold are decided anew each time and are not stored here.
-	Stop         StopCause
-	StopReason   string
-	StopRevision uint64
-	// StopDrain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it is over.
-	StopDrain       time.Duration
+	// Order is the replicated word to stop (revoked, drained, taken over), beside its cause in Stop; nil when nothing more is said. It is
+	// immutable.
+	Order           *StopOrder
 	GrantedRevision uint64
 	GrantedAt       time.Time // by the granting leader's clock, for people only
 	RequestID       string
 	Metadata        map[string]string
+	// The narrow fields stand together: a server keeps a million permits.
+
+	Weight uint32
+	State  PermitState
+	// Stop is the cause of the replicated word to stop. Causes that follow from the definition, from cordons and from max_hold are decided anew
+	// each time and are not stored here.
+	Stop StopCause
 	// Ended is how the holder of a cooling permit went.
 	Ended End
+}
+
+// StopOrder is what is said to a holder that is to stop.
+type StopOrder struct {
+	Reason   string
+	Revision uint64
+	// Drain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it is over.
+	Drain time.Duration
+}
+
+// Drained is o when its drain is over.
+func (o *StopOrder) Drained() *StopOrder {
+	if o == nil || o.Drain == 0 {
+		return o
+	}
+	return &StopOrder{Reason: o.Reason, Revision: o.Revision}
+}
+
+// StopOrder returns what is said to a holder that is to stop; nothing when there is no word.
+func (p *Permit) StopOrder() StopOrder {
+	if p.Order == nil {
+		return StopOrder{}
+	}
+	return *p.Order
 }
 
 // End is how an acquire ended. The numbers are frozen: they are in the log.

@@ -64,7 +64,7 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 		{!f.Admission.Acquirer, in(f.Drain), AcquirerMismatch, StopNoLongerAdmitted},
 		{f.Admission.Cordoned, in(f.Admission.CordonDrain), Cordoned, StopCordoned},
 		{f.Pause != nil && f.Pause.Stop, f.Pause != nil && f.Pause.Drain > 0 && in(f.Pause.Revision), Paused, StopPaused},
-		{p.Stop != NotStopping, p.StopDrain > 0, Stopping, p.Stop},
+		{p.Stop != NotStopping, p.StopOrder().Drain > 0, Stopping, p.Stop},
 		{f.OwnOverheld, false, Stopping, StopHeldTooLong},
 	} {
 		if c.applies && !c.drains {
@@ -181,7 +181,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 		f.Pause.Revision, f.Pause.Drain = revision("pause"), time.Duration(revision("pause drain"))
 	}
 	if f.Own != nil {
-		f.Own.GrantedRevision, f.Own.StopDrain = revision("granted"), time.Duration(revision("stop drain"))
+		f.Own.GrantedRevision, f.Own.Order = revision("granted"), &StopOrder{Drain: time.Duration(revision("stop drain"))}
 	}
 	if req.Firing != nil {
 		f.LowWater = rapid.SampledFrom([]time.Time{{}, due.Add(-1), due, due.Add(2 * time.Hour)}).Draw(t, "low water")

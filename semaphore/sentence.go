@@ -84,8 +84,8 @@ func pauseDetails(p *Pause) string {
 
 func stoppingSentence(cause StopCause, f *Facts) string {
 	s := capital(ownPermit(f)) + " of this caller is being stopped: " + cause.String()
-	if f.Own != nil && f.Own.Stop == cause && f.Own.StopReason != "" {
-		s += " (" + show(f.Own.StopReason) + ")"
+	if f.Own != nil && f.Own.Stop == cause && f.Own.StopOrder().Reason != "" {
+		s += " (" + show(f.Own.StopOrder().Reason) + ")"
 	}
 	return s
 }

@@ -258,13 +258,15 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 		s.sayEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
 		told := *held.Permit
+		var order StopOrder
 		args = slices.DeleteFunc(args, func(a string) bool {
 			if a == "drain" {
-				told.StopDrain = time.Hour
+				order.Drain = time.Hour
 			}
 			return a == "drain"
 		})
-		told.Stop, told.StopReason = StopRevoked, strings.Join(args, " ")
+		order.Reason = strings.Join(args, " ")
+		told.Stop, told.Order = StopRevoked, &order
 		before, _ := s.stopped()
 		held.Permit = &told
 		s.sayStopped(before)

@@ -115,7 +115,7 @@ func (a *Agenda) Applied(e fsm.Applied) {
 		case fsm.CordonedEvent:
 			a.ofCordon(ev.Cordon, now)
 		case fsm.StoppingEvent:
-			a.ofPermit(ev.Permit.Token, ev.Permit.StopRevision, ev.Permit.StopDrain, now)
+			a.ofPermit(ev.Permit.Token, ev.Permit.StopOrder().Revision, ev.Permit.StopOrder().Drain, now)
 		default:
 		}
 	}
@@ -150,7 +150,7 @@ func (a *Agenda) adopt(term uint64, state *fsm.State) {
 		return
 	}
 	for p := range state.Permits(0) {
-		if p.StopDrain > 0 && !a.during(term, func(now time.Time) { a.ofPermit(p.Token, p.StopRevision, p.StopDrain, now) }) {
+		if p.StopOrder().Drain > 0 && !a.during(term, func(now time.Time) { a.ofPermit(p.Token, p.StopOrder().Revision, p.StopOrder().Drain, now) }) {
 			return
 		}
 	}

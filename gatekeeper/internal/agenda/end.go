@@ -47,7 +47,7 @@ func (e end) holds(state *fsm.State) bool {
 		})
 	case permitDrainEnd:
 		p := state.Permit(e.token)
-		return p != nil && p.StopRevision == e.change && p.StopDrain > 0
+		return p != nil && p.StopOrder().Revision == e.change && p.StopOrder().Drain > 0
 	case quarantineEnd:
 		return state.Quarantine() > 0
 	}

@@ -205,7 +205,7 @@ func drains() []begun {
 			w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: lasts})
 		}, func(s *fsm.State) bool { return len(s.Cordons()) > 0 && s.Cordons()[0].Drain > 0 }, fsm.Uncordon{ID: "c"}},
 		{"drain of a revoke", func(w *world, lasts time.Duration) { w.do(fsm.Revoke{Token: 1, Drain: lasts}) },
-			func(s *fsm.State) bool { p := s.Permit(1); return p != nil && p.StopDrain > 0 }, fsm.Release{Token: 1}},
+			func(s *fsm.State) bool { p := s.Permit(1); return p != nil && p.StopOrder().Drain > 0 }, fsm.Release{Token: 1}},
 	}
 }
 

@@ -195,7 +195,7 @@ func toPermit(p *semaphore.Permit) *gatekeeperv1.Permit {
 		Firing:          toFiring(p.Firing),
 		State:           gatekeeperv1.PermitState(p.State),
 		Stop:            gatekeeperv1.StopCause(p.Stop),
-		StopReason:      p.StopReason,
+		StopReason:      p.StopOrder().Reason,
 		GrantedRevision: p.GrantedRevision,
 		GrantedAt:       toTimestamp(p.GrantedAt),
 		Metadata:        p.Metadata,

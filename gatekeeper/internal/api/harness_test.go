@@ -257,7 +257,7 @@ func (k *fakeKeeper) Stops(*fsm.State, *semaphore.Permit, func(semaphore.StopCau
 func (k *fakeKeeper) EditDrain(*fsm.State, *semaphore.Permit) time.Duration { return 0 }
 
 func (k *fakeKeeper) ToldToStop(_ *fsm.State, p *semaphore.Permit) (semaphore.StopCause, string) {
-	return p.Stop, p.StopReason
+	return p.Stop, p.StopOrder().Reason
 }
 
 func (k *fakeKeeper) DrainLeft(*fsm.State, *semaphore.Permit) (time.Duration, bool) { return 0, false }

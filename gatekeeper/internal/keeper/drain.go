@@ -28,8 +28,8 @@ func (k *Keeper) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause se
 	}
 	if p.Stop != semaphore.NotStopping {
 		left := time.Duration(0)
-		if p.StopDrain > 0 {
-			left = k.agenda.PermitDrain(p.Token, p.StopRevision, p.StopDrain)
+		if p.StopOrder().Drain > 0 {
+			left = k.agenda.PermitDrain(p.Token, p.StopOrder().Revision, p.StopOrder().Drain)
 		}
 		tell(p.Stop, "", left)
 	}
@@ -72,12 +72,12 @@ const noReason = "no reason was given"
 // may be empty. NotStopping when it is not told so.
 func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
 	if p.State != semaphore.Live {
-		return p.Stop, p.StopReason
+		return p.Stop, p.StopOrder().Reason
 	}
 	d := k.admit(state, p, k.lessor.Overheld(p))
 	switch d.Stop {
 	case p.Stop:
-		return p.Stop, p.StopReason
+		return p.Stop, p.StopOrder().Reason
 	case semaphore.NotStopping:
 		return semaphore.NotStopping, ""
 	}
@@ -100,7 +100,7 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	case cause == semaphore.StopHeldTooLong:
 		return "max_hold is over"
 	case cause == p.Stop:
-		reason = p.StopReason
+		reason = p.StopOrder().Reason
 	}
 	return cmp.Or(reason, noReason)
 }

@@ -111,13 +111,26 @@ func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts [
 type judgement struct {
 	permit *semaphore.Permit // as it was; nil: there is no judgement
 	rules  uint64            // by which it was judged; see fsm.State.Rules
-	// duration and maxHold are its definition's.
-	duration, maxHold time.Duration
+	// definition is that of its semaphore; nil: it was deleted.
+	definition *semaphore.Definition
+}
+
+// duration is what a refresh gives: without a definition what the permit has.
+func (j *judgement) duration() time.Duration {
+	if j.definition == nil {
+		return j.permit.Duration
+	}
+	return j.definition.Duration
+}
+
+// tooLong tells that a permit which is held that long has been held for too long.
+func (j *judgement) tooLong(held time.Duration) bool {
+	return j.definition != nil && j.definition.MaxHold != 0 && held >= j.definition.MaxHold
 }
 
 // stands tells that a permit would be judged so again.
 func (j *judgement) stands(p *semaphore.Permit, rules uint64, held time.Duration) bool {
-	return j.permit == p && j.rules == rules && (j.maxHold == 0 || held < j.maxHold)
+	return j.permit == p && j.rules == rules && !j.tooLong(held)
 }
 
 func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now moment) (Verdict, *lease) {
@@ -135,14 +148,14 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 	admitted := semaphore.Decision{Outcome: semaphore.Refreshed}
 	held := now.sub(le.since)
 	if le.plain.stands(p, state.Rules(), held) {
-		return Verdict{Status: Renewed, Permit: p, Decision: admitted, duration: le.plain.duration}, le
+		return Verdict{Status: Renewed, Permit: p, Decision: admitted, duration: le.plain.duration()}, le
 	}
-	j := judgement{permit: p, rules: state.Rules(), duration: p.Duration}
+	j := judgement{permit: p, rules: state.Rules()}
 	if sd := state.Definition(p.Semaphore); sd != nil {
-		j.duration, j.maxHold = sd.Definition.Duration, sd.Definition.MaxHold
+		j.definition = sd.Definition
 	}
-	v := Verdict{Status: Renewed, Permit: p, duration: j.duration}
-	v.Decision = admit(state, p, j.maxHold != 0 && held >= j.maxHold)
+	v := Verdict{Status: Renewed, Permit: p, duration: j.duration()}
+	v.Decision = admit(state, p, j.tooLong(held))
 	if v.Decision.Outcome != semaphore.Refreshed {
 		v.Status = Refused
 	}

@@ -14,14 +14,14 @@ func (s *schedule) set(le *lease, at moment) (first bool) {
 	if le.index == unscheduled {
 		heap.Push(s, le)
 	} else {
-		heap.Fix(s, le.index)
+		heap.Fix(s, int(le.index))
 	}
 	return le.index == 0
 }
 
 func (s *schedule) remove(le *lease) {
 	if le.index != unscheduled {
-		heap.Remove(s, le.index)
+		heap.Remove(s, int(le.index))
 	}
 }
 
@@ -32,13 +32,13 @@ func (s schedule) Len() int           { return len(s) }
 func (s schedule) Less(i, j int) bool { return s[i].at < s[j].at }
 func (s schedule) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
-	s[i].index, s[j].index = i, j
+	s[i].index, s[j].index = int32(i), int32(j) //nolint:gosec // nobody has so many
 }
 
 // Push is heap.Interface's.
 func (s *schedule) Push(x any) {
-	le := x.(*lease) //nolint:forcetypeassert // it holds nothing else
-	le.index = len(*s)
+	le := x.(*lease)          //nolint:forcetypeassert // it holds nothing else
+	le.index = int32(len(*s)) //nolint:gosec // nobody has so many
 	*s = append(*s, le)
 }
 

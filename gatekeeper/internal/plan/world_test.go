@@ -125,7 +125,7 @@ func (p patterns) Stops(state *fsm.State, held *semaphore.Permit, tell func(caus
 		tell(semaphore.StopPaused, "", sd.Pause.Drain)
 	}
 	if held.Stop != semaphore.NotStopping {
-		tell(held.Stop, "", held.StopDrain)
+		tell(held.Stop, "", held.StopOrder().Drain)
 	}
 }
 

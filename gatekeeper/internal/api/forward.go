@@ -90,12 +90,13 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 	var reached peer.Peer
 	reply := m.newReply()
 	if err := h.conn.Invoke(out, info.FullMethod, req, reply, grpc.Peer(&reached)); err != nil {
-		if m.settled != nil && h.over.Err() != nil {
+		err = f.explain(ctx, h, m, &reached, err)
+		if m.settled != nil && errors.Is(err, errLeadershipOver) {
 			if reply := m.settled(req, h.leader, f.consensus.Leader()); reply != nil {
 				return reply, nil
 			}
 		}
-		return nil, f.explain(ctx, h, m, &reached, err)
+		return nil, err
 	}
 	return reply, nil
 }

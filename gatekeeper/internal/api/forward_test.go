@@ -304,6 +304,7 @@ func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
 	}{
 		"to the one who leads": {"gk3", "gk3", false},
 		"to any":               {"", "gk3", false},
+		"to who passed it on":  {"gk2", "gk2", false},
 		"to another":           {"gk2", "gk3", true},
 		"the old one again":    {"", "gk1", true},
 	} {
@@ -335,6 +336,26 @@ func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A transfer that the old leader was never given is not done, whoever leads now.
+func TestForward_TransferCutBeforeItWasSent_IsNoLeader(t *testing.T) {
+	dialled := make(chan struct{}, 1)
+	_, follower := pair(t, func(c *Config) {
+		c.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
+			dialled <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})
+	failed := make(chan error, 1)
+	go func() {
+		_, err := follower.cluster.TransferLeadership(ctx(t), &gatekeeperv1.TransferLeadershipRequest{})
+		failed <- err
+	}()
+	receiveFrom(t, dialled)
+	follower.consensus.follow(consensus.Leader{ID: "gk3", APIAddress: "gk3:7420", Term: 2})
+	want(t, receiveFrom(t, failed), codes.Unavailable, "NO_LEADER")
 }
 
 func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {

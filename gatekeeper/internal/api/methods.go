@@ -22,8 +22,8 @@ type method struct {
 	leaderFirst bool
 	// changesNothing: when the way to the leader breaks, nothing is left unknown.
 	changesNothing bool
-	// settled answers a call that was passed on and cut because now leads where was did, if that says how it went; else it returns nil. Nil: it
-	// never does.
+	// settled answers a call that the leader was given and that was cut because now leads where was did, if that says how it went; else it
+	// returns nil. Nil: it never does.
 	settled func(req any, was, now consensus.Leader) proto.Message
 }
 

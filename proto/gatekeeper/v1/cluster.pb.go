@@ -588,8 +588,9 @@ func (x *TransferLeadershipRequest) GetId() string {
 }
 
 type TransferLeadershipResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LeaderId      string                 `protobuf:"bytes,1,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server that was named, or else the one that leads as far as the answering server knows: the new leader, or still the old one.
+	LeaderId      string `protobuf:"bytes,1,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -16,10 +16,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"})
-		// A permit is refreshed as soon as it is there, and would then be believed in from that moment.
-		w.servers["a"].set(func(s *server) {
-			s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
-		})
+		w.servers["a"].refreshNothing()
 		var last time.Time
 		w.servers["a"].tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			last = time.Now()
@@ -172,6 +169,7 @@ func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"})
+		w.servers["a"].refreshNothing()
 		var asked []*gatekeeperv1.AcquireRequest
 		w.servers["a"].acquire = func(q *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			asked = append(asked, q)
@@ -193,6 +191,7 @@ func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		// sent after 60 s, waited 20 s, lives 60 s, less 2 % of 80 s
 		if got, want := p.SafeUntil().Sub(start), 140*time.Second-1600*time.Millisecond; got != want {
 			t.Errorf("safe until %s, want %s", got, want)

@@ -192,6 +192,13 @@ func (s *server) set(f func(*server)) {
 func (s *server) down() { s.set(func(s *server) { s.cut = true }); s.hangUp() }
 func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
 
+// refreshNothing lets a belief begin where its grant began: a permit is refreshed as soon as it is there.
+func (s *server) refreshNothing() {
+	s.set(func(s *server) {
+		s.keep = func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil }
+	})
+}
+
 // hangUp ends every KeepAlive stream.
 func (s *server) hangUp() {
 	s.mu.Lock()

@@ -130,7 +130,8 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		out.Order = &order
+		said := order // so that only these take memory of their own
+		out.Order = &said
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
 		r.fail("permit %d has a drain and no holder that is to stop", out.Token)

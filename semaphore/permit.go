@@ -50,8 +50,7 @@ type Permit struct {
 	// Duration is the largest one that its holder may still count on; for a cooling permit how long it cools.
 	Duration time.Duration
 	Firing   *Firing // nil: none
-	// Order is the replicated word to stop (revoked, drained, taken over), beside its cause in Stop; nil when nothing more is said. It is
-	// immutable.
+	// Order is what is said to a holder beside the cause in Stop; nil: nothing is, which also one that is to stop may find. Read it by StopOrder.
 	Order           *StopOrder
 	GrantedRevision uint64
 	GrantedAt       time.Time // by the granting leader's clock, for people only
@@ -61,22 +60,23 @@ type Permit struct {
 
 	Weight uint32
 	State  PermitState
-	// Stop is the cause of the replicated word to stop. Causes that follow from the definition, from cordons and from max_hold are decided anew
+	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the definition, from cordons and from max_hold are decided anew
 	// each time and are not stored here.
 	Stop StopCause
 	// Ended is how the holder of a cooling permit went.
 	Ended End
 }
 
-// StopOrder is what is said to a holder that is to stop.
+// StopOrder is what is said to a holder that is to stop. It is immutable: copies of a permit share it.
 type StopOrder struct {
-	Reason   string
+	Reason string
+	// Revision is that of the change by which it was told; the end of its drain names it.
 	Revision uint64
 	// Drain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it is over.
 	Drain time.Duration
 }
 
-// Drained is o when its drain is over.
+// Drained returns the order as it is when its drain is over; nil stays nil.
 func (o *StopOrder) Drained() *StopOrder {
 	if o == nil || o.Drain == 0 {
 		return o

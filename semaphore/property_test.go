@@ -181,7 +181,10 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 		f.Pause.Revision, f.Pause.Drain = revision("pause"), time.Duration(revision("pause drain"))
 	}
 	if f.Own != nil {
-		f.Own.GrantedRevision, f.Own.Order = revision("granted"), &StopOrder{Drain: time.Duration(revision("stop drain"))}
+		f.Own.GrantedRevision = revision("granted")
+		if drain := revision("stop drain"); drain > 0 {
+			f.Own.Order = &StopOrder{Drain: time.Duration(drain)}
+		}
 	}
 	if req.Firing != nil {
 		f.LowWater = rapid.SampledFrom([]time.Time{{}, due.Add(-1), due, due.Add(2 * time.Hour)}).Draw(t, "low water")

@@ -62,7 +62,7 @@ type lease struct {
 	mark chan struct{}
 	// at and index are the schedule's: at is never later than the next thing to do.
 	at    moment
-	index int32 // half as wide as an int: there are a million leases
+	index int32 // narrow: there are a million leases
 	// cooling: it is that of a cooling permit; else of a live one.
 	cooling bool
 	// renewed: somebody may have been told of this permit by a refresh or a replay, so it can no longer be abandoned.

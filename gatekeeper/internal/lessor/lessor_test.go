@@ -2,6 +2,7 @@ package lessor
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,8 +128,8 @@ func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 		})
 		b.promote(1)
 		defer b.Close()
-		if n, its := b.Len(), b.hasLease(3*chunk+1); !its || n == 3*chunk+1 {
-			t.Fatalf("%d leases at once; %t: one is that of the permit that lives briefly", n, its)
+		if n, has := b.Len(), b.hasLease(3*chunk+1); !has || n == 3*chunk+1 {
+			t.Fatalf("%d leases at once; %t: one is that of the permit that lives briefly", n, has)
 		}
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
@@ -297,5 +298,12 @@ func BenchmarkRenew(b *testing.B) {
 	}
 	if verdicts[0].Status != Renewed {
 		b.Fatal(verdicts[0].Status)
+	}
+}
+
+// As a permit: there are as many.
+func TestLease_IsSmall(t *testing.T) {
+	if size := reflect.TypeFor[lease]().Size(); size > 112 {
+		t.Errorf("a lease takes %d bytes, more than 112", size)
 	}
 }

@@ -86,7 +86,7 @@ func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) err
 }
 
 // election is how long a server of the default profile takes to elect itself after its start, in seconds.
-const election = 1.5
+const election = 1.2
 
 // read takes constants as JSON, or what a run has measured of them.
 func (c *constants) read(text []byte) error {

@@ -31,6 +31,8 @@ var notRun = map[string]string{
 	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the files of two versions",
 	"go run ./deploy/bench -bin bin -parts core":   "takes minutes; the test of deploy/bench runs a short one",
 	"make bench-failover":                          "takes minutes; the test of deploy/bench runs a short one",
+
+	"go run ./deploy/bench -bin bin -parts profile -servers 3 -callers 1,64,256": "takes a minute; the test of deploy/bench runs a short one",
 }
 
 var bin string

@@ -60,8 +60,8 @@ type Permit struct {
 
 	Weight uint32
 	State  PermitState
-	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the definition, from cordons and from max_hold are decided anew
-	// each time and are not stored here.
+	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the definition, from
+	// cordons and from max_hold are decided anew each time and are not stored here.
 	Stop StopCause
 	// Ended is how the holder of a cooling permit went.
 	Ended End

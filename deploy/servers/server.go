@@ -125,6 +125,16 @@ func (s *Server) Status(ctx context.Context) (*gatekeeperv1.GetStatusResponse, e
 	return gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
 }
 
+// PID is the process that was started last, also once it has ended; 0 before any was.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return 0
+	}
+	return s.cmd.Process.Pid
+}
+
 // Running reports whether the process has been started and has not ended. A suspended one is running.
 func (s *Server) Running() bool {
 	s.mu.Lock()

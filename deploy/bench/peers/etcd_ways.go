@@ -46,7 +46,7 @@ func newEtcdSystem(ctx context.Context, dir string, count, callers int) (*system
 	for i := range all {
 		all[i].System, all[i].Servers = "etcd", count
 	}
-	return &system{version: "etcd " + version.Version, ways: all, stop: e.close}, nil
+	return &system{version: "etcd " + version.Version, ways: all, processes: pids(cluster.processes...), stop: e.close}, nil
 }
 
 func (e *etcdSystem) prepare(ctx context.Context) error {

@@ -52,7 +52,11 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store = "gatekeeper", opts.Count, store
 	}
-	return &system{ways: all, stop: g.close}, nil
+	s := &system{ways: all, stop: g.close}
+	for _, server := range cluster.Servers {
+		s.processes = append(s.processes, server.PID())
+	}
+	return s, nil
 }
 
 func (g *gatekeeper) close() {

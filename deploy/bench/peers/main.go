@@ -195,7 +195,10 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 		}
 		defer s.stop()
 		r.measured(s.version)
-		ways = append(ways, s.ways...)
+		for _, w := range s.ways {
+			w.processes = s.processes
+			ways = append(ways, w)
+		}
 	}
 	r.Plan = &b.plan
 	for _, w := range []work{pairs, denials, refreshes, tokens} {
@@ -245,7 +248,7 @@ func newEcho(ctx context.Context) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &system{stop: e.Close, ways: []way{
+	return &system{processes: []int{e.PID()}, stop: e.Close, ways: []way{
 		{Work: denials, System: echo, open: ready(e.Call)},
 		{Work: refreshes, System: echo, open: ready(e.Call)},
 	}}, nil

@@ -21,7 +21,18 @@ type cell struct {
 	way
 	Callers int           `json:"callers"`
 	Figures []load.Figure `json:"rounds"`
+	// CPU is what one operation took in each round; nothing where that is not known.
+	CPU []effort `json:"cpu,omitempty"`
 }
+
+// effort is the CPU time of one operation, in µs. Unlike how much was done in a second it says the same on a machine that others take time
+// of.
+type effort struct {
+	Servers float64 `json:"servers_us"`
+	Callers float64 `json:"callers_us"`
+}
+
+func (e effort) sum() float64 { return e.Servers + e.Callers }
 
 // measure measures all ways of one kind of work, by turns: each has one window in every round. A failed operation ends it.
 func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
@@ -62,14 +73,44 @@ func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error)
 	for round := range p.Rounds {
 		for i := range cells {
 			turn := (i + round) % len(cells) // none is always the one that comes after the same other
-			f, err := load.Measure(ctx, p.Window, callers, calls[turn])
-			if err != nil {
+			if err := cells[turn].measure(ctx, p.Window, calls[turn]); err != nil {
 				return nil, cells[turn].failed(err)
 			}
-			cells[turn].Figures = append(cells[turn].Figures, f)
 		}
 	}
 	return cells, nil
+}
+
+// measure adds a window.
+func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call) error {
+	before, err := c.taken()
+	if err != nil {
+		return err
+	}
+	f, err := load.Measure(ctx, length, c.Callers, call)
+	if err != nil {
+		return err
+	}
+	after, err := c.taken()
+	if err != nil {
+		return err
+	}
+	c.Figures = append(c.Figures, f)
+	if after != before {
+		n := float64(f.Operations)
+		c.CPU = append(c.CPU, effort{(after.Servers - before.Servers) / n, (after.Callers - before.Callers) / n})
+	}
+	return nil
+}
+
+// taken is the CPU time that the way's servers and its callers have taken so far.
+func (c *cell) taken() (effort, error) {
+	servers, err := cpuTime(c.processes)
+	if err != nil {
+		return effort{}, err
+	}
+	callers, err := ownTime()
+	return effort{load.Micros(servers), load.Micros(callers)}, err
 }
 
 func (c *cell) failed(err error) error {

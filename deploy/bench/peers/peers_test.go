@@ -113,6 +113,28 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 	}
 }
 
+// What is compared by CPU time is what servers and callers take together, round by round.
+func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
+	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {10, 20, 30}, "etcd 3": {10, 10, 10}})
+	for _, c := range all {
+		c.CPU = []effort{{Servers: 90, Callers: 10}, {Servers: 180, Callers: 20}, {Servers: 30, Callers: 10}}
+		if c.System == "etcd" {
+			c.CPU = []effort{{Servers: 140, Callers: 60}, {Servers: 60, Callers: 40}, {Servers: 70, Callers: 50}}
+		}
+	}
+	got := ratios(all)
+	if len(got) != 1 || got[0].CPU == nil || *got[0].CPU != (spread{2, 0.5, 3}) || got[0].spread != (spread{2, 1, 3}) {
+		t.Fatalf("%+v, want 2, between 0.5 and 3, by CPU time", got)
+	}
+	var out bytes.Buffer
+	(&report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: got}).print(&out)
+	for _, want := range []string{"20 (90 + 10 µs)\n", "10 (70 + 50 µs)\n", "2.00 (1.00–3.00), by CPU 2.00 (0.50–3.00)\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}
+
 func TestJudge_HoldsEachLogStoreAgainstItsOwnTarget(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
 	got := judge(all, ratios(all))

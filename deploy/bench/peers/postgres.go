@@ -85,7 +85,7 @@ func newPostgres(ctx context.Context, dir string, callers int) (*system, error) 
 	for i := range all {
 		all[i].System, all[i].Servers = "PostgreSQL", 1
 	}
-	return &system{version: strings.TrimSpace(string(version)), ways: all, stop: p.close}, nil
+	return &system{version: strings.TrimSpace(string(version)), ways: all, processes: pids(p.process), stop: p.close}, nil
 }
 
 // postgresProgram finds a program of the server, which Debian keeps out of PATH; empty when there is none.

@@ -48,6 +48,14 @@ func run(name, dir string, as *syscall.Credential, program string, args ...strin
 	return p, nil
 }
 
+func pids(of ...*process) []int {
+	var all []int
+	for _, p := range of {
+		all = append(all, p.cmd.Process.Pid)
+	}
+	return all
+}
+
 // kill is kill -9; it returns when the process is gone.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself

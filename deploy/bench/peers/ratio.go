@@ -27,6 +27,8 @@ type ratio struct {
 	Of      string `json:"of"`
 	To      string `json:"to"`
 	spread
+	// CPU is how many times as much the peer's servers and callers compute for one operation; absent where that is not known.
+	CPU *spread `json:"cpu,omitempty"`
 
 	of, to *way
 }
@@ -43,10 +45,36 @@ func ratios(cells []*cell) []ratio {
 			for round := range of.Figures {
 				each = append(each, of.Figures[round].PerSecond/to.Figures[round].PerSecond)
 			}
-			all = append(all, ratio{of.Work, of.Callers, of.name(), to.name(), spreadOf(each), &of.way, &to.way})
+			r := ratio{Work: of.Work, Callers: of.Callers, Of: of.name(), To: to.name(), spread: spreadOf(each), of: &of.way, to: &to.way}
+			if cpu := lighter(of.CPU, to.CPU); len(cpu) > 0 {
+				s := spreadOf(cpu)
+				r.CPU = &s
+			}
+			all = append(all, r)
 		}
 	}
 	return all
+}
+
+// lighter is how many times as much the one computes as the other, of the windows of each round in which that is known of both.
+func lighter(of, to []effort) []float64 {
+	var each []float64
+	for round := range min(len(of), len(to)) {
+		each = append(each, to[round].sum()/of[round].sum())
+	}
+	return each
+}
+
+// effort is the middle of the rounds, of servers and callers each; false where it is not known.
+func (c *cell) effort() (effort, bool) {
+	if len(c.CPU) == 0 {
+		return effort{}, false
+	}
+	var servers, callers []float64
+	for _, e := range c.CPU {
+		servers, callers = append(servers, e.Servers), append(callers, e.Callers)
+	}
+	return effort{spreadOf(servers).Median, spreadOf(callers).Median}, true
 }
 
 // middle is the figure of the median round.

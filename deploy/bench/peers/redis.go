@@ -75,7 +75,7 @@ func newRedis(ctx context.Context, dir string, callers int) (*system, error) {
 		all[i].System, all[i].Servers = "Redis", 1
 	}
 	name, _, _ := strings.Cut(string(version), " sha=") // and what else it was built from
-	return &system{version: name, ways: all, stop: r.close}, nil
+	return &system{version: name, ways: all, processes: pids(r.process), stop: r.close}, nil
 }
 
 func (r *redisSystem) prepare(ctx context.Context, callers int) error {

@@ -59,7 +59,11 @@ func (r *report) printWork(out io.Writer, of work) {
 	}
 	for _, c := range r.Cells {
 		if c.Work == of {
-			add(c.name(), fmt.Sprintf("%.0f", c.middle().PerSecond))
+			text := fmt.Sprintf("%.0f", c.middle().PerSecond)
+			if e, ok := c.effort(); ok {
+				text += fmt.Sprintf(" (%s + %s µs)", micros(e.Servers), micros(e.Callers))
+			}
+			add(c.name(), text)
 		}
 	}
 	if len(order) == 0 {
@@ -67,11 +71,15 @@ func (r *report) printWork(out io.Writer, of work) {
 	}
 	for _, q := range r.Ratios {
 		if q.Work == of {
-			add(q.Of+" / "+q.To, fmt.Sprintf("%.2f (%.2f–%.2f)", q.Median, q.Least, q.Most))
+			text := fmt.Sprintf("%.2f (%.2f–%.2f)", q.Median, q.Least, q.Most)
+			if q.CPU != nil {
+				text += fmt.Sprintf(", by CPU %.2f (%.2f–%.2f)", q.CPU.Median, q.CPU.Least, q.CPU.Most)
+			}
+			add(q.Of+" / "+q.To, text)
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\n%s a second, at callers", of)
+	fmt.Fprintf(w, "\n%s a second (CPU time of the servers + of the callers for one), at callers", of)
 	for _, callers := range r.Plan.Callers {
 		fmt.Fprintf(w, "\t%d", callers)
 	}
@@ -95,6 +103,14 @@ func (r *report) printTargets(out io.Writer) {
 	_ = w.Flush()
 	met := len(slices.DeleteFunc(slices.Clone(r.Targets), func(v verdict) bool { return !v.Met }))
 	fmt.Fprintf(out, "%d of %d targets met.\n", met, len(r.Targets))
+}
+
+// micros has a digit after the point where there is but one before it.
+func micros(us float64) string {
+	if us < 10 {
+		return fmt.Sprintf("%.1f", us)
+	}
+	return fmt.Sprintf("%.0f", us)
 }
 
 // brief is a ratio with two digits after the point, and a large figure without.

@@ -33,6 +33,8 @@ type way struct {
 
 	// most is the highest number of callers; 0 is any.
 	most int
+	// processes are the servers that are asked.
+	processes []int
 	// open prepares for that many callers. shut may be nil.
 	open func(ctx context.Context, callers int) (call load.Call, shut func(), err error)
 }
@@ -57,9 +59,10 @@ func (w *way) name() string {
 
 // system is servers that run, and the ways of asking them.
 type system struct {
-	version string
-	ways    []way
-	stop    func()
+	version   string
+	ways      []way
+	processes []int
+	stop      func()
 }
 
 // ready is a way's open when nothing is to be prepared.

@@ -83,6 +83,9 @@ func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
 	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})
 }
 
+// PID is the process.
+func (e *Echo) PID() int { return e.cmd.Process.Pid }
+
 // Close ends the process.
 func (e *Echo) Close() {
 	e.conns.Close()

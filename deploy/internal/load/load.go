@@ -12,10 +12,11 @@ import (
 
 // Figure is what one closed loop of callers reached.
 type Figure struct {
-	Callers   int     `json:"callers"`
-	PerSecond float64 `json:"per_second"`
-	P50       float64 `json:"p50_us"`
-	P99       float64 `json:"p99_us"`
+	Callers    int     `json:"callers"`
+	Operations int     `json:"operations"`
+	PerSecond  float64 `json:"per_second"`
+	P50        float64 `json:"p50_us"`
+	P99        float64 `json:"p99_us"`
 }
 
 // Call does a piece of work for one of the callers, from 0, and returns how many operations it was.
@@ -35,7 +36,9 @@ func Measure(ctx context.Context, length time.Duration, callers int, call Call) 
 	case r.Calls == 0:
 		return Figure{}, fmt.Errorf("nothing was called in %v", length)
 	}
-	return Figure{Callers: callers, PerSecond: r.PerSecond(), P50: Micros(r.Latency.P50), P99: Micros(r.Latency.P99)}, nil
+	return Figure{
+		Callers: callers, Operations: r.Operations, PerSecond: r.PerSecond(), P50: Micros(r.Latency.P50), P99: Micros(r.Latency.P99),
+	}, nil
 }
 
 // Micros is d in µs, with a fraction.

@@ -208,7 +208,7 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 		batch := edits()
 		for j := range 1000 {
 			batch.Changes = append(batch.Changes, create(definition(fmt.Sprintf("ci-kubernetes-e2e-gce-%05d", 1000*i+j), func(d *semaphore.Definition) {
-				d.GroupPattern, d.Labels = "k8s-infra-prow-build", map[string]string{"dashboard": "sig-release-master-blocking", "team": "release"}
+				d.GroupPattern, d.Labels = "k8s-infra-prow-build", semaphore.Labels{{Key: "dashboard", Value: "sig-release-master-blocking"}, {Key: "team", Value: "release"}}
 			})))
 		}
 		l.apply(batch)

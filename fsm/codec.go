@@ -83,7 +83,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case Grant:
 		out.Kind = &logv1.Command_Grant{Grant: &logv1.Grant{
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), Weight: c.Weight, Firing: w.firing(c.Firing),
-			RequestId: c.RequestID, Metadata: labelsToProto(c.Metadata), DefinitionVersion: c.DefinitionVersion,
+			RequestId: c.RequestID, Metadata: metadataToProto(c.Metadata), DefinitionVersion: c.DefinitionVersion,
 			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At),
 		}}
 	case Extend:
@@ -177,7 +177,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Grant
 		cmd = Grant{
 			Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), Weight: c.GetWeight(), Firing: r.firing(c.GetFiring()),
-			RequestID: c.GetRequestId(), Metadata: r.labels(c.GetMetadata()), DefinitionVersion: c.GetDefinitionVersion(),
+			RequestID: c.GetRequestId(), Metadata: r.labels(c.GetMetadata()).Map(), DefinitionVersion: c.GetDefinitionVersion(),
 			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()),
 		}
 	case *logv1.Command_Extend:

@@ -111,7 +111,7 @@ func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
 		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
 		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: order.Reason, StopRevision: order.Revision,
 		GrantedRevision: p.GrantedRevision, GrantedAt: w.time(p.GrantedAt), RequestId: p.RequestID,
-		Metadata: labelsToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain),
+		Metadata: metadataToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain),
 	}
 }
 
@@ -125,7 +125,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 		State:           semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
 		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
-		Metadata: r.labels(in.GetMetadata()),
+		Metadata: r.labels(in.GetMetadata()).Map(),
 		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}

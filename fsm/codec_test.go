@@ -82,7 +82,7 @@ func anyDefinition() *rapid.Generator[*semaphore.Definition] {
 	return rapid.Custom(func(t *rapid.T) *semaphore.Definition {
 		d := func(what string) time.Duration { return anyDuration().Draw(t, what) }
 		return &semaphore.Definition{
-			Name: anyText().Draw(t, "name"), Description: anyText().Draw(t, "description"), Labels: anyLabels().Draw(t, "labels"),
+			Name: anyText().Draw(t, "name"), Description: anyText().Draw(t, "description"), Labels: semaphore.LabelsOf(anyLabels().Draw(t, "labels")),
 			GroupPattern: anyText().Draw(t, "group"), AcquirerPattern: anyText().Draw(t, "acquirer"), Permits: rapid.Uint32().Draw(t, "permits"),
 			Duration: d("duration"), MaxHold: d("max hold"), MinHold: d("min hold"), LossDelay: d("loss delay"),
 			OnExpiry: semaphore.OnExpiry(rapid.Byte().Draw(t, "on expiry")), FiringOnLoss: semaphore.FiringOnLoss(rapid.Byte().Draw(t, "on loss")),

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
@@ -128,34 +127,30 @@ func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
 	return out
 }
 
-// labelsToProto sorts by key, so that equal maps give equal bytes.
-func labelsToProto(labels map[string]string) []*logv1.Label {
+func labelsToProto(labels semaphore.Labels) []*logv1.Label {
 	if len(labels) == 0 {
 		return nil
 	}
-	out := make([]*logv1.Label, 0, len(labels))
-	for key, value := range labels {
-		out = append(out, &logv1.Label{Key: key, Value: value})
+	out := make([]*logv1.Label, len(labels))
+	for i, l := range labels {
+		out[i] = &logv1.Label{Key: l.Key, Value: l.Value}
 	}
-	slices.SortFunc(out, func(a, b *logv1.Label) int {
-		if a.GetKey() < b.GetKey() {
-			return -1
-		}
-		return 1
-	})
 	return out
 }
 
-func (r *reader) labels(in []*logv1.Label) map[string]string {
+// metadataToProto writes equal maps as equal bytes.
+func metadataToProto(m map[string]string) []*logv1.Label { return labelsToProto(semaphore.LabelsOf(m)) }
+
+func (r *reader) labels(in []*logv1.Label) semaphore.Labels {
 	if len(in) == 0 {
 		return nil
 	}
-	out := make(map[string]string, len(in))
+	out := make(semaphore.Labels, len(in))
 	for i, l := range in {
 		if i > 0 && in[i-1].GetKey() >= l.GetKey() {
 			r.fail("labels are not in the order of their keys")
 		}
-		out[r.text(l.GetKey())] = r.text(l.GetValue())
+		out[i] = semaphore.Label{Key: r.text(l.GetKey()), Value: r.text(l.GetValue())}
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func commandsOfLevel1() []fsm.Command {
 		fsm.EditBatch{
 			Changes: []fsm.Change{
 				{Kind: fsm.Create, Name: "export", Definition: &semaphore.Definition{
-					Name: "export", Description: "nightly export", Labels: map[string]string{"team": "data", "env": "prod"}, GroupPattern: "prod",
+					Name: "export", Description: "nightly export", Labels: semaphore.LabelsOf(map[string]string{"team": "data", "env": "prod"}), GroupPattern: "prod",
 					AcquirerPattern: "app[12]", Permits: 4, Duration: time.Minute, MaxHold: 2 * time.Hour, MinHold: time.Second, LossDelay: 3 * time.Second,
 					OnExpiry: semaphore.OnExpiryHold, FiringOnLoss: semaphore.FiringFree, Takeover: true, ExpectEvery: 24 * time.Hour,
 					FiringRetention: 48 * time.Hour, FiringLimit: 10,

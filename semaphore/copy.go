@@ -1,6 +1,6 @@
 package semaphore
 
-import "maps"
+import "slices"
 
 // Equal says whether both definitions say the same. Two nil definitions are equal.
 func (d *Definition) Equal(o *Definition) bool {
@@ -9,7 +9,7 @@ func (d *Definition) Equal(o *Definition) bool {
 	}
 	return d.Name == o.Name &&
 		d.Description == o.Description &&
-		maps.Equal(d.Labels, o.Labels) &&
+		slices.Equal(d.Labels, o.Labels) &&
 		d.GroupPattern == o.GroupPattern &&
 		d.AcquirerPattern == o.AcquirerPattern &&
 		d.Permits == o.Permits &&
@@ -31,6 +31,6 @@ func (d *Definition) Clone() *Definition {
 		return nil
 	}
 	c := *d
-	c.Labels = maps.Clone(d.Labels)
+	c.Labels = slices.Clone(d.Labels)
 	return &c
 }

@@ -64,20 +64,22 @@ const (
 type Definition struct {
 	Name            string
 	Description     string
-	Labels          map[string]string
+	Labels          Labels
 	GroupPattern    string
 	AcquirerPattern string
-	Permits         uint32
 	Duration        time.Duration
 	MaxHold         time.Duration // 0: no limit
 	MinHold         time.Duration
 	LossDelay       time.Duration
-	OnExpiry        OnExpiry
-	FiringOnLoss    FiringOnLoss
-	Takeover        bool
 	ExpectEvery     time.Duration // 0: nothing is expected
 	FiringRetention time.Duration
-	FiringLimit     uint32
+	// The narrow fields stand together: a server keeps a hundred thousand definitions.
+
+	Permits      uint32
+	FiringLimit  uint32
+	OnExpiry     OnExpiry
+	FiringOnLoss FiringOnLoss
+	Takeover     bool
 }
 
 // Pause is the state of a paused semaphore, beside its definition.

@@ -7,13 +7,13 @@ import (
 
 // Revert takes a change of a definition back: the fields that it set from their values in before to those in after get their
 // values of before again. A field that was set since, so that current has neither value, is left alone and named in kept,
-// in the order of the fields of Definition; of labels each key is a field ("labels.team"). The name is never changed. The
+// in the order of the fields of a definition in the API; of labels each key is a field ("labels.team"). The name is never changed. The
 // result is new; equal to current when there is nothing to take back.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r
 	back(&kept, "description", &r.Description, before.Description, after.Description)
-	r.Labels = backLabels(&kept, current.Labels, before.Labels, after.Labels)
+	r.Labels = LabelsOf(backLabels(&kept, current.Labels.Map(), before.Labels.Map(), after.Labels.Map()))
 	back(&kept, "group_pattern", &r.GroupPattern, before.GroupPattern, after.GroupPattern)
 	back(&kept, "acquirer_pattern", &r.AcquirerPattern, before.AcquirerPattern, after.AcquirerPattern)
 	back(&kept, "permits", &r.Permits, before.Permits, after.Permits)
@@ -40,9 +40,8 @@ func back[T comparable](kept *[]string, field string, now *T, before, after T) {
 	}
 }
 
-// backLabels does for each key what back does for a field; an absent label is a value like any other.
+// backLabels does for each key what back does for a field, in current; an absent label is a value like any other.
 func backLabels(kept *[]string, current, before, after map[string]string) map[string]string {
-	restored := maps.Clone(current)
 	for _, key := range keysOf(before, after) {
 		was, had := before[key]
 		set, has := after[key]
@@ -52,15 +51,15 @@ func backLabels(kept *[]string, current, before, after map[string]string) map[st
 		case has != is || set != now:
 			*kept = append(*kept, "labels."+key)
 		case had:
-			if restored == nil {
-				restored = make(map[string]string)
+			if current == nil {
+				current = make(map[string]string)
 			}
-			restored[key] = was
+			current[key] = was
 		default:
-			delete(restored, key)
+			delete(current, key)
 		}
 	}
-	return restored
+	return current
 }
 
 // keysOf are the keys of either map, sorted.
@@ -70,7 +69,7 @@ func keysOf(a, b map[string]string) []string {
 	return slices.Compact(keys)
 }
 
-// Changed names the fields in which two definitions differ, in the order of the fields of Definition; of labels each key is
+// Changed names the fields in which two definitions differ, in the order of the fields of a definition in the API; of labels each key is
 // a field ("labels.team").
 func Changed(before, after *Definition) []string {
 	var fields []string
@@ -80,9 +79,9 @@ func Changed(before, after *Definition) []string {
 		}
 	}
 	differs("description", before.Description == after.Description)
-	for _, key := range keysOf(before.Labels, after.Labels) {
-		was, had := before.Labels[key]
-		is, has := after.Labels[key]
+	for _, key := range keysOf(before.Labels.Map(), after.Labels.Map()) {
+		was, had := before.Labels.Get(key)
+		is, has := after.Labels.Get(key)
 		differs("labels."+key, had == has && was == is)
 	}
 	differs("group_pattern", before.GroupPattern == after.GroupPattern)

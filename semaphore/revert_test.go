@@ -1,7 +1,6 @@
 package semaphore
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,10 +20,7 @@ func drawDefinition(t *rapid.T, what string) *Definition {
 	d.GroupPattern, d.AcquirerPattern = pick("group", ".*", "east", "west"), pick("acquirer", ".*", "app1")
 	for _, key := range []string{"team", "tier"} {
 		if value := pick(key, "absent", "", "a", "b"); value != "absent" {
-			if d.Labels == nil {
-				d.Labels = map[string]string{}
-			}
-			d.Labels[key] = value
+			d.Labels = append(d.Labels, Label{key, value})
 		}
 	}
 	number := func(field string) uint32 { return rapid.Uint32Range(1, 3).Draw(t, what+" "+field) }
@@ -104,8 +100,8 @@ func TestRevert_EveryField(t *testing.T) {
 			v.SetString("other")
 		case reflect.Bool:
 			v.SetBool(!v.Bool())
-		case reflect.Map:
-			v.Set(reflect.ValueOf(map[string]string{"team": "data"}))
+		case reflect.Slice:
+			v.Set(reflect.ValueOf(Labels{{"team", "data"}}))
 		case reflect.Int64:
 			v.SetInt(v.Int() + 1)
 		case reflect.Uint8, reflect.Uint32:
@@ -125,19 +121,19 @@ func TestRevert_EveryField(t *testing.T) {
 
 func TestRevert_FieldSetSince_IsKeptAndNamed(t *testing.T) {
 	before, after, current := plain("s"), plain("s"), plain("s")
-	before.Labels = map[string]string{"team": "data", "tier": "1"}
-	after.Permits, after.Description, after.Labels = 5, "for the sale", map[string]string{"team": "shop", "sale": "yes"}
-	current.Permits, current.Description, current.Labels = 9, "for the sale", map[string]string{"team": "ops", "sale": "yes"}
+	before.Labels = Labels{{"team", "data"}, {"tier", "1"}}
+	after.Permits, after.Description, after.Labels = 5, "for the sale", Labels{{"sale", "yes"}, {"team", "shop"}}
+	current.Permits, current.Description, current.Labels = 9, "for the sale", Labels{{"sale", "yes"}, {"team", "ops"}}
 	restored, kept := Revert(current, before, after)
 	if diff := cmp.Diff([]string{"labels.team", "permits"}, kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
 	want := plain("s")
-	want.Permits, want.Labels = 9, map[string]string{"team": "ops", "tier": "1"}
+	want.Permits, want.Labels = 9, Labels{{"team", "ops"}, {"tier", "1"}}
 	if diff := cmp.Diff(want, restored); diff != "" {
 		t.Errorf("restored (-want +got):\n%s", diff)
 	}
-	if !maps.Equal(current.Labels, map[string]string{"team": "ops", "sale": "yes"}) {
+	if !slices.Equal(current.Labels, Labels{{"sale", "yes"}, {"team", "ops"}}) {
 		t.Error("the labels of current were written")
 	}
 }

@@ -167,18 +167,19 @@ func validDescription(s string) error {
 	return nil
 }
 
-func validLabels(labels map[string]string) error {
+func validLabels(labels Labels) error {
 	if len(labels) > MaxLabels {
 		return broken("labels", strconv.Itoa(len(labels))+" labels", "must be at most "+strconv.Itoa(MaxLabels)+" labels")
 	}
-	for _, key := range slices.Sorted(maps.Keys(labels)) { // sorted: the same map always breaks the same rule first
+	for _, label := range labels {
+		key := label.Key
 		if err := validText("labels.key", key, 1, MaxName); err != nil {
 			return err
 		}
 		if strings.ContainsAny(key, "=,!()") || strings.ContainsFunc(key, unicode.IsSpace) {
 			return broken("labels.key", key, "must contain no space and none of =,!(), which are for selectors")
 		}
-		if err := validText("labels."+key, labels[key], 0, MaxName); err != nil {
+		if err := validText("labels."+key, label.Value, 0, MaxName); err != nil {
 			return err
 		}
 	}

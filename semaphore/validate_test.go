@@ -2,9 +2,9 @@ package semaphore
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,14 +37,16 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`description "\x1b[2J": must contain no control characters but line feeds and tabs`, func(d *Definition) { d.Description = "\x1b[2J" }},
 		{`description "\xc3": must be valid UTF-8`, func(d *Definition) { d.Description = "\xc3" }},
 
-		{``, func(d *Definition) { d.Labels = map[string]string{"team": "data", "k8s.io/role": "", "ü": "a b=c"} }},
-		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = manyLabels }},
-		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = map[string]string{"": "x"} }},
-		{`labels.key "a b": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = map[string]string{"a b": "x"} }},
-		{`labels.key "!a": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = map[string]string{"!a": "x", "z=": "x"} }},
-		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = map[string]string{"a\x00": "x"} }},
-		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = map[string]string{"team": strings.Repeat("v", 257)} }},
-		{`labels.team "\xff": must be valid UTF-8`, func(d *Definition) { d.Labels = map[string]string{"team": "\xff"} }},
+		{``, func(d *Definition) {
+			d.Labels = LabelsOf(map[string]string{"team": "data", "k8s.io/role": "", "ü": "a b=c"})
+		}},
+		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = LabelsOf(manyLabels) }},
+		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"": "x"}) }},
+		{`labels.key "a b": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
+		{`labels.key "!a": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
+		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a\x00": "x"}) }},
+		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": strings.Repeat("v", 257)}) }},
+		{`labels.team "\xff": must be valid UTF-8`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": "\xff"}) }},
 
 		{`group_pattern "": must not be empty: leave it out, or write ".*", to admit everybody`, func(d *Definition) { d.GroupPattern = "" }},
 		{`acquirer_pattern "app[": must be a pattern in RE2 syntax: missing closing ] at "["`, func(d *Definition) { d.AcquirerPattern = "app[" }},
@@ -215,8 +217,8 @@ func TestDefinition_EqualAndClone_KnowEveryField(t *testing.T) {
 			v.SetString("other")
 		case reflect.Bool:
 			v.SetBool(true)
-		case reflect.Map:
-			v.Set(reflect.ValueOf(map[string]string{"a": "b"}))
+		case reflect.Slice:
+			v.Set(reflect.ValueOf(Labels{{"a", "b"}}))
 		case reflect.Int64:
 			v.SetInt(77)
 		default:
@@ -239,14 +241,14 @@ func TestDefinition_EqualAndClone_OfNilAndLabels(t *testing.T) {
 		t.Error("nil is equal to nil and to nothing else")
 	}
 	empty := plain("export")
-	empty.Labels = map[string]string{}
+	empty.Labels = Labels{}
 	if !d.Equal(empty) {
 		t.Error("no labels and none at all differ")
 	}
-	d.Labels = map[string]string{"team": "data"}
+	d.Labels = LabelsOf(map[string]string{"team": "data"})
 	c := d.Clone()
-	c.Labels["team"] = "web"
-	if !maps.Equal(d.Labels, map[string]string{"team": "data"}) {
+	c.Labels[0].Value = "web"
+	if !slices.Equal(d.Labels, Labels{{"team", "data"}}) {
 		t.Error("a clone shares its labels")
 	}
 }

@@ -133,7 +133,7 @@ func rule(d *gatekeeperv1.Definition) *semaphore.Definition {
 	return &semaphore.Definition{
 		Name:            d.Name,
 		Description:     d.Description,
-		Labels:          d.Labels,
+		Labels:          semaphore.LabelsOf(d.Labels),
 		GroupPattern:    d.GetGroupPattern(),
 		AcquirerPattern: semaphore.DefaultPattern,
 		Permits:         d.GetPermits(),

@@ -21,7 +21,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	d := &semaphore.Definition{
 		Name:            m.GetName(),
 		Description:     m.GetDescription(),
-		Labels:          m.GetLabels(),
+		Labels:          semaphore.LabelsOf(m.GetLabels()),
 		GroupPattern:    given(m.GroupPattern, semaphore.DefaultPattern),
 		AcquirerPattern: given(m.AcquirerPattern, semaphore.DefaultPattern),
 		Permits:         given(m.Permits, semaphore.DefaultPermits),
@@ -77,7 +77,7 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 	return &gatekeeperv1.Definition{
 		Name:            d.Name,
 		Description:     d.Description,
-		Labels:          d.Labels,
+		Labels:          d.Labels.Map(),
 		GroupPattern:    &d.GroupPattern,
 		AcquirerPattern: &d.AcquirerPattern,
 		Permits:         &d.Permits,

@@ -127,7 +127,7 @@ func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
 	for _, d := range []*semaphore.Definition{
 		definition("plain"),
 		{
-			Name: "full", Description: "text", Labels: map[string]string{"a": "b", "c": ""}, GroupPattern: "prod", AcquirerPattern: "app[12]",
+			Name: "full", Description: "text", Labels: semaphore.LabelsOf(map[string]string{"a": "b", "c": ""}), GroupPattern: "prod", AcquirerPattern: "app[12]",
 			Permits: 0, Duration: 1500 * time.Millisecond, MaxHold: time.Hour, MinHold: time.Second, LossDelay: 3 * time.Second,
 			OnExpiry: semaphore.OnExpiryHold, FiringOnLoss: semaphore.FiringFree, Takeover: true, ExpectEvery: 24 * time.Hour,
 			FiringRetention: time.Hour, FiringLimit: 7,

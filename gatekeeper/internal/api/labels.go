@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 const (
@@ -25,9 +27,9 @@ type requirement struct {
 	not    bool
 }
 
-func (s selector) match(labels map[string]string) bool {
+func (s selector) match(labels semaphore.Labels) bool {
 	for _, r := range s {
-		value, present := labels[r.key]
+		value, present := labels.Get(r.key)
 		if len(r.values) > 0 {
 			present = present && slices.Contains(r.values, value)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestSelector_Matches(t *testing.T) {
-	labels := map[string]string{"team": "data", "zone": "a", "empty": "", "text": `say "no", please`}
+	labels := semaphore.LabelsOf(map[string]string{"team": "data", "zone": "a", "empty": "", "text": `say "no", please`})
 	for text, match := range map[string]bool{
 		"":                              true,
 		"  ":                            true,
@@ -57,7 +57,7 @@ func TestSelector_LabelCalledIn_IsALabel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.match(map[string]string{"in": "x", "notin": "", "inner": ""}) {
+	if !s.match(semaphore.LabelsOf(map[string]string{"in": "x", "notin": "", "inner": ""})) {
 		t.Fatal("want a match")
 	}
 }

@@ -265,10 +265,14 @@ func TestUndo_SetSinceAndTakenBack_IsNone(t *testing.T) {
 func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
-	change := c.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.Labels = "dr", map[string]string{"team": "x"} })
-	c.define("job", func(d *semaphore.Definition) { d.Permits, d.Labels = 7, map[string]string{"team": "x", "tier": "1"} })
+	change := c.define("job", func(d *semaphore.Definition) {
+		d.GroupPattern, d.Labels = "dr", semaphore.LabelsOf(map[string]string{"team": "x"})
+	})
+	c.define("job", func(d *semaphore.Definition) {
+		d.Permits, d.Labels = 7, semaphore.LabelsOf(map[string]string{"team": "x", "tier": "1"})
+	})
 	c.carryOut(c.undo(change))
-	if d := c.state().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 7 || len(d.Labels) != 1 || d.Labels["tier"] != "1" {
+	if d := c.state().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 7 || len(d.Labels) != 1 || d.Labels[0] != (semaphore.Label{Key: "tier", Value: "1"}) {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -516,7 +520,7 @@ func TestUndo_OfAnyBatch_GivesBackTheDefinitions(t *testing.T) {
 			d.GroupPattern = rapid.SampledFrom([]string{".*", "prod", "dr"}).Draw(rt, "group")
 			d.AcquirerPattern = rapid.SampledFrom([]string{".*", "a|b"}).Draw(rt, "acquirer")
 			d.Permits = uint32(rapid.IntRange(0, 3).Draw(rt, "permits"))
-			d.Labels = rapid.MapOfN(rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{"1", "2"}), 0, 2).Draw(rt, "labels")
+			d.Labels = semaphore.LabelsOf(rapid.MapOfN(rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{"1", "2"}), 0, 2).Draw(rt, "labels"))
 			d.MaxHold = time.Duration(rapid.IntRange(0, 2).Draw(rt, "hold")) * time.Hour
 			d.Takeover = rapid.Bool().Draw(rt, "takeover")
 		}

@@ -21,9 +21,6 @@ import (
 // RaftFile is the name of the stable store's file in a data folder, and of the log's unless that has a folder of its own.
 const RaftFile = "raft.db"
 
-// cachedEntries is how many of the newest log entries are kept in memory, so that replication seldom reads the file.
-const cachedEntries = 512
-
 // keptSnapshots is how many snapshots stay on disk: the newest, and one to fall back on.
 const keptSnapshots = 2
 
@@ -66,7 +63,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	if err != nil {
 		return nil, err
 	}
-	cached, err := raft.NewLogCache(cachedEntries, NewLog(o.log, guard))
+	cached, err := newCache(NewLog(o.log, guard))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), o.Close())
 	}

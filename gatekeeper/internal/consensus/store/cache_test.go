@@ -1,0 +1,73 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// counting counts what is read from the store below.
+type counting struct {
+	raft.LogStore
+	read int
+}
+
+func (c *counting) GetLog(index uint64, log *raft.Log) error {
+	c.read++
+	return c.LogStore.GetLog(index, log)
+}
+
+func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
+	below := &counting{LogStore: raft.NewInmemStore()}
+	c, err := newCache(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := func(index, term uint64, size int) *raft.Log {
+		return &raft.Log{Index: index, Term: term, Data: make([]byte, size)}
+	}
+	reads := func(index, term uint64, size, want int) {
+		t.Helper()
+		before := below.read
+		var got raft.Log
+		if err := c.GetLog(index, &got); err != nil || got.Term != term || len(got.Data) != size {
+			t.Errorf("entry %d is of term %d with %d bytes (%v), want term %d with %d", index, got.Term, len(got.Data), err, term, size)
+		}
+		if below.read-before != want {
+			t.Errorf("entry %d took %d readings of the store, want %d", index, below.read-before, want)
+		}
+	}
+	store := func(logs ...*raft.Log) {
+		t.Helper()
+		if err := c.StoreLogs(logs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.StoreLog(entry(1, 1, largestCached)); err != nil {
+		t.Fatal(err)
+	}
+	store(entry(2, 1, largestCached+1))
+	store(entry(3, 1, 10), entry(4, 1, 20))
+	reads(1, 1, largestCached, 0)
+	reads(2, 1, largestCached+1, 1)
+	reads(3, 1, 10, 0)
+	reads(4, 1, 20, 0)
+
+	// What is large takes the place of what is small, and the other way round.
+	if err := c.DeleteRange(2, 4); err != nil {
+		t.Fatal(err)
+	}
+	store(entry(2, 2, 30))
+	store(entry(3, 2, largestCached+2), entry(4, 2, 40))
+	reads(2, 2, 30, 0)
+	reads(3, 2, largestCached+2, 1)
+	reads(4, 2, 40, 1)
+
+	// An entry whose place a large one would have is not taken for it.
+	for index := uint64(5); index < 3+cachedEntries; index++ {
+		store(entry(index, 2, 1))
+	}
+	store(entry(3+cachedEntries, 2, largestCached+3), entry(4+cachedEntries, 2, 1))
+	reads(3+cachedEntries, 2, largestCached+3, 1)
+	reads(2+cachedEntries, 2, 1, 0)
+}

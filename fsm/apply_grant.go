@@ -47,7 +47,7 @@ func (d *draft) grant(c Grant) Result {
 	d.lastToken++
 	p := &semaphore.Permit{
 		Semaphore: facts.Definition.Name, // not the command's: a million permits share one name
-		Identity:  c.Identity, Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
+		Identity:  d.shared(c.Identity), Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
 		GrantedRevision: revision, GrantedAt: c.At, RequestID: c.RequestID, Metadata: c.Metadata,
 	}
 	d.setPermit(nil, p)
@@ -59,6 +59,14 @@ func (d *draft) grant(c Grant) Result {
 	}
 	d.emit(Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At})
 	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
+}
+
+// shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host have one copy of its name.
+func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
+	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {
+		id.Group, id.Acquirer = seen.Group, seen.Acquirer
+	}
+	return id
 }
 
 // refuse completes the result of a grant that changed nothing.

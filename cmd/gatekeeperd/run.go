@@ -80,6 +80,7 @@ func noArguments(args []string) error {
 
 // serve runs the server until ctx ends or the server leaves by itself.
 func (o *options) serve(ctx context.Context, stderr io.Writer) error {
+	paceHeap(os.Getenv) // not the variables of a test: it is the process's own
 	log, err := o.logger(stderr)
 	if err != nil {
 		return err

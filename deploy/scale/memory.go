@@ -12,14 +12,18 @@ type memory struct {
 	// Resident is what the system says. Go keeps about as much beside what is in use, to be filled before the next collection.
 	Resident float64 `json:"resident"`
 	// InUse are the spans of the heap that hold anything after a collection, and the stacks of goroutines.
-	InUse      float64 `json:"in_use"`
+	InUse float64 `json:"in_use"`
+	// Live is what the objects themselves have of the heap after a collection. The rest of their spans is for the next ones of their size.
+	Live       float64 `json:"live"`
 	Goroutines float64 `json:"goroutines"`
 }
 
 // each is by how much it is more than before, for each of so many things.
 func (m memory) each(before memory, count int) memory {
 	n := float64(max(count, 1))
-	return memory{(m.Resident - before.Resident) / n, (m.InUse - before.InUse) / n, (m.Goroutines - before.Goroutines) / n}
+	return memory{
+		(m.Resident - before.Resident) / n, (m.InUse - before.InUse) / n, (m.Live - before.Live) / n, (m.Goroutines - before.Goroutines) / n,
+	}
 }
 
 // look has the server collect its garbage, twice so that nothing is left that only a finalizer held, and reads what it takes.
@@ -38,6 +42,7 @@ func look(ctx context.Context, server *servers.Server) (memory, error) {
 	return memory{
 		Resident:   m["process_resident_memory_bytes"],
 		InUse:      m["go_memstats_heap_inuse_bytes"] + m["go_memstats_stack_inuse_bytes"],
+		Live:       m["go_memstats_heap_alloc_bytes"],
 		Goroutines: m["go_goroutines"],
 	}, nil
 }

@@ -108,6 +108,8 @@ func (r *report) print(out io.Writer) {
 	row("clients with a stream", func(s stage) string { return fmt.Sprint(s.Clients) })
 	row("a definition in use, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Definition.InUse) })
 	row("a permit in use, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Permit.InUse) })
+	row("a definition's objects alone, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Definition.Live) })
+	row("a permit's objects alone, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Permit.Live) })
 	row("a stream in use, KiB", func(s stage) string { return fmt.Sprintf("%.1f", s.Stream.InUse/1024) })
 	row("all in use, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.InUse/1e6) })
 	row("resident, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.Resident/1e6) })

@@ -21,6 +21,9 @@ const (
 	maxStreams = 1 << 15
 	// maxHeaders is the most bytes of a call's headers.
 	maxHeaders = 16 << 10
+	// workers are goroutines that serve calls one after the other, so that their stacks need not grow anew for each. A stream keeps one until it
+	// ends; calls for which none is left have a goroutine of their own.
+	workers = 64
 	// handshakeTimeout bounds how long a connection may take to become one, TLS included.
 	handshakeTimeout = 10 * time.Second
 )
@@ -42,6 +45,7 @@ func (a *API) ServerOptions() []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPing, Timeout: serverPingTimeout}),
 		grpc.ForceServerCodecV2(newCodec()),
+		grpc.NumStreamWorkers(workers),
 		grpc.UnaryInterceptor(a.unary),
 		grpc.StreamInterceptor(a.stream),
 	}

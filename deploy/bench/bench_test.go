@@ -100,6 +100,7 @@ func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
 		"a missed refresh":        func(r *keeperReport) { r.Missed = 1 },
 		"a refusal":               func(r *keeperReport) { r.NotRefreshed = 1 },
 		"a stream opened anew":    func(r *keeperReport) { r.Streams = 2 },
+		"uncounted tokens":        func(r *keeperReport) { r.Tokens = 9 },
 		"no stream that is known": func(r *keeperReport) { r.Streams = 0 },
 	} {
 		bad := good

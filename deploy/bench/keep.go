@@ -112,6 +112,8 @@ func (k *kept) check() error {
 		return fmt.Errorf("%d of %d permits were lost, the first because %s", k.Lost, k.Permits, k.FirstLoss)
 	case k.Missed > 0:
 		return fmt.Errorf("%d of %d permits were not refreshed twice in %.0f s", k.Missed, k.Permits, k.Seconds)
+	case k.Tokens < k.Permits: // a frame may have been under way when the counting began
+		return fmt.Errorf("%d tokens were sent, by which %d permits cannot have been refreshed twice", k.Tokens, k.Permits)
 	case k.NotRefreshed > 0:
 		return fmt.Errorf("%d answers did not refresh their permit", k.NotRefreshed)
 	case k.Streams != 1:

@@ -197,6 +197,9 @@ func (s *countedStream) SendMsg(m any) error {
 		defer s.traffic.mu.Unlock()
 		s.traffic.frames++
 		s.traffic.tokens += len(r.GetTokens())
+		for _, group := range r.GetGroups() {
+			s.traffic.tokens += len(group.GetTokens())
+		}
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
@@ -35,11 +36,12 @@ type Server struct {
 	binary, dir string
 	args        []string
 
-	mu   sync.Mutex // guards the fields below
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the running process has ended
-	err  error         // how it ended
-	conn *grpc.ClientConn
+	mu    sync.Mutex // guards the fields below
+	cmd   *exec.Cmd
+	done  chan struct{} // closed when the running process has ended
+	err   error         // how it ended
+	conn  *grpc.ClientConn
+	creds credentials.TransportCredentials // of conn; nil is none
 }
 
 // Start starts the process; it does not wait until it is ready. A server that was stopped or killed may be started again.
@@ -105,7 +107,11 @@ func (s *Server) Conn() (*grpc.ClientConn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn == nil {
-		conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		creds := s.creds
+		if creds == nil {
+			creds = insecure.NewCredentials()
+		}
+		conn, err := grpc.NewClient("passthrough:///"+s.API, grpc.WithTransportCredentials(creds))
 		if err != nil {
 			return nil, err
 		}

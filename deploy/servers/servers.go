@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/credentials"
+
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
@@ -31,6 +33,8 @@ type Options struct {
 	Definitions string
 	// Args are added to every server's flags.
 	Args []string
+	// Credentials are what connections to the servers' API are made with; nil means none, in the clear.
+	Credentials credentials.TransportCredentials
 	// Front, when it is set, is called with each server before any is started, and puts something between it and all others: it sets
 	// FrontAPI and FrontPeer. It may also say where and how the server runs.
 	Front func(*Server) error
@@ -101,7 +105,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s := &Server{
 		ID: id, API: ports[0], Peer: ports[1], Admin: ports[2], FrontAPI: ports[0], FrontPeer: ports[1],
-		binary: c.opts.Binary, dir: filepath.Join(c.opts.Dir, id),
+		binary: c.opts.Binary, dir: filepath.Join(c.opts.Dir, id), creds: c.opts.Credentials,
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err

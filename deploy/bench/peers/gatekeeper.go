@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
@@ -26,17 +28,22 @@ const (
 // gatekeeper is a cluster as it is measured, asked at its leader.
 type gatekeeper struct {
 	cluster *servers.Cluster
+	creds   credentials.TransportCredentials
 	conns   load.Conns
 	tokens  [][]uint64 // of each caller
 }
 
 // newGatekeeper starts a cluster for at most that many callers. Only the first store is given work that stores nothing.
 func newGatekeeper(ctx context.Context, opts servers.Options, store string, callers int, first bool) (*system, error) {
+	creds := opts.Credentials
+	if creds == nil {
+		creds = insecure.NewCredentials()
+	}
 	cluster, err := servers.Start(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	g := &gatekeeper{cluster: cluster, tokens: make([][]uint64, callers)}
+	g := &gatekeeper{cluster: cluster, creds: creds, tokens: make([][]uint64, callers)}
 	if err := g.prepare(ctx, first); err != nil {
 		g.close()
 		return nil, err
@@ -50,7 +57,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 			way{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensInFrame), most: frameStreams})
 	}
 	for i := range all {
-		all[i].System, all[i].Servers, all[i].Store = "gatekeeper", opts.Count, store
+		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Credentials != nil
 	}
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
@@ -70,7 +77,7 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	if err != nil {
 		return err
 	}
-	if g.conns, err = load.Dial(leader.API); err != nil {
+	if g.conns, err = load.DialWith(leader.API, g.creds); err != nil {
 		return err
 	}
 	var edits []*gatekeeperv1.Edit

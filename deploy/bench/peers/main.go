@@ -42,6 +42,7 @@ type bench struct {
 	systems []string
 	stores  []string
 	sizes   []int
+	tls     bool
 	plan    plan
 	runs    int // of the part failover
 }
@@ -50,6 +51,8 @@ type bench struct {
 const (
 	partWork     = "work"
 	partFailover = "failover"
+
+	gatekeeperName = "gatekeeper"
 
 	etcdName   = "etcd"
 	redisName  = "redis"
@@ -67,6 +70,7 @@ func main() {
 	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")
 	sizes := flag.String("servers", "1,3", "sizes of the clusters in the part work")
 	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
+	flag.BoolVar(&b.tls, "tls", false, "measure Gatekeeper with TLS too in the part work, beside itself without")
 	flag.IntVar(&b.plan.Rounds, "rounds", 5, "how many windows each way of asking has; the median counts")
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
 	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "what is run before the first window and not counted")
@@ -225,6 +229,18 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 					opts.Args = []string{"--log-store", store}
 				}
 				return newGatekeeper(ctx, opts, store, most, i == 0)
+			})
+		}
+		if b.tls {
+			all = append(all, func(ctx context.Context) (*system, error) {
+				s, err := newSecured(b.dir)
+				if err != nil {
+					return nil, err
+				}
+				return newGatekeeper(ctx, servers.Options{
+					Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: filepath.Join(b.dir, fmt.Sprintf("gatekeeper%d-tls", count)), Count: count,
+					LogStore: b.stores[0], Args: s.args, Credentials: s.callers,
+				}, b.stores[0], most, true)
 			})
 		}
 		if slices.Contains(b.systems, etcdName) {

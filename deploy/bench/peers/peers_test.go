@@ -67,6 +67,7 @@ func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) [
 	t.Helper()
 	ways := map[string]way{
 		"bolt 3":  {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release"},
+		"tls 3":   {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release", TLS: true},
 		"bolt 1":  {Work: of, System: "gatekeeper", Servers: 1, Store: bolt, How: "TryAcquire, Release"},
 		"wal 3":   {Work: of, System: "gatekeeper", Servers: 3, Store: wal, How: "TryAcquire, Release"},
 		"etcd 3":  {Work: of, System: "etcd", Servers: 3, How: "Txn, Delete"},
@@ -109,6 +110,26 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 	for _, r := range got {
 		if r.spread != want[r.Of+" / "+r.To] || r.Callers != 64 {
 			t.Errorf("%s / %s at %d: %+v", r.Of, r.To, r.Callers, r.spread)
+		}
+	}
+}
+
+// TLS is compared with the same without, and with nobody else; it may cost a quarter.
+func TestRatios_WithTLS_AreToThatWithout(t *testing.T) {
+	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})
+	var got []string
+	for _, r := range ratios(all) {
+		if r.of.TLS || r.to.TLS {
+			got = append(got, r.Of+" / "+r.To)
+		}
+	}
+	const want = "gatekeeper, 3 servers, bolt, TLS: TryAcquire, Release / gatekeeper, 3 servers, bolt: TryAcquire, Release"
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q alone", got, want)
+	}
+	for _, v := range judge(all, ratios(all)) {
+		if strings.Contains(v.What, "TLS") && (!v.Met || v.AtLeast != 0.75 || v.Reached != 0.8) {
+			t.Errorf("%+v, want 0.8 to meet 0.75", v)
 		}
 	}
 }

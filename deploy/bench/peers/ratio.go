@@ -33,12 +33,24 @@ type ratio struct {
 	of, to *way
 }
 
-// ratios compares every way of Gatekeeper with every way of a peer that has as many servers, and with the limits of the machine.
+// compared says whether the one is compared with the other: a way of Gatekeeper with every way of a peer that has as many servers, and with the
+// limits of the machine; with TLS only with the same way without.
+func compared(of, to *cell) bool {
+	if of.Store == "" || of.Work != to.Work || of.Callers != to.Callers {
+		return false
+	}
+	if of.TLS {
+		return !to.TLS && of.System == to.System && of.Servers == to.Servers && of.Store == to.Store && of.How == to.How
+	}
+	return to.Store == "" && (to.Servers == 0 || to.Servers == of.Servers)
+}
+
+// ratios compares all that is to be compared, round by round.
 func ratios(cells []*cell) []ratio {
 	var all []ratio
 	for _, of := range cells {
 		for _, to := range cells {
-			if of.Store == "" || to.Store != "" || of.Work != to.Work || of.Callers != to.Callers || to.Servers != 0 && to.Servers != of.Servers {
+			if !compared(of, to) {
 				continue
 			}
 			var each []float64

@@ -14,6 +14,7 @@ type target struct {
 	// peer and peerHow are what is compared with; empty is the plain figure a second.
 	peer, peerHow string
 	at            map[int]float64 // by the number of callers
+	tls           bool            // for servers with TLS
 }
 
 // The log stores.
@@ -24,15 +25,21 @@ const (
 
 func targets() []target {
 	const acquire = "TryAcquire, Release"
-	return []target{
-		{pairs, acquire, []string{wal}, "etcd", "Txn, Delete", map[int]float64{1: 1.2, 16: 1.6, 64: 2.2, 256: 2.5}},
-		{pairs, acquire, []string{bolt}, "etcd", "Txn, Delete", map[int]float64{1: 0.8, 16: 1.2, 64: 1.8, 256: 2.4}},
-		{pairs, acquire, nil, "etcd", "Mutex.TryLock, Unlock", map[int]float64{64: 3.2}},
-		{denials, "TryAcquire", nil, "etcd", "Txn that fails", map[int]float64{64: 3.9}},
-		{denials, "TryAcquire", nil, echo, "", map[int]float64{64: 0.65, 256: 0.80}},
-		{refreshes, "KeepAlive stream", nil, "etcd", "LeaseKeepAlive stream", map[int]float64{64: 0.8, 256: 0.8}},
-		{tokens, "KeepAlive stream", nil, "", "", map[int]float64{64: 2e6}},
+	plain := []target{
+		{pairs, acquire, []string{wal}, "etcd", "Txn, Delete", map[int]float64{1: 1.2, 16: 1.6, 64: 2.2, 256: 2.5}, false},
+		{pairs, acquire, []string{bolt}, "etcd", "Txn, Delete", map[int]float64{1: 0.8, 16: 1.2, 64: 1.8, 256: 2.4}, false},
+		{pairs, acquire, nil, "etcd", "Mutex.TryLock, Unlock", map[int]float64{64: 3.2}, false},
+		{denials, "TryAcquire", nil, "etcd", "Txn that fails", map[int]float64{64: 3.9}, false},
+		{denials, "TryAcquire", nil, echo, "", map[int]float64{64: 0.65, 256: 0.80}, false},
+		{refreshes, "KeepAlive stream", nil, "etcd", "LeaseKeepAlive stream", map[int]float64{64: 0.8, 256: 0.8}, false},
+		{tokens, "KeepAlive stream", nil, "", "", map[int]float64{64: 2e6}, false},
 	}
+	// TLS may cost a quarter.
+	most := map[int]float64{1: 0.75, 16: 0.75, 64: 0.75, 256: 0.75}
+	return append(plain,
+		target{pairs, acquire, nil, gatekeeperName, acquire, most, true},
+		target{denials, "TryAcquire", nil, gatekeeperName, "TryAcquire", most, true},
+		target{refreshes, "KeepAlive stream", nil, gatekeeperName, "KeepAlive stream", most, true})
 }
 
 // verdict is what became of one target at one number of callers.
@@ -44,7 +51,7 @@ type verdict struct {
 }
 
 func (t *target) covers(w *way) bool {
-	return w.Servers == 3 && w.Work == t.work && w.How == t.how && (t.stores == nil || slices.Contains(t.stores, w.Store))
+	return w.Servers == 3 && w.TLS == t.tls && w.Work == t.work && w.How == t.how && (t.stores == nil || slices.Contains(t.stores, w.Store))
 }
 
 // judge holds what was measured against the targets; what was not measured is left out.

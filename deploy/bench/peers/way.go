@@ -30,6 +30,8 @@ type way struct {
 	How     string `json:"how"`
 	// Store is Gatekeeper's log store; peers have none.
 	Store string `json:"log_store,omitempty"`
+	// TLS: Gatekeeper's servers, and the callers with them, talk by it.
+	TLS bool `json:"tls,omitempty"`
 
 	// most is the highest number of callers; 0 is any.
 	most int
@@ -50,6 +52,9 @@ func (w *way) name() string {
 	}
 	if w.Store != "" {
 		name += ", " + w.Store
+	}
+	if w.TLS {
+		name += ", TLS"
 	}
 	if w.How != "" {
 		name += ": " + w.How

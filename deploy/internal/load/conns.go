@@ -2,6 +2,7 @@ package load
 
 import (
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 )
 
@@ -12,10 +13,13 @@ const Shared = 4
 type Conns []*grpc.ClientConn
 
 // Dial makes Shared connections to a server, which are opened with their first calls.
-func Dial(address string) (Conns, error) {
+func Dial(address string) (Conns, error) { return DialWith(address, insecure.NewCredentials()) }
+
+// DialWith is Dial with credentials.
+func DialWith(address string, creds credentials.TransportCredentials) (Conns, error) {
 	var c Conns
 	for range Shared {
-		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(creds))
 		if err != nil {
 			return nil, err
 		}

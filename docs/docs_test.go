@@ -32,6 +32,8 @@ var notRun = map[string]string{
 	"go run ./deploy/bench -bin bin -parts core":   "takes minutes; the test of deploy/bench runs a short one",
 	"make bench-failover":                          "takes minutes; the test of deploy/bench runs a short one",
 
+	"go run ./deploy/bench -bin bin -servers 3 -parts control,keep": "takes a minute; the test of deploy/bench runs a short one",
+
 	"go run ./deploy/bench -bin bin -parts profile -servers 3 -callers 1,64,256": "takes a minute; the test of deploy/bench runs a short one",
 }
 

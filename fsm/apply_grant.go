@@ -61,7 +61,7 @@ func (d *draft) grant(c Grant) Result {
 	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
 }
 
-// shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host have one copy of its name.
+// shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host that was seen have one copy of its name.
 func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {
 		id.Group, id.Acquirer = seen.Group, seen.Acquirer

@@ -22,6 +22,9 @@ func (d *draft) sight(c Sight) Result {
 	applied := false
 	for _, seen := range c.Sightings {
 		if last, ok := d.Sighting(seen.Group, seen.Acquirer); !ok || seen.At.After(last.At) {
+			if ok {
+				seen.Group, seen.Acquirer = last.Group, last.Acquirer // the texts that permits share
+			}
 			d.addSighting(seen)
 			applied = true
 		}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 func seen(group, acquirer string, second int) fsm.Sighting {
@@ -67,6 +69,32 @@ func TestSight_IsBounded_TheLongestUnseenGoFirst(t *testing.T) {
 		}
 	}
 	equal(t, "restored", collect(restored(t, l.state()).State().Sightings()), collect(l.state().Sightings()))
+}
+
+// Permits of a caller that was seen share its texts, also after it was seen again.
+func TestGrant_SharesTheTextsOfTheSighting(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.define("export", permits(3))
+	ask := func(holder string) *semaphore.Permit {
+		return l.grant("export", holder, func(g *fsm.Grant) {
+			g.Identity = semaphore.Identity{Group: "site-3", Acquirer: "batch-host-7", HolderID: holder}
+		})
+	}
+	sees := func(second int) {
+		l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("site-3", "batch-host-7", second)}})
+	}
+	same := func(a, b string) bool { return a == b && unsafe.StringData(a) == unsafe.StringData(b) }
+	alone := ask("1")
+	sees(1)
+	first := ask("2")
+	sees(2)
+	second := ask("3")
+	if !same(first.Identity.Group, second.Identity.Group) || !same(first.Identity.Acquirer, second.Identity.Acquirer) {
+		t.Error("two permits of one caller have texts of their own")
+	}
+	if same(alone.Identity.Acquirer, first.Identity.Acquirer) {
+		t.Error("this test cannot tell: texts are shared with a permit that was granted before the caller was seen")
+	}
 }
 
 func TestNoteSilence(t *testing.T) {

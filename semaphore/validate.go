@@ -171,8 +171,12 @@ func validLabels(labels Labels) error {
 	if len(labels) > MaxLabels {
 		return broken("labels", strconv.Itoa(len(labels))+" labels", "must be at most "+strconv.Itoa(MaxLabels)+" labels")
 	}
-	for _, label := range labels {
+	for i, label := range labels {
 		key := label.Key
+		if i > 0 && labels[i-1].Key >= key {
+			// Nobody could read it from the log again.
+			return broken("labels.key", key, "must be there once, and labels sorted by their keys")
+		}
 		if err := validText("labels.key", key, 1, MaxName); err != nil {
 			return err
 		}

@@ -43,6 +43,8 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = LabelsOf(manyLabels) }},
 		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"": "x"}) }},
 		{`labels.key "a b": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
+		{`labels.key "a": must be there once, and labels sorted by their keys`, func(d *Definition) { d.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
+		{`labels.key "a": must be there once, and labels sorted by their keys`, func(d *Definition) { d.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
 		{`labels.key "!a": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
 		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a\x00": "x"}) }},
 		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": strings.Repeat("v", 257)}) }},

@@ -4,56 +4,57 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync/atomic"
 )
 
 const (
-	// heapFloor is how large the heap may grow before garbage is collected, in bytes, however little of it is in use. A server has some 10 MB in use
-	// and makes as much garbage with a thousand calls: at Go's own pace collecting takes a fifth of a busy leader's CPU time.
+	// heapFloor is how large the heap may grow before garbage is collected, in bytes, however little of it is in use. At Go's own pace, which is twice
+	// what is in use, a server with few permits collects all the time: a fifth of a busy leader's CPU time.
 	heapFloor = 96 << 20
-	// leastHeap is the heap at which Go begins to collect at 100 percent (runtime/mgcpacer.go of 1.26).
+	// leastHeap is the heap at which Go begins to collect at 100 percent (heapMinimum in runtime/mgcpacer.go of 1.26).
 	leastHeap = 4 << 20
-	// usualPercent is Go's own pace: as much garbage as there is in use.
+	// usualPercent is Go's own pace.
 	usualPercent = 100
 )
 
-// heapPacer keeps the garbage collector from running again and again over a small heap. After each collection it says anew by how many percent
-// the heap may grow, which is what GOGC says for all sizes alike. Above heapFloor it is Go's own pace.
-type heapPacer struct{ percent atomic.Int64 }
+// heapPacer says after each collection by how many percent the heap may grow, which is what GOGC says for all sizes alike. Above heapFloor it is Go's
+// own pace. A heap that has just grown far is held to the old percentage until its sweep has ended.
+type heapPacer struct {
+	measure func() heapUse
+	set     func(percent int) int
+	percent int
+}
 
-// paceHeap begins, unless the operator has said by GOGC or GOMEMLIMIT what the heap may do.
+// heapUse is what the last collection found, in bytes: what is in use, and what it looks through beside, from which Go reckons as well.
+type heapUse struct{ live, roots uint64 }
+
+// paceHeap begins, unless the operator has said by GOGC or GOMEMLIMIT what the heap may do. It is for the rest of the process's life.
 func paceHeap(getenv func(string) string) {
 	if getenv("GOGC") != "" || getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	p := new(heapPacer)
-	p.collected(0)
+	(&heapPacer{measure: used, set: debug.SetGCPercent, percent: usualPercent}).collected()
 }
 
-// collected is called after each collection, with what is in use.
-func (p *heapPacer) collected(live uint64) {
-	now := percentFor(live)
-	// Setting it stops everything for a moment, so little differences are left alone.
-	if was := p.percent.Load(); now < was-was/8 || now > was+was/8 {
-		p.percent.Store(now)
-		debug.SetGCPercent(int(now))
+// collected is called now, and after each collection.
+func (p *heapPacer) collected() {
+	if now := p.measure().percent(); now != p.percent {
+		p.percent = now
+		p.set(now)
 	}
 	// What nobody refers to is found by the next collection.
-	runtime.AddCleanup(new([2]uintptr), func(p *heapPacer) { p.collected(inUse()) }, p)
+	runtime.AddCleanup(new([2]uintptr), (*heapPacer).collected, p)
 }
 
-// percentFor is by how many percent a heap may grow of which so much is in use.
-func percentFor(live uint64) int64 {
-	live = max(live, leastHeap)
-	if 2*live >= heapFloor {
+// percent is by how many the heap may grow.
+func (u heapUse) percent() int {
+	if u.live >= heapFloor {
 		return usualPercent
 	}
-	return int64((heapFloor - live) * 100 / live)
+	return max(usualPercent, int((heapFloor-u.live)*100/max(u.live+u.roots, leastHeap)))
 }
 
-// inUse is what the last collection found in use.
-func inUse() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+func used() heapUse {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	metrics.Read(samples)
+	return heapUse{live: samples[0].Value.Uint64(), roots: samples[1].Value.Uint64() + samples[2].Value.Uint64()}
 }

@@ -80,7 +80,6 @@ func noArguments(args []string) error {
 
 // serve runs the server until ctx ends or the server leaves by itself.
 func (o *options) serve(ctx context.Context, stderr io.Writer) error {
-	paceHeap(os.Getenv) // not the variables of a test: it is the process's own
 	log, err := o.logger(stderr)
 	if err != nil {
 		return err
@@ -99,6 +98,7 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	go func() {
 		if server.Ready(serving) == nil {
 			debug.FreeOSMemory() // what the start took, to read definitions and the snapshot of before: an idle server would keep it for long
+			paceHeap(os.Getenv)  // the process's own variables, as Go reads them
 		}
 	}()
 	select {

@@ -42,7 +42,7 @@ func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
 	}
 	run("go", append(append([]string{"build"}, complete...), "-o", program, ".")...)
 	run("go", append(append([]string{"test"}, complete...), "-vet=all", "-count=1", ".")...)
-	run(program, "-bin", dir, "-json", figures, "-callers", "2", "-rounds", "1", "-window", "20ms", "-warm-up", "0", "-runs", "1")
+	run(program, "-bin", dir, "-json", figures, "-tls", "-callers", "2", "-rounds", "1", "-window", "20ms", "-warm-up", "0", "-runs", "1")
 
 	text, err := os.ReadFile(figures)
 	if err != nil {

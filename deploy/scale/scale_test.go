@@ -152,7 +152,7 @@ func TestJudge_SaysOfEachTargetWhetherItWasMet(t *testing.T) {
 		{"All", func(*report) {}, ""},
 		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "server at rest, resident"},
 		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
-		{"Stream", func(r *report) { r.Streams[0].Each.Resident = 50 << 10 }, "a stream of 100 on 1 connections, resident"},
+		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "a stream of 100 on 1 connections, in use"},
 		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshot{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
 		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "kill of the leader, more than with empty servers"},
 		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % by that at 10 %"},

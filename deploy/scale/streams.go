@@ -79,7 +79,7 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 			return nil, err
 		}
 		one := streams{Clients: n, Connections: len(c.conns), Each: now.each(before, n)}
-		s.say("  %d streams on %d connections: %.1f KiB each", n, one.Connections, one.Each.Resident/1024)
+		s.say("  %d streams on %d connections: %.1f KiB each", n, one.Connections, one.Each.InUse/1024)
 		all = append(all, one)
 	}
 	return all, nil

@@ -21,19 +21,31 @@ func ownTime() (time.Duration, error) { return clock(unix.CLOCK_PROCESS_CPUTIME_
 func cpuTime(processes []int) (time.Duration, error) {
 	var sum time.Duration
 	for _, pid := range processes {
-		own, err := clock(int32(^pid<<3 | cpuClock))
+		taken, err := treeTime(pid)
 		if err != nil {
 			return 0, fmt.Errorf("the CPU time of process %d: %w", pid, err)
 		}
-		children, err := childrenOf(pid)
-		if err != nil {
+		sum += taken
+	}
+	return sum, nil
+}
+
+// treeTime leaves out children that have ended meanwhile.
+func treeTime(pid int) (time.Duration, error) {
+	sum, err := clock(int32(^pid<<3 | cpuClock))
+	if err != nil {
+		return 0, err
+	}
+	children, err := childrenOf(pid)
+	if err != nil {
+		return 0, err
+	}
+	for _, child := range children {
+		taken, err := treeTime(child)
+		if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ESRCH) {
 			return 0, err
 		}
-		below, err := cpuTime(children)
-		if err != nil {
-			return 0, err
-		}
-		sum += own + below
+		sum += taken
 	}
 	return sum, nil
 }
@@ -51,9 +63,13 @@ func clock(id int32) (time.Duration, error) {
 
 // childrenOf are the processes that any thread of this one has started.
 func childrenOf(pid int) ([]int, error) {
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	tasks := fmt.Sprintf("/proc/%d/task", pid)
+	lists, err := filepath.Glob(filepath.Join(tasks, "*/children"))
 	if err != nil {
 		return nil, err
+	}
+	if _, err := os.Stat(tasks); err == nil && len(lists) == 0 {
+		return nil, fmt.Errorf("%s lists no children: this kernel was built without CONFIG_PROC_CHILDREN", tasks)
 	}
 	var all []int
 	for _, list := range lists {

@@ -10,9 +10,11 @@ import (
 // The CPU time of a process is that of those that it has started, too, and grows as they compute.
 func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 	shell := exec.Command("sh", "-c", "(while :; do :; done) & wait $!")
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := shell.Start(); err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // whoever is left of its group
 	pid := shell.Process.Pid
 	for taken := time.Duration(0); taken < 20*time.Millisecond; { // or the time limit of all tests ends it
 		var err error

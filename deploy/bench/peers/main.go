@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -220,6 +221,7 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 // starts are how the systems of this run are started.
 func (b *bench) starts() []func(context.Context) (*system, error) {
 	most := slices.Max(b.plan.Callers)
+	secured := sync.OnceValues(func() (*secured, error) { return newSecured(b.dir) }) // one: servers read the files again
 	all := []func(context.Context) (*system, error){newEcho}
 	for _, count := range b.sizes {
 		for i, store := range b.stores {
@@ -233,7 +235,7 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 		}
 		if b.tls {
 			all = append(all, func(ctx context.Context) (*system, error) {
-				s, err := newSecured(b.dir)
+				s, err := secured()
 				if err != nil {
 					return nil, err
 				}

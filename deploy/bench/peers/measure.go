@@ -25,8 +25,7 @@ type cell struct {
 	CPU []effort `json:"cpu,omitempty"`
 }
 
-// effort is the CPU time of one operation, in µs. Unlike how much was done in a second it says the same on a machine that others take time
-// of.
+// effort is the CPU time of one operation, in µs. What others take of the machine's time is not in it; that they slow it down is.
 type effort struct {
 	Servers float64 `json:"servers_us"`
 	Callers float64 `json:"callers_us"`

@@ -132,18 +132,6 @@ func (s *receiving) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// stackOfCall is about what a call needs of its goroutine's stack, in bytes.
-const stackOfCall = 4 << 10
-
-// deepen makes the stack of a new goroutine large enough for a call while there is little on it. Where gRPC has begun to read the message a
-// growing stack has a dozen frames to be moved, which took a tenth of a busy leader's CPU time.
-//
-//go:noinline
-func deepen(i int) byte {
-	var room [stackOfCall]byte
-	return room[i]
-}
-
 // describe returns the description of a service whose unary requests are admitted, and received as above. Streams are wrapped by
 // the interceptor, which for unary requests comes too late: after the message was read.
 func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
@@ -155,7 +143,6 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 		d.Methods[i] = m
 		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
 			began := time.Now()
-			deepen(0)
 			call, err := a.admit(ctx, kind)
 			if err != nil {
 				return nil, a.ended(ctx, name, began, err)

@@ -5,12 +5,12 @@ import "github.com/hashicorp/raft"
 const (
 	// cachedEntries is how many of the newest log entries are kept in memory, so that replication seldom reads the file.
 	cachedEntries = 512
-	// largestCached is up to how many bytes an entry is kept there: more than 256 grants have, which is as many as share one. A batch of
+	// largestCached is up to how many bytes an entry is kept there: a KiB for each of the 256 commands that may share one. A batch of
 	// edits may have megabytes, and hundreds of them would stay until as many other entries have come.
-	largestCached = 64 << 10
+	largestCached = 256 << 10
 )
 
-// cache is raft.LogCache without what is large: that is read from the file again, when it is applied and when a follower wants it.
+// cache is raft.LogCache without what is large: that is read from the file again, by a leader for each follower and by a follower to apply it.
 type cache struct {
 	*raft.LogCache
 	log raft.LogStore

@@ -63,11 +63,12 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 	reads(3, 2, largestCached+2, 1)
 	reads(4, 2, 40, 1)
 
-	// An entry whose place a large one would have is not taken for it.
-	for index := uint64(5); index < 3+cachedEntries; index++ {
+	// An entry in whose place a large one would be kept stays, and is not taken for it.
+	for index := uint64(5); index < 2+cachedEntries; index++ {
 		store(entry(index, 2, 1))
 	}
-	store(entry(3+cachedEntries, 2, largestCached+3), entry(4+cachedEntries, 2, 1))
-	reads(3+cachedEntries, 2, largestCached+3, 1)
-	reads(2+cachedEntries, 2, 1, 0)
+	reads(2, 2, 30, 0)
+	store(entry(2+cachedEntries, 2, largestCached+3))
+	reads(2+cachedEntries, 2, largestCached+3, 1)
+	reads(2, 2, 30, 0)
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+)
+
+// The parts that run unless others are named, as a process of its own: some start the program again.
+func TestParts_OfAPlainRun_Run(t *testing.T) {
+	dir := t.TempDir()
+	built, err := servers.Build(dir, "deploy/bench", "cmd/gatekeeperd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := filepath.Join(dir, "bench.json")
+	cmd := exec.CommandContext(t.Context(), built[0], "-bin", dir, "-servers", "3", "-callers", "2", "-windows", "1", "-window", "50ms", "-warm-up", "0",
+		"-permits", "50", "-keep-for", keepTwice.String(), "-json", figures)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Clusters) != 1 || len(r.Echo) != 1 || len(r.Calls) == 0 || r.Control == nil || r.Keep == nil || r.Keep.Tokens < r.Keep.Permits {
+		t.Errorf("a part says nothing:\n%s", text)
+	}
+}

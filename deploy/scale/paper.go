@@ -43,11 +43,11 @@ type constants struct {
 	Use float64 `json:"use"`
 }
 
-// realHardware is a server of sixteen cores with a disk that keeps what it was told when the power fails, in one zone with the others.
+// realHardware is, with what a run of this program at 9e241d7 measured and Apply and InEntry by estimate, a server of sixteen cores with a disk that keeps what it was told when the power fails, in one zone with the others.
 func realHardware() *constants {
 	return &constants{
-		Decision: 60, Refresh: 60, Frame: 1.5, Grant: 400, Follower: 60, Expiry: 25, Apply: 6,
-		PermitBytes: 840, DefinitionBytes: 1300, StreamBytes: 24 << 10, EmptyBytes: 40e6, Reserve: 2, Restart: 8, InEntry: 256,
+		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,
+		PermitBytes: 740, DefinitionBytes: 1100, StreamBytes: 24000, EmptyBytes: 40e6, Reserve: 1.7, Restart: 5.1, InEntry: 256,
 		Cores: 16, Memory: 64, Sync: 50, Hop: 200, Use: 0.5,
 	}
 }

@@ -4,32 +4,40 @@ import "github.com/gatekeeperd/gatekeeper/semaphore"
 
 // SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
 // by RaiseFeatureLevel.
-const SupportedLevel uint32 = 2
+const SupportedLevel uint32 = 3
 
-// Level is the feature level that a command needs: that of its kind, or of the newest field that is set in it. A server of an
-// older level would pass over such a field, and its state would no longer be that of the others.
+// Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of an older
+// level would ignore such a field, and its state would no longer equal that of the others.
 func Level(cmd Command) uint32 {
-	newer := false
-	switch c := cmd.(type) {
-	case EndDrain, Revert, Sight, NoteSilence, EndQuarantine, Undo:
-		newer = true
-	case EditBatch:
-		newer = c.Drain != 0 || !c.Until.IsZero()
-	case Release:
-		newer = c.Job == semaphore.JobCutShort
-	case SetCordon:
-		newer = c.Drain != 0 || c.RequestID != ""
-	case Uncordon:
-		newer = c.RequestID != ""
-	case Pause:
-		newer = c.Drain != 0 || c.RequestID != ""
-	case Resume:
-		newer = c.RequestID != ""
-	case Revoke:
-		newer = c.Drain != 0 || c.UnsafeNow
-	}
-	if newer {
+	switch {
+	case needsLevel3(cmd):
+		return 3
+	case needsLevel2(cmd):
 		return 2
 	}
 	return 1
+}
+
+func needsLevel3(Command) bool { return false }
+
+func needsLevel2(cmd Command) bool {
+	switch c := cmd.(type) {
+	case EndDrain, Revert, Sight, NoteSilence, EndQuarantine, Undo:
+		return true
+	case EditBatch:
+		return c.Drain != 0 || !c.Until.IsZero()
+	case Release:
+		return c.Job == semaphore.JobCutShort
+	case SetCordon:
+		return c.Drain != 0 || c.RequestID != ""
+	case Uncordon:
+		return c.RequestID != ""
+	case Pause:
+		return c.Drain != 0 || c.RequestID != ""
+	case Resume:
+		return c.RequestID != ""
+	case Revoke:
+		return c.Drain != 0 || c.UnsafeNow
+	}
+	return false
 }

@@ -220,7 +220,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 	}{
 		{"does not begin with a header", func(r []*logv1.Record) []*logv1.Record { return r[1:] }},
 		{"format is 2", edit(func(r []*logv1.Record) { header(r).Format = 2 })},
-		{"feature level is 3", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 3 })},
+		{fmt.Sprintf("feature level is %d", fsm.SupportedLevel+1), edit(func(r []*logv1.Record) { header(r).FeatureLevel = fsm.SupportedLevel + 1 })},
 		{"feature level is 0", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 0 })},
 		{"no settings", edit(func(r []*logv1.Record) { header(r).Settings = nil })},
 		{"its settings", edit(func(r []*logv1.Record) { header(r).Settings.MaxDuration = 1 })},

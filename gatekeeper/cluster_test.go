@@ -3,9 +3,13 @@ package gatekeeper
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -116,6 +120,66 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 	ready(t, s)
 	if !strings.Contains(log.String(), "Join is asked only for a vote") {
 		t.Error("a restart does not say what Join still means")
+	}
+}
+
+// memberOf returns what a server knows of a member; nil when it knows none of that id.
+func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
+	t.Helper()
+	a, err := patiently(t, c.GetStatus, &gatekeeperv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range a.GetMembers() {
+		if m.GetId() == id {
+			return m
+		}
+	}
+	return nil
+}
+
+func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
+	servers := cluster(t, "gk1")
+	c := callerOf(t, servers[0])
+	c.create(t, "job")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := &gatekeeperv1.AddMemberRequest{Id: "gk2", PeerAddress: listener.Addr().String(), NonVoter: true}
+	if _, err := c.AddMember(bounded(t), add); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _ := configOf(t, "gk2")
+	cfg.Join, cfg.Listeners.Peer, cfg.PeerAddress = []string{servers[0].APIAddress()}, listener, ""
+
+	// It was added as a non-voter: it does not get a vote by starting without the flag.
+	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) || !strings.Contains(err.Error(), "added as a non-voter") {
+		t.Fatalf("Open = %v, want ErrJoinRefused", err)
+	}
+	if listener, err = net.Listen("tcp", add.GetPeerAddress()); err != nil { // the refused server has closed it
+		t.Fatal(err)
+	}
+	cfg.Listeners.Peer, cfg.NonVoter = listener, true
+	s := open(t, cfg)
+	ready(t, s)
+	callerOf(t, s).grant(t, "job", "app1")
+	if m := memberOf(t, c, "gk2"); m == nil || m.GetVoter() {
+		t.Errorf("gk2 is %v, want a non-voter", m)
+	}
+	if _, err := c.TransferLeadership(bounded(t), &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("the leadership is transferred to a non-voter: %v", err)
+	}
+
+	// An operator promotes it.
+	add.NonVoter = false
+	if _, err := c.AddMember(bounded(t), add); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return memberOf(t, c, "gk2").GetVoter() })
+	add.NonVoter = true
+	if _, err := c.AddMember(bounded(t), add); status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("a voter is made a non-voter: %v", err)
 	}
 }
 

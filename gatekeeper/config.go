@@ -57,6 +57,9 @@ type Config struct {
 	// Join are API addresses of servers of an existing cluster, which are asked to take this server in, and, as long as it has no
 	// vote, each new leader again to give it one. Not with Members.
 	Join []string
+	// NonVoter has a server that joins follow without a vote: it serves clients and never leads. Only with Join. A member that
+	// has a vote keeps it and is refused; remove it first.
+	NonVoter bool
 	// Profile says how soon a dead leader is replaced. Default ProfileDefault; in Memory a server leads at once.
 	Profile Profile
 

@@ -44,7 +44,7 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 
 // joining is this server as one that the servers of Join take in.
 func (c *Config) joining(peerAddress string, creds credentials.TransportCredentials) *joining {
-	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, log: c.Logger}
+	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, nonVoter: c.NonVoter, log: c.Logger}
 }
 
 func (c *Config) members() []consensus.Member {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -29,22 +30,28 @@ type joining struct {
 	credentials credentials.TransportCredentials
 	id          string
 	peerAddress string
+	nonVoter    bool
 	log         *slog.Logger
 }
 
-// ask asks one server after the other to take this one in, round after round until ctx ends, and returns the id of
-// their cluster. Asking twice does no harm: a member that is known at the same address is answered the same. The error is
-// ErrJoinRefused when asking again cannot help, else ErrJoin.
+// ask asks one server after the other to take this one in, round after round until ctx ends, and returns the id of their cluster.
+// Asking twice does no harm: a member that is known at the same address gets the same answer. The error is ErrJoinRefused when
+// asking again cannot help, else ErrJoin.
+//
+// Once an outcome is unknown, a leader may have accepted this server and be gone: the next one is asked for the vote that the
+// first one intended to give.
 func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
+	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
 		for _, server := range j.servers {
-			clusterID, err = j.askOne(ctx, server)
+			clusterID, err = j.askOne(ctx, server, !maybeAccepted)
 			if err == nil || refused(err) {
 				return clusterID, err
 			}
 			if ctx.Err() != nil {
 				return "", fmt.Errorf("%w: %w; last answer: %w", ErrJoin, context.Cause(ctx), err)
 			}
+			maybeAccepted = maybeAccepted || outcomeUnknown(err)
 			j.log.Warn("cannot join yet", slog.String("server", server), slog.Any("error", err))
 		}
 		select {
@@ -57,7 +64,21 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 
 func refused(err error) bool { return errors.Is(err, ErrJoinRefused) }
 
-func (j *joining) askOne(ctx context.Context, server string) (clusterID string, err error) {
+// outcomeUnknown reports whether a server may have taken this one in although it did not say so.
+func outcomeUnknown(err error) bool {
+	if status.Code(err) == codes.DeadlineExceeded {
+		return true
+	}
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetReason() == "OUTCOME_UNKNOWN" {
+			return true
+		}
+	}
+	return false
+}
+
+// askOne asks one server. first: no leader can have accepted this server before.
+func (j *joining) askOne(ctx context.Context, server string, first bool) (clusterID string, err error) {
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", server, err)
@@ -65,7 +86,9 @@ func (j *joining) askOne(ctx context.Context, server string) (clusterID string, 
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, joinAttempt)
 	defer cancel()
-	answer, err := gatekeeperv1.NewClusterServiceClient(conn).AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: j.id, PeerAddress: j.peerAddress})
+	answer, err := gatekeeperv1.NewClusterServiceClient(conn).AddMember(ctx, &gatekeeperv1.AddMemberRequest{
+		Id: j.id, PeerAddress: j.peerAddress, NonVoter: j.nonVoter, Joining: first,
+	})
 	switch status.Code(err) {
 	case codes.OK:
 		return answer.GetClusterId(), nil

@@ -52,7 +52,7 @@ func (j *joining) votes(m membership) bool {
 // askAny asks the servers in turn until one has answered; a refusal is an answer, and is told.
 func (j *joining) askAny(ctx context.Context) bool {
 	for _, server := range j.servers {
-		_, err := j.askOne(ctx, server)
+		_, err := j.askOne(ctx, server, false)
 		switch {
 		case err == nil:
 			return true

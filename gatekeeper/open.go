@@ -105,7 +105,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.serve(measures)
-	if len(cfg.Join) > 0 {
+	if len(cfg.Join) > 0 && !cfg.NonVoter {
 		s.askForVote(cfg.joining(peerAddress, credentials))
 	}
 

@@ -178,6 +178,9 @@ func (c *Config) checkMembers() error {
 }
 
 func (c *Config) checkJoin() error {
+	if c.NonVoter && len(c.Join) == 0 {
+		return &ConfigError{"NonVoter", "", "needs Join: the servers of a new cluster are its voters"}
+	}
 	for _, address := range c.Join {
 		if err := checkReachable("Join", address); err != nil {
 			return err

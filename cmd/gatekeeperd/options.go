@@ -25,6 +25,7 @@ type options struct {
 	advertisePeer   string
 	members         []string
 	join            []string
+	nonVoter        bool
 	profile         string
 	tls, peerTLS    gatekeeper.TLS
 	definitions     string
@@ -54,6 +55,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., this one among them; the same on each")
 	f.StringSliceVar(&o.join, "join", nil, "API addresses of a cluster that is to take this server in")
+	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: follow without a vote, so that this server never leads and never counts for a majority")
 	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (1 to 2 s), or fast (half of that, for networks and machines that never stand still for 400 ms)")
 
 	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file with this server's certificate; the API is then served by TLS only")

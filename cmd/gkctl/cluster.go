@@ -155,13 +155,17 @@ func newClusterAdd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add ID PEER-ADDRESS [--non-voter]",
 		Short: "Take a server in: it is promoted to a voter when it has caught up",
-		Long: `Takes a server in as a non-voter and promotes it when it has caught up. It is started with its own --id, and --join with the API
-addresses of the cluster: then it asks to be taken in by itself, and this command is not needed.`,
-		Example: "  gkctl cluster add gk4 10.0.0.4:7421",
-		Args:    exactly(2, "the id of the server, and the address of its peer port"),
+		Long: `Takes a server in as a non-voter and promotes it when it has caught up. A server that is started with its own --id, and with --join and
+the API addresses of the cluster, asks to be taken in itself and does not need this command.
+
+With --non-voter the server follows without a vote, so it never leads; start it with --non-voter too. To promote it later, repeat
+the command without --non-voter, and start the server without it.`,
+		Example: `  gkctl cluster add gk4 10.0.0.4:7421
+  gkctl cluster add gk5 10.0.0.5:7421 --non-voter`,
+		Args: exactly(2, "the id of the server, and the address of its peer port"),
 	}
 	output.register(cmd, formatTable, formatJSON, formatYAML)
-	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it a non-voter: it follows, and does not count")
+	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it without a vote: it follows and never leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
@@ -174,31 +178,6 @@ addresses of the cluster: then it asks to be taken in by itself, and this comman
 			return err
 		})
 	}
-	return cmd
-}
-
-func newClusterRemove(a *app) *cobra.Command {
-	var output outputFlag
-	cmd := &cobra.Command{
-		Use:               "remove ID",
-		Short:             "Take a server out; its id is never taken again",
-		Example:           `  gkctl cluster remove gk3`,
-		Args:              exactly(1, "the id of the server"),
-		ValidArgsFunction: a.completeMembers,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
-				r, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: args[0]})
-				if err == nil && !output.is(formatTable) {
-					return a.printObject(output, r)
-				}
-				if err == nil {
-					fmt.Fprintf(a.out, "%s removed, %s left\n", args[0], plural(len(r.GetMembers()), "member is", "members are"))
-				}
-				return err
-			})
-		},
-	}
-	output.register(cmd, formatTable, formatJSON, formatYAML)
 	return cmd
 }
 

@@ -89,7 +89,8 @@ func (s *clusterService) AddMember(ctx context.Context, m *gatekeeperv1.AddMembe
 	if s.cfg.Machine.State().Retired(m.GetId()) {
 		return nil, fmt.Errorf("member %q: %w", m.GetId(), consensus.ErrMemberRetired)
 	}
-	if err := s.cfg.Consensus.AddMember(ctx, m.GetId(), m.GetPeerAddress(), m.GetNonVoter()); err != nil {
+	addition := consensus.Addition{ID: m.GetId(), PeerAddress: m.GetPeerAddress(), NonVoter: m.GetNonVoter(), Joining: m.GetJoining()}
+	if err := s.cfg.Consensus.AddMember(ctx, addition); err != nil {
 		return nil, err
 	}
 	members, err := s.members()
@@ -104,14 +105,26 @@ func (s *clusterService) RemoveMember(ctx context.Context, m *gatekeeperv1.Remov
 	if err := validMemberID(m.GetId()); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.Consensus.RemoveMember(ctx, m.GetId()); err != nil {
-		return nil, err
+	if m.GetDryRun() {
+		r, refusal, err := s.cfg.Consensus.PlanRemoval(ctx, m.GetId())
+		if err != nil {
+			return nil, err
+		}
+		out := toRemoval(r)
+		if refusal != nil {
+			out.Refusal = refusal.Error()
+		}
+		return out, nil
 	}
-	members, err := s.members()
+	r, err := s.cfg.Consensus.RemoveMember(ctx, m.GetId(), m.GetForce())
 	if err != nil {
 		return nil, err
 	}
-	return &gatekeeperv1.RemoveMemberResponse{Members: members}, nil
+	return toRemoval(r), nil
+}
+
+func toRemoval(r consensus.Removal) *gatekeeperv1.RemoveMemberResponse {
+	return &gatekeeperv1.RemoveMemberResponse{Members: toMembers(r.Members), AlreadyRemoved: r.Already, Silent: r.Silent}
 }
 
 // TransferLeadership hands leadership over. Who leads then is told as far as it is known here already.
@@ -146,11 +159,15 @@ func (s *clusterService) members() ([]*gatekeeperv1.Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("members: %w", err)
 	}
+	return toMembers(members), nil
+}
+
+func toMembers(members []consensus.Member) []*gatekeeperv1.Member {
 	out := make([]*gatekeeperv1.Member, len(members))
 	for i, m := range members {
 		out[i] = &gatekeeperv1.Member{Id: m.ID, PeerAddress: m.PeerAddress, ApiAddress: m.APIAddress, Voter: m.Voter, Leader: m.Leader}
 	}
-	return out, nil
+	return out
 }
 
 // maxMemberID is the most bytes of a member id.

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +82,8 @@ func TestRemoveMember_Refused_SaysWhy(t *testing.T) {
 			return consensus.ErrLastVoter
 		case "gk4":
 			return fmt.Errorf("retire: %w", consensus.ErrUnknownOutcome)
+		case "gk2":
+			return &consensus.QuorumError{ID: "gk2", Voters: 2, Majority: 2, Silent: []string{"gk3"}}
 		}
 		return nil
 	}
@@ -93,6 +96,17 @@ func TestRemoveMember_Refused_SaysWhy(t *testing.T) {
 	}
 	want(t, remove("last"), codes.FailedPrecondition, "LAST_VOTER")
 	want(t, remove("gk4"), codes.Unavailable, "OUTCOME_UNKNOWN")
+	want(t, remove("gk2"), codes.FailedPrecondition, "WOULD_LOSE_QUORUM")
+	r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", DryRun: true})
+	if err != nil || !strings.Contains(r.GetRefusal(), "gk3 does not answer") {
+		t.Errorf("a dry run answers %v, %v", r, err)
+	}
+	if _, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", Force: true}); err != nil {
+		t.Errorf("forced: %v", err)
+	}
+	if r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gone"}); err != nil || !r.GetAlreadyRemoved() {
+		t.Errorf("a member that was removed before: %v, %v", r, err)
+	}
 }
 
 func TestTransferLeadership_FailureOfAnyKind_IsNoFaultOfTheServer(t *testing.T) {

@@ -46,6 +46,9 @@ const (
 	reasonNoSuchMember     = "NO_SUCH_MEMBER"
 	reasonNotAVoter        = "NOT_A_VOTER"
 	reasonLastVoter        = "LAST_VOTER"
+	reasonWouldLoseQuorum  = "WOULD_LOSE_QUORUM"
+	reasonHasVote          = "HAS_VOTE"
+	reasonAddedNonVoter    = "ADDED_WITHOUT_VOTE"
 	reasonHopLimit         = "HOP_LIMIT"
 	reasonSuperseded       = "SUPERSEDED"
 	reasonRefused          = "REFUSED"
@@ -154,6 +157,13 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"consensus.ErrNoSuchMember", codes.NotFound, reasonNoSuchMember, is(consensus.ErrNoSuchMember), nil},
 	{"consensus.ErrNotAVoter", codes.FailedPrecondition, reasonNotAVoter, is(consensus.ErrNotAVoter), nil},
 	{"consensus.ErrLastVoter", codes.FailedPrecondition, reasonLastVoter, is(consensus.ErrLastVoter), nil},
+	{"consensus.QuorumError", codes.FailedPrecondition, reasonWouldLoseQuorum, as(func(e *consensus.QuorumError) map[string]string {
+		return map[string]string{
+			"id": e.ID, "voters": strconv.Itoa(e.Voters), "majority": strconv.Itoa(e.Majority), "silent": strings.Join(e.Silent, ","),
+		}
+	}), nil},
+	{"consensus.ErrHasVote", codes.FailedPrecondition, reasonHasVote, is(consensus.ErrHasVote), nil},
+	{"consensus.ErrAddedWithoutVote", codes.FailedPrecondition, reasonAddedNonVoter, is(consensus.ErrAddedWithoutVote), nil},
 	{"consensus.ErrInvalidMember", codes.InvalidArgument, reasonInvalidField, is(consensus.ErrInvalidMember), nil},
 
 	{"context.Canceled", codes.Canceled, "", is(context.Canceled), nil},

@@ -84,6 +84,12 @@ func errorCases() []errorCase {
 		{"consensus.ErrNoSuchMember", consensus.ErrNoSuchMember, codes.NotFound, "NO_SUCH_MEMBER", nil},
 		{"consensus.ErrNotAVoter", consensus.ErrNotAVoter, codes.FailedPrecondition, "NOT_A_VOTER", nil},
 		{"consensus.ErrLastVoter", consensus.ErrLastVoter, codes.FailedPrecondition, "LAST_VOTER", nil},
+		{
+			"consensus.QuorumError", &consensus.QuorumError{ID: "gk2", Voters: 2, Majority: 2, Silent: []string{"gk3"}}, codes.FailedPrecondition,
+			"WOULD_LOSE_QUORUM", map[string]string{"id": "gk2", "voters": "2", "majority": "2", "silent": "gk3"},
+		},
+		{"consensus.ErrHasVote", consensus.ErrHasVote, codes.FailedPrecondition, "HAS_VOTE", nil},
+		{"consensus.ErrAddedWithoutVote", consensus.ErrAddedWithoutVote, codes.FailedPrecondition, "ADDED_WITHOUT_VOTE", nil},
 		{"consensus.ErrInvalidMember", consensus.ErrInvalidMember, codes.InvalidArgument, "INVALID_FIELD", nil},
 		{"context.Canceled", context.Canceled, codes.Canceled, "", nil},
 		{"context.DeadlineExceeded", context.DeadlineExceeded, codes.DeadlineExceeded, "", nil},
@@ -224,7 +230,8 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
-		UNDO_CONFLICT NOTHING_CHOSEN FEATURE_LEVEL RECOVERING`)
+		UNDO_CONFLICT NOTHING_CHOSEN FEATURE_LEVEL RECOVERING
+		WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

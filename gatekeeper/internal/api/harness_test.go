@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -85,11 +86,23 @@ func (c *fakeConsensus) rename(name string) {
 }
 
 func (c *fakeConsensus) Members() ([]consensus.Member, error) { return c.members, nil }
-func (c *fakeConsensus) AddMember(_ context.Context, id, _ string, _ bool) error {
-	return c.addMember(id)
+func (c *fakeConsensus) AddMember(_ context.Context, a consensus.Addition) error {
+	return c.addMember(a.ID)
 }
-func (c *fakeConsensus) RemoveMember(_ context.Context, id string) error { return c.removeMember(id) }
-func (c *fakeConsensus) Transfer(_ context.Context, id string) error     { return c.transfer(id) }
+
+func (c *fakeConsensus) PlanRemoval(_ context.Context, id string) (r consensus.Removal, refusal, err error) {
+	return consensus.Removal{Members: c.members}, c.removeMember(id), nil
+}
+
+func (c *fakeConsensus) RemoveMember(_ context.Context, id string, force bool) (consensus.Removal, error) {
+	err := c.removeMember(id)
+	if _, refused := errors.AsType[*consensus.QuorumError](err); refused && force {
+		err = nil
+	}
+	return consensus.Removal{Members: c.members, Already: id == "gone"}, err
+}
+
+func (c *fakeConsensus) Transfer(_ context.Context, id string) error { return c.transfer(id) }
 
 // fakeKeeper edits and reads a real machine, and answers the rest as a test says.
 type fakeKeeper struct {

@@ -78,9 +78,11 @@ type Consensus interface {
 	Name() string
 	Ready() error
 	Members() ([]consensus.Member, error)
-	AddMember(ctx context.Context, id, peerAddress string, nonVoter bool) error
+	AddMember(ctx context.Context, a consensus.Addition) error
+	// PlanRemoval reports what RemoveMember would leave, and why it would be refused.
+	PlanRemoval(ctx context.Context, id string) (r consensus.Removal, refusal, err error)
 	// RemoveMember retires the id and removes the member.
-	RemoveMember(ctx context.Context, id string) error
+	RemoveMember(ctx context.Context, id string, force bool) (consensus.Removal, error)
 	Transfer(ctx context.Context, id string) error
 }
 

@@ -66,8 +66,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 			return nil, err
 		}
 	}
-	machine := &replica{machine: n.cfg.Machine, guard: n.guard}
-	r, err := raft.NewRaft(cfg, machine, s.log, s.stable, s.snapshots, n.transport)
+	r, err := raft.NewRaft(cfg, n.replica, s.log, s.stable, s.snapshots, n.transport)
 	if err == nil {
 		return r, nil
 	}
@@ -76,7 +75,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("the snapshot up to entry %d", all[0].Index)
-	switch refused := machine.refused; {
+	switch refused := n.replica.refused; {
 	case errors.Is(refused, fsm.ErrNewer) || errors.Is(refused, fsm.ErrForeign):
 		return nil, fmt.Errorf("%s: %w", what, refused)
 	case refused != nil:

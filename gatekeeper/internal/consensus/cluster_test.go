@@ -170,7 +170,7 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	if err := joiner.Ready(); err == nil {
 		t.Error("a joiner that nobody knows is ready")
 	}
-	if err := leader.AddMember(t.Context(), "gk4", joiner.PeerAddress(), true); err != nil {
+	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress(), NonVoter: true}); err != nil {
 		t.Fatal(err)
 	}
 	applied(t, "two", joiner)
@@ -179,7 +179,7 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 		t.Errorf("transfer to a non-voter: %v", err)
 	}
 	// Added again with a vote, it gets one.
-	if err := leader.AddMember(t.Context(), "gk4", joiner.PeerAddress(), false); err != nil {
+	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
 	member := func(s *server, id string) (found Member) {
@@ -201,14 +201,15 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	servers = append(servers, joiner)
 
 	// Refusals.
+	_, noSuchMember := leader.RemoveMember(t.Context(), "gk9", false)
 	for _, tc := range []struct {
 		err, want error
 	}{
-		{leader.AddMember(t.Context(), "gk4", "127.0.0.1:1", false), ErrMemberExists},
-		{leader.AddMember(t.Context(), "gk9", joiner.PeerAddress(), false), ErrMemberExists},
-		{leader.AddMember(t.Context(), "gk9", "0.0.0.0:1", false), ErrInvalidMember},
-		{leader.AddMember(t.Context(), "gk|9", "127.0.0.1:1", false), ErrInvalidMember},
-		{leader.RemoveMember(t.Context(), "gk9"), ErrNoSuchMember},
+		{leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: "127.0.0.1:1"}), ErrMemberExists},
+		{leader.AddMember(t.Context(), Addition{ID: "gk9", PeerAddress: joiner.PeerAddress()}), ErrMemberExists},
+		{leader.AddMember(t.Context(), Addition{ID: "gk9", PeerAddress: "0.0.0.0:1"}), ErrInvalidMember},
+		{leader.AddMember(t.Context(), Addition{ID: "gk|9", PeerAddress: "127.0.0.1:1"}), ErrInvalidMember},
+		{noSuchMember, ErrNoSuchMember},
 		{leader.Transfer(t.Context(), "gk9"), ErrNoSuchMember},
 	} {
 		if !errors.Is(tc.err, tc.want) {
@@ -216,12 +217,12 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 		}
 	}
 	var notLeader *NotLeaderError
-	if err := joiner.RemoveMember(t.Context(), "gk1"); !errors.As(err, &notLeader) || notLeader.Leader.ID != leader.ID() {
+	if _, err := joiner.RemoveMember(t.Context(), "gk1", false); !errors.As(err, &notLeader) || notLeader.Leader.ID != leader.ID() {
 		t.Errorf("remove on a follower: %v", err)
 	}
 
 	// The lost one is removed, the leadership handed over.
-	if err := leader.RemoveMember(t.Context(), lost.ID()); err != nil {
+	if _, err := leader.RemoveMember(t.Context(), lost.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	if m := member(leader, lost.ID()); m.ID != "" {
@@ -242,11 +243,11 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 		defer unlock()
 		return joiner.furthestVoter(e, members) != ""
 	})
-	if err := joiner.RemoveMember(t.Context(), "gk4"); !errors.As(err, &notLeader) {
+	if _, err := joiner.RemoveMember(t.Context(), "gk4", false); !errors.As(err, &notLeader) {
 		t.Errorf("the leader removes itself: %v", err)
 	}
 	leader = elected(t, without(servers, joiner))
-	if err := leader.RemoveMember(t.Context(), "gk4"); err != nil {
+	if _, err := leader.RemoveMember(t.Context(), "gk4", false); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -258,7 +259,7 @@ func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
 	leading(t, []*server{s})
 	mustAppend(t, s.Node, "one")
 	term := s.Term()
-	if err := s.RemoveMember(t.Context(), "gk1"); !errors.Is(err, ErrLastVoter) {
+	if _, err := s.RemoveMember(t.Context(), "gk1", false); !errors.Is(err, ErrLastVoter) {
 		t.Errorf("remove the last voter: %v", err)
 	}
 	if err := s.Transfer(t.Context(), ""); err == nil {
@@ -314,7 +315,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	leading(t, []*server{s})
 	applied(t, "last", s)
 	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: s.ClusterID()}, listen(t), adjust)
-	if err := s.AddMember(t.Context(), "gk2", joiner.PeerAddress(), false); err != nil {
+	if err := s.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
 	applied(t, "last", joiner)

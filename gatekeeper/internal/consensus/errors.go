@@ -3,6 +3,7 @@ package consensus
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
@@ -30,6 +31,10 @@ var (
 	ErrNotAVoter = errors.New("consensus: the member is not a voter")
 	// ErrLastVoter says that the cluster would be left without a voter.
 	ErrLastVoter = errors.New("consensus: the last voter cannot be removed")
+	// ErrHasVote says that a voter was asked to be a non-voter.
+	ErrHasVote = errors.New("consensus: the member is a voter")
+	// ErrAddedWithoutVote says that a server that an operator added as a non-voter asked to join as a voter.
+	ErrAddedWithoutVote = errors.New("consensus: the member was added as a non-voter")
 	// ErrInvalidMember says that a member id or address is malformed.
 	ErrInvalidMember = errors.New("consensus: invalid member")
 )
@@ -44,4 +49,20 @@ func (e *NotLeaderError) Error() string {
 		return "consensus: this server is not the leader, and the leader is not known"
 	}
 	return fmt.Sprintf("consensus: this server is not the leader; ask %s at %s", e.Leader.ID, e.Leader.APIAddress)
+}
+
+// QuorumError refuses a removal that would leave fewer voters that answer than a majority. Nothing happened.
+type QuorumError struct {
+	ID               string   // whose removal was refused
+	Voters, Majority int      // that would remain, and how many of them must answer
+	Silent           []string // those of them that do not answer, sorted
+}
+
+func (e *QuorumError) Error() string {
+	names, do := strings.Join(e.Silent, " and "), "does"
+	if len(e.Silent) > 1 {
+		do = "do"
+	}
+	return fmt.Sprintf("removing %s would leave %d voters, of which %d must answer for the cluster to go on, and %s %s not answer: bring %s back, or remove it first",
+		e.ID, e.Voters, e.Majority, names, do, names)
 }

@@ -3,6 +3,7 @@ package consensus
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 
@@ -15,9 +16,25 @@ type replica struct {
 	machine Machine
 	guard   *store.Guard
 	refused error // why the machine did not take the last snapshot; Raft hands on no reason
+	// committed is the newest configuration whose entry was committed since this member started; nil when there was none.
+	committed atomic.Pointer[committedConfiguration]
 }
 
-var _ raft.FSM = (*replica)(nil)
+var (
+	_ raft.FSM                = (*replica)(nil)
+	_ raft.ConfigurationStore = (*replica)(nil)
+)
+
+// committedConfiguration is a configuration that can no longer be undone.
+type committedConfiguration struct {
+	index   uint64
+	servers []raft.Server
+}
+
+// StoreConfiguration is called by Raft once a configuration entry is committed.
+func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
+	r.committed.Store(&committedConfiguration{index, c.Servers})
+}
 
 // Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and this
 // member would differ from the others from then on.

@@ -11,17 +11,26 @@ import (
 // caughtUp is how many entries a non-voter's log may be behind when it is made a voter.
 const caughtUp = 64
 
-// AddMember adds a member as a non-voter. Unless nonVoter is set it is made a voter in the background once its log has
-// caught up: a voter that has nothing would take part in majorities that cannot form without it.
+// Addition asks to take a server in.
+type Addition struct {
+	ID, PeerAddress string
+	// NonVoter leaves it without a vote.
+	NonVoter bool
+	// Joining: the server itself asks, and has not been accepted before. It does not overrule an operator who added it as a non-voter.
+	Joining bool
+}
+
+// AddMember adds a member as a non-voter. Unless NonVoter is set it becomes a voter in the background once its log has
+// caught up: a voter without entries would be needed for majorities that cannot form without it.
 //
-// The intent to make it a voter lives as long as this leadership; a server that joins asks the next leader again. Adding a
-// member again that is there with the same address is allowed and takes the intent up again. Other errors: ErrMemberExists,
-// ErrMemberRetired, ErrInvalidMember, *NotLeaderError, and ErrUnknownOutcome.
-func (n *Node) AddMember(ctx context.Context, id, peerAddress string, nonVoter bool) error {
-	if err := checkMemberID(id); err != nil {
+// The intent to promote it lives as long as this leadership; a server that joins asks the next leader again. Adding a member
+// again with the same address is allowed and replaces the intent. Other errors: ErrMemberExists, ErrMemberRetired, ErrHasVote,
+// ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, and ErrUnknownOutcome.
+func (n *Node) AddMember(ctx context.Context, a Addition) error {
+	if err := checkMemberID(a.ID); err != nil {
 		return err
 	}
-	if err := checkAddress(peerAddress); err != nil {
+	if err := checkAddress(a.PeerAddress); err != nil {
 		return err
 	}
 	e, servers, unlock, err := n.change(ctx)
@@ -29,60 +38,75 @@ func (n *Node) AddMember(ctx context.Context, id, peerAddress string, nonVoter b
 		return err
 	}
 	defer unlock()
-	if n.cfg.Retired(id) {
-		return fmt.Errorf("%w: %s", ErrMemberRetired, id)
+	if n.cfg.Retired(a.ID) {
+		return fmt.Errorf("%w: %s", ErrMemberRetired, a.ID)
 	}
 	for _, s := range servers {
-		sameID, sameAddress := string(s.ID) == id, string(s.Address) == peerAddress
+		sameID, sameAddress := string(s.ID) == a.ID, string(s.Address) == a.PeerAddress
 		if sameID != sameAddress {
 			return fmt.Errorf("%w: %s at %s", ErrMemberExists, s.ID, s.Address)
 		}
 		if sameID {
-			e.wantVoter(s.ID, !nonVoter && s.Suffrage != raft.Voter)
-			return nil
+			return addAgain(e, s, a)
 		}
 	}
-	f := n.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(peerAddress), 0, n.enqueueTimeout())
+	f := n.raft.AddNonvoter(raft.ServerID(a.ID), raft.ServerAddress(a.PeerAddress), 0, n.enqueueTimeout())
 	if err := n.changed(ctx, f); err != nil {
-		return fmt.Errorf("consensus: add %s: %w", id, err)
+		return fmt.Errorf("consensus: add %s: %w", a.ID, err)
 	}
-	e.wantVoter(raft.ServerID(id), !nonVoter)
+	e.wantVoter(raft.ServerID(a.ID), !a.NonVoter)
 	return nil
 }
 
-// RemoveMember removes a member, for good. Its id is retired first, so that no fault in between leaves an id that can be taken
-// again; a removal that failed halfway is completed by another one. A leader that is to remove itself transfers its
-// leadership instead and returns a *NotLeaderError: ask the new leader. Other errors: ErrNoSuchMember, ErrLastVoter,
-// ErrUnknownOutcome, and those of Config.Retire.
-func (n *Node) RemoveMember(ctx context.Context, id string) error {
+func addAgain(e *epoch, member raft.Server, a Addition) error {
+	voter := member.Suffrage == raft.Voter
+	switch {
+	case voter && a.NonVoter:
+		return fmt.Errorf("%w: %s; remove it, and let it join under a new id", ErrHasVote, a.ID)
+	case !voter && a.Joining && !a.NonVoter && !e.wantsVoter(member.ID):
+		return fmt.Errorf("%w: start %s with --non-voter, or promote it first: gkctl cluster add %s %s", ErrAddedWithoutVote, a.ID, a.ID, a.PeerAddress)
+	}
+	e.wantVoter(member.ID, !voter && !a.NonVoter)
+	return nil
+}
+
+// RemoveMember removes a member for good. It retires the id first, so that a failure in between never leaves an id that another
+// server can take; repeating the removal completes it. Removing a member that was removed before does nothing and says so.
+//
+// Unless force is set, it refuses to leave fewer voters that answer than a majority of those that remain: the removal itself
+// could not be committed then. A leader that has to remove itself transfers the leadership and returns a *NotLeaderError: ask the new
+// leader. Other errors: *QuorumError, ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, and those of Config.Retire.
+func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
-		return err
+		return Removal{}, err
 	}
 	defer unlock()
-	member := find(servers, raft.ServerID(id))
-	switch {
-	case member == nil:
-		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
-	case member.Suffrage == raft.Voter && voters(servers) == 1:
-		return fmt.Errorf("%w: %s", ErrLastVoter, id)
-	case member.ID == n.id:
+	r, err := n.removal(ctx, e, servers, id)
+	if err != nil || r.Already {
+		return r, err
+	}
+	if err := r.refusal(id); err != nil && !force {
+		return Removal{}, err
+	}
+	member := raft.ServerID(id)
+	if member == n.id {
 		if err := n.transfer(ctx, e, servers, ""); err != nil {
-			return fmt.Errorf("consensus: remove the leader %s: %w", id, err)
+			return Removal{}, fmt.Errorf("consensus: remove the leader %s: %w", id, err)
 		}
-		return n.notLeader()
+		return Removal{}, n.notLeader()
 	}
-	e.wantVoter(member.ID, false)
+	e.wantVoter(member, false)
 	if err := n.cfg.Retire(ctx, id); err != nil {
-		return fmt.Errorf("consensus: retire the id %s before its removal: %w", id, err)
+		return Removal{}, fmt.Errorf("consensus: retire the id %s before its removal: %w", id, err)
 	}
-	if err := n.changed(ctx, n.raft.RemoveServer(member.ID, 0, n.enqueueTimeout())); err != nil {
-		return fmt.Errorf("consensus: remove %s: %w", id, err)
+	if err := n.changed(ctx, n.raft.RemoveServer(member, 0, n.enqueueTimeout())); err != nil {
+		return Removal{}, fmt.Errorf("consensus: remove %s: %w", id, err)
 	}
 	n.mu.Lock()
 	delete(n.apiAddress, id)
 	n.mu.Unlock()
-	return nil
+	return r, nil
 }
 
 // Transfer hands the leadership to a voter; to the one that is furthest ahead when id is empty. It returns nil when this

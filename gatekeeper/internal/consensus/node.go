@@ -23,6 +23,7 @@ type Node struct {
 
 	raft      *raft.Raft
 	guard     *store.Guard
+	replica   *replica
 	transport *transport
 	stores    stores
 	answers   *answers
@@ -148,6 +149,7 @@ func newNode(cfg Config, address string) *Node {
 		Observe: n.metrics.observeStore,
 		Logger:  cfg.Logger,
 	})
+	n.replica = &replica{machine: cfg.Machine, guard: n.guard}
 	n.transfers = &transferWatch{
 		// Twice what a transfer can take: until the target has all entries, to tell it, until it has won.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),

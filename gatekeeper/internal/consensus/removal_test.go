@@ -3,6 +3,7 @@ package consensus
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestRemoveMember_ThatRuns_LeavesAndIsRetired(t *testing.T) {
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
 	until(t, "it is ready", func() bool { return gone.Ready() == nil })
-	if err := leader.RemoveMember(t.Context(), gone.ID()); err != nil {
+	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	if !leader.machine.State().Retired(gone.ID()) {
@@ -73,7 +74,7 @@ func TestRemoveMember_ThatWasAway_LeavesWhenItIsBack(t *testing.T) {
 	address := gone.PeerAddress()
 	until(t, "it has met the leader", func() bool { return leader.cfg.Folder.hasMet(gone.ID()) })
 	closeNode(t, gone.Node)
-	if err := leader.RemoveMember(t.Context(), gone.ID()); err != nil {
+	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	node := new(*Node)
@@ -92,10 +93,10 @@ func TestRemoveMember_RetiredButStillThere_IsRemovedByARepeat(t *testing.T) {
 	mustAppend(t, leader.Node, half.ID()) // retired, and no more
 	applied(t, half.ID(), servers...)
 	until(t, "it is ready all the same", func() bool { return half.Ready() == nil })
-	if err := leader.AddMember(t.Context(), half.ID(), half.PeerAddress(), false); !errors.Is(err, ErrMemberRetired) {
+	if err := leader.AddMember(t.Context(), Addition{ID: half.ID(), PeerAddress: half.PeerAddress()}); !errors.Is(err, ErrMemberRetired) {
 		t.Errorf("add a retired member: %v", err)
 	}
-	if err := leader.RemoveMember(t.Context(), half.ID()); err != nil {
+	if _, err := leader.RemoveMember(t.Context(), half.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	if err := leaves(t, half); !errors.Is(err, ErrRemoved) {
@@ -114,7 +115,7 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	}
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
-	if err := leader.RemoveMember(t.Context(), other.ID()); !errors.Is(err, full) {
+	if _, err := leader.RemoveMember(t.Context(), other.ID(), false); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 	members, err := leader.servers()
@@ -135,7 +136,7 @@ func TestJoiner_NotYetAMember_Stays(t *testing.T) {
 			t.Errorf("%s counts as removed", id)
 		}
 	}
-	if err := leader.AddMember(t.Context(), "gk2", joiner.PeerAddress(), false); err != nil {
+	if err := leader.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
@@ -143,5 +144,98 @@ func TestJoiner_NotYetAMember_Stays(t *testing.T) {
 	case err := <-joiner.Fatal():
 		t.Errorf("the joiner leaves: %v", err)
 	default:
+	}
+}
+
+func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
+	servers := bootRetiring(t, "gk1", "gk2", "gk3")
+	leader := leading(t, servers)
+	others := without(servers, leader)
+	live, dead := others[0], others[1]
+	closeNode(t, dead.Node)
+	for _, id := range []string{live.ID(), leader.ID()} {
+		_, err := leader.RemoveMember(t.Context(), id, false)
+		if refused, ok := errors.AsType[*QuorumError](err); !ok || refused.ID != id || refused.Voters != 2 || refused.Majority != 2 || !slices.Equal(refused.Silent, []string{dead.ID()}) {
+			t.Errorf("remove %s: %v", id, err)
+		}
+		if leader.machine.State().Retired(id) {
+			t.Errorf("%s was retired by a removal that was refused", id)
+		}
+	}
+	r, refusal, err := leader.PlanRemoval(t.Context(), live.ID())
+	if _, refused := errors.AsType[*QuorumError](refusal); err != nil || !refused || len(r.Members) != 2 {
+		t.Errorf("plan: %+v, %v, %v", r, refusal, err)
+	}
+	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || len(r.Members) != 2 || r.Already {
+		t.Fatalf("remove the one that does not answer: %+v, %v", r, err)
+	}
+	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || !r.Already {
+		t.Errorf("remove it again: %+v, %v", r, err)
+	}
+}
+
+// A removal that is stored nowhere but on the leader may still be undone, so the member that it is about goes on.
+func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
+	servers := bootRetiring(t, "gk1", "gk2", "gk3")
+	leader := leading(t, servers)
+	others := without(servers, leader)
+	named, dead := others[0], others[1]
+	address := dead.PeerAddress()
+	closeNode(t, dead.Node)
+	ctx, cancel := context.WithCancel(t.Context())
+	removal := make(chan error, 1)
+	go func() {
+		_, err := leader.RemoveMember(ctx, named.ID(), true)
+		removal <- err
+	}()
+	until(t, "the leader has stored the removal", func() bool {
+		servers, err := leader.servers()
+		return err == nil && find(servers, raft.ServerID(named.ID())) == nil
+	})
+	if !leader.cfg.Retired(named.ID()) || leader.removed(named.ID()) {
+		t.Error("a member counts as removed before its removal is committed")
+	}
+	cancel()
+	if err := <-removal; err == nil {
+		t.Error("the removal is reported as done")
+	}
+	select {
+	case err := <-named.Fatal():
+		t.Fatalf("it leaves: %v", err)
+	default:
+	}
+	node := new(*Node)
+	again := boot(t, FolderConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members}, listenAt(t, address), retiring(t, node))
+	*node = again.Node
+	if err := leaves(t, named); !errors.Is(err, ErrRemoved) { // with the third member back, the removal is committed
+		t.Errorf("it leaves with %v", err)
+	}
+}
+
+func TestAddMember_Again_KeepsWhatAnOperatorDecided(t *testing.T) {
+	servers := bootRetiring(t, "gk1", "gk2", "gk3")
+	leader := leading(t, servers)
+	other := without(servers, leader)[0]
+	if err := leader.AddMember(t.Context(), Addition{ID: other.ID(), PeerAddress: other.PeerAddress(), NonVoter: true}); !errors.Is(err, ErrHasVote) {
+		t.Errorf("a voter is added as a non-voter: %v", err)
+	}
+	added := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", NonVoter: true}
+	if err := leader.AddMember(t.Context(), added); err != nil {
+		t.Fatal(err)
+	}
+	joins := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", Joining: true}
+	if err := leader.AddMember(t.Context(), joins); !errors.Is(err, ErrAddedWithoutVote) {
+		t.Errorf("it joins as a voter: %v", err)
+	}
+	joins.NonVoter = true
+	if err := leader.AddMember(t.Context(), joins); err != nil {
+		t.Errorf("it joins as a non-voter: %v", err)
+	}
+	e := leader.epoch.Load()
+	if e.wantsVoter("gk4") {
+		t.Error("it is to become a voter")
+	}
+	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: "127.0.0.1:1"}); err != nil || !e.wantsVoter("gk4") {
+		t.Errorf("an operator promotes it: %v", err)
 	}
 }

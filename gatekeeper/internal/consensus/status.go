@@ -56,6 +56,10 @@ func (n *Node) Members() ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	return n.members(servers), nil
+}
+
+func (n *Node) members(servers []raft.Server) []Member {
 	_, leader := n.raft.LeaderWithID()
 	members := make([]Member, len(servers))
 	for i, s := range servers {
@@ -67,7 +71,7 @@ func (n *Node) Members() ([]Member, error) {
 			Leader:      s.ID == leader,
 		}
 	}
-	return members, nil
+	return members
 }
 
 // Ready returns nil when this member is of use: it leads and Promote has returned, or it is a member, hears from a leader,

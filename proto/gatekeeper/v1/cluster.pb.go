@@ -344,8 +344,11 @@ type AddMemberRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	PeerAddress string                 `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	// Leave it a non-voter.
-	NonVoter      bool `protobuf:"varint,3,opt,name=non_voter,json=nonVoter,proto3" json:"non_voter,omitempty"`
+	// Leave it a non-voter. FAILED_PRECONDITION, with the ErrorInfo reason HAS_VOTE, when it is a voter.
+	NonVoter bool `protobuf:"varint,3,opt,name=non_voter,json=nonVoter,proto3" json:"non_voter,omitempty"`
+	// The server itself asks to join, and no leader has accepted it yet. FAILED_PRECONDITION, with the reason ADDED_WITHOUT_VOTE, when
+	// an operator added it as a non-voter and non_voter is not set.
+	Joining       bool `protobuf:"varint,4,opt,name=joining,proto3" json:"joining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -397,6 +400,13 @@ func (x *AddMemberRequest) GetPeerAddress() string {
 func (x *AddMemberRequest) GetNonVoter() bool {
 	if x != nil {
 		return x.NonVoter
+	}
+	return false
+}
+
+func (x *AddMemberRequest) GetJoining() bool {
+	if x != nil {
+		return x.Joining
 	}
 	return false
 }
@@ -455,8 +465,12 @@ func (x *AddMemberResponse) GetMembers() []*Member {
 }
 
 type RemoveMemberRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Remove it even if too few voters that answer would be left. The cluster then stops until enough of them are back.
+	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	// Answer what would be left, and change nothing.
+	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -498,9 +512,30 @@ func (x *RemoveMemberRequest) GetId() string {
 	return ""
 }
 
+func (x *RemoveMemberRequest) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
+func (x *RemoveMemberRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
 type RemoveMemberResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Members       []*Member              `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The members that are left, or would be.
+	Members []*Member `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	// It was removed before; this call changed nothing.
+	AlreadyRemoved bool `protobuf:"varint,2,opt,name=already_removed,json=alreadyRemoved,proto3" json:"already_removed,omitempty"`
+	// The ids of the voters among members that do not answer the leader.
+	Silent []string `protobuf:"bytes,3,rep,name=silent,proto3" json:"silent,omitempty"`
+	// With dry_run: why the removal would be refused without force, for a person; empty when it would not.
+	Refusal       string `protobuf:"bytes,4,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +575,27 @@ func (x *RemoveMemberResponse) GetMembers() []*Member {
 		return x.Members
 	}
 	return nil
+}
+
+func (x *RemoveMemberResponse) GetAlreadyRemoved() bool {
+	if x != nil {
+		return x.AlreadyRemoved
+	}
+	return false
+}
+
+func (x *RemoveMemberResponse) GetSilent() []string {
+	if x != nil {
+		return x.Silent
+	}
+	return nil
+}
+
+func (x *RemoveMemberResponse) GetRefusal() string {
+	if x != nil {
+		return x.Refusal
+	}
+	return ""
 }
 
 type TransferLeadershipRequest struct {
@@ -669,19 +725,25 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"state_hash\x18\x10 \x01(\tR\tstateHash\x12(\n" +
 	"\x10state_hash_index\x18\x11 \x01(\x04R\x0estateHashIndex\x12\x18\n" +
 	"\awaiters\x18\x12 \x01(\rR\awaiters\x12>\n" +
-	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\"b\n" +
+	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\"|\n" +
 	"\x10AddMemberRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\x12\x1b\n" +
-	"\tnon_voter\x18\x03 \x01(\bR\bnonVoter\"c\n" +
+	"\tnon_voter\x18\x03 \x01(\bR\bnonVoter\x12\x18\n" +
+	"\ajoining\x18\x04 \x01(\bR\ajoining\"c\n" +
 	"\x11AddMemberResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12/\n" +
-	"\amembers\x18\x02 \x03(\v2\x15.gatekeeper.v1.MemberR\amembers\"%\n" +
+	"\amembers\x18\x02 \x03(\v2\x15.gatekeeper.v1.MemberR\amembers\"T\n" +
 	"\x13RemoveMemberRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"G\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05force\x18\x02 \x01(\bR\x05force\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"\xa2\x01\n" +
 	"\x14RemoveMemberResponse\x12/\n" +
-	"\amembers\x18\x01 \x03(\v2\x15.gatekeeper.v1.MemberR\amembers\"+\n" +
+	"\amembers\x18\x01 \x03(\v2\x15.gatekeeper.v1.MemberR\amembers\x12'\n" +
+	"\x0falready_removed\x18\x02 \x01(\bR\x0ealreadyRemoved\x12\x16\n" +
+	"\x06silent\x18\x03 \x03(\tR\x06silent\x12\x18\n" +
+	"\arefusal\x18\x04 \x01(\tR\arefusal\"+\n" +
 	"\x19TransferLeadershipRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"9\n" +
 	"\x1aTransferLeadershipResponse\x12\x1b\n" +

@@ -35,7 +35,8 @@ type ClusterServiceClient interface {
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
 	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
-	// RemoveMember takes a server out. Its id is never taken again.
+	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason WOULD_LOSE_QUORUM,
+	// when fewer voters that answer would be left than a majority.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
 	// TransferLeadership hands leadership to a voter.
 	TransferLeadership(ctx context.Context, in *TransferLeadershipRequest, opts ...grpc.CallOption) (*TransferLeadershipResponse, error)
@@ -99,7 +100,8 @@ type ClusterServiceServer interface {
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
 	// AddMember takes a server in as a non-voter and, when it has caught up, promotes it.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
-	// RemoveMember takes a server out. Its id is never taken again.
+	// RemoveMember takes a server out. Its id can never be used again. FAILED_PRECONDITION, with the ErrorInfo reason WOULD_LOSE_QUORUM,
+	// when fewer voters that answer would be left than a majority.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
 	// TransferLeadership hands leadership to a voter.
 	TransferLeadership(context.Context, *TransferLeadershipRequest) (*TransferLeadershipResponse, error)

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type clusterRemoveOptions struct {
+	*app
+	output             outputFlag
+	dryRun, yes, force bool
+}
+
+func newClusterRemove(a *app) *cobra.Command {
+	o := &clusterRemoveOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "remove ID [--dry-run] [--yes] [--force]",
+		Short: "Take a server out; its id can never be used again",
+		Long: `Takes a server out of the cluster for good: it stops, and a new server needs a new id and an empty data folder.
+
+The command shows the members that will be left and asks first. A script gives --yes. The servers refuse a removal that leaves
+fewer voters that answer than a majority: the cluster would stop. Bring the voters back that are named, or remove them first.
+--force removes the server all the same; use it only if the cluster may stop until they are back.
+
+Removing a server that was removed before changes nothing and exits with 0.`,
+		Example: `  gkctl cluster remove gk3 --dry-run
+  gkctl cluster remove gk3 --yes`,
+		Args:              exactly(1, "the id of the server"),
+		ValidArgsFunction: a.completeMembers,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be left, and whether the servers would refuse; change nothing")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&o.force, "force", false, "also if fewer voters that answer than a majority are left")
+	return cmd
+}
+
+func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
+	return o.onCluster(cmd, id, func(ctx context.Context, c *client.Client) error {
+		plan, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: id, DryRun: true})
+		if err != nil {
+			return err
+		}
+		if o.dryRun || plan.GetAlreadyRemoved() {
+			return o.report(id, plan)
+		}
+		if refusal := plan.GetRefusal(); refusal != "" && !o.force {
+			return withHint(fmt.Errorf("%s", refusal), "--force removes it all the same: the cluster then stops until they are back.")
+		}
+		if !o.yes {
+			about := fmt.Sprintf("%s is removed for good, and %s left: %s", id, plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
+			if plan.GetRefusal() != "" {
+				about += "\n" + plan.GetRefusal()
+			}
+			if err := o.confirm(ctx, about, "Remove "+id+"?", id+" was not removed"); err != nil {
+				return err
+			}
+		}
+		done, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: id, Force: o.force})
+		if err != nil {
+			return err
+		}
+		return o.report(id, done)
+	})
+}
+
+func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberResponse) error {
+	if !o.output.is(formatTable) {
+		return o.printObject(o.output, r)
+	}
+	switch {
+	case r.GetAlreadyRemoved():
+		fmt.Fprintf(o.out, "%s was removed before: nothing to do\n", id)
+	case o.dryRun:
+		fmt.Fprintf(o.out, "%s would be removed, and %s left: %s\n", id, plural(len(r.GetMembers()), "member", "members"), memberList(r))
+		if r.GetRefusal() != "" {
+			fmt.Fprintf(o.out, "refused without --force: %s\n", r.GetRefusal())
+		}
+	default:
+		fmt.Fprintf(o.out, "%s removed, %s left: %s\n", id, plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
+	}
+	return nil
+}
+
+// memberList names the members that are left, and of each whether it answers.
+func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
+	silent := make(map[string]bool)
+	for _, id := range r.GetSilent() {
+		silent[id] = true
+	}
+	return strings.Join(mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
+		switch {
+		case silent[m.GetId()]:
+			return m.GetId() + " (does not answer)"
+		case !m.GetVoter():
+			return m.GetId() + " (no vote)"
+		}
+		return m.GetId()
+	}), ", ")
+}

@@ -223,6 +223,8 @@ const (
 	EventKind_EVENT_KIND_QUARANTINE_ENDED EventKind = 24
 	// The cluster was recovered from what was left of another; only in the journal.
 	EventKind_EVENT_KIND_RECOVERED EventKind = 25
+	// An identity that held a permit acquired it again: it holds it under a new token.
+	EventKind_EVENT_KIND_SUPERSEDED EventKind = 26
 )
 
 // Enum value maps for EventKind.
@@ -254,6 +256,7 @@ var (
 		23: "EVENT_KIND_FREED_UNSAFELY",
 		24: "EVENT_KIND_QUARANTINE_ENDED",
 		25: "EVENT_KIND_RECOVERED",
+		26: "EVENT_KIND_SUPERSEDED",
 	}
 	EventKind_value = map[string]int32{
 		"EVENT_KIND_UNSPECIFIED":      0,
@@ -282,6 +285,7 @@ var (
 		"EVENT_KIND_FREED_UNSAFELY":   23,
 		"EVENT_KIND_QUARANTINE_ENDED": 24,
 		"EVENT_KIND_RECOVERED":        25,
+		"EVENT_KIND_SUPERSEDED":       26,
 	}
 )
 
@@ -2351,7 +2355,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x19SILENCE_KIND_NOBODY_ASKED\x10\x01\x12\x17\n" +
 	"\x13SILENCE_KIND_DENIED\x10\x02\x12\x1c\n" +
 	"\x18SILENCE_KIND_NO_PROGRESS\x10\x03\x12\x1e\n" +
-	"\x1aSILENCE_KIND_HELD_TOO_LONG\x10\x04*\xa6\x05\n" +
+	"\x1aSILENCE_KIND_HELD_TOO_LONG\x10\x04*\xc1\x05\n" +
 	"\tEventKind\x12\x1a\n" +
 	"\x16EVENT_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12EVENT_KIND_CREATED\x10\x01\x12\x17\n" +
@@ -2379,7 +2383,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x10EVENT_KIND_HEARD\x10\x16\x12\x1d\n" +
 	"\x19EVENT_KIND_FREED_UNSAFELY\x10\x17\x12\x1f\n" +
 	"\x1bEVENT_KIND_QUARANTINE_ENDED\x10\x18\x12\x18\n" +
-	"\x14EVENT_KIND_RECOVERED\x10\x192\xe3\x05\n" +
+	"\x14EVENT_KIND_RECOVERED\x10\x19\x12\x19\n" +
+	"\x15EVENT_KIND_SUPERSEDED\x10\x1a2\xe3\x05\n" +
 	"\x11DefinitionService\x12c\n" +
 	"\x10CreateDefinition\x12&.gatekeeper.v1.CreateDefinitionRequest\x1a'.gatekeeper.v1.CreateDefinitionResponse\x12Z\n" +
 	"\rGetDefinition\x12#.gatekeeper.v1.GetDefinitionRequest\x1a$.gatekeeper.v1.GetDefinitionResponse\x12`\n" +

@@ -290,7 +290,8 @@ const (
 	RefreshStatus_REFRESH_STATUS_REFRESHED   RefreshStatus = 1
 	// Refused: stop the job. Belief runs to its deadline, no longer.
 	RefreshStatus_REFRESH_STATUS_STOPPING RefreshStatus = 2
-	// There is no such live permit: it was released, expired or never granted.
+	// There is no such live permit: it was released, expired, superseded or never granted, or it belongs to another identity than the
+	// one that the call names.
 	RefreshStatus_REFRESH_STATUS_LOST RefreshStatus = 3
 	// Not known now; ask again until the local deadline.
 	RefreshStatus_REFRESH_STATUS_RETRY RefreshStatus = 4
@@ -397,7 +398,18 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{5}
 }
 
-// Identity is who holds: the same identity that asks again gets its own permit back.
+// Identity is who holds. An identity has at most one permit of a semaphore.
+//
+// When an identity that holds a permit asks again:
+//   - The same request_id is a repeat: it gets the same token, as a refresh. Nothing is written to the log.
+//   - Any other request_id, or none, is a re-acquisition, if weight is equal and neither side has a firing. The identity keeps
+//     its permit under a new token, and the old token is superseded: its holder gets LOST and must stop. A re-acquisition is
+//     written to the log, like a grant, so a caller that wants to keep its permit must use Refresh or repeat its request_id.
+//   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as FIRING_CLAIMED.
+//   - A different weight or firing is denied as ALREADY_HELD.
+//
+// A holder that was superseded may not know it yet. So while it may still believe in its permit, a release or a cancel of the new
+// token leaves the slot taken (cooling) until that time is over, unless the new acquire named the old token in replaces_token.
 type Identity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the caller runs; "default" when empty. 1 to 256 bytes.
@@ -902,12 +914,16 @@ type TryAcquireRequest struct {
 	// 1 to 1 000 000; 0 means 1.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// Equal in all retries of one acquisition. Optional, at most 128 bytes; without one a lost answer cannot be told from a new request.
+	// Equal in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without one, a retry cannot be
+	// told from a new acquisition: if the identity holds a permit already, each call supersedes the token of the call before it.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// When present, refused with ABORTED unless the semaphore's permit revision is this one: the optimistic replace.
 	ExpectedRevision *uint64 `protobuf:"varint,6,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
 	// Shown to people beside the permit: at most 16 entries, keys at most 64 and values at most 256 bytes.
-	Metadata      map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Metadata map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// A token of this identity that the caller no longer counts on. If this call supersedes that token, a later release frees the slot
+	// at once, because nobody else can still believe in it. 0 if there is none, or if another process may still count on it.
+	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -989,6 +1005,13 @@ func (x *TryAcquireRequest) GetMetadata() map[string]string {
 		return x.Metadata
 	}
 	return nil
+}
+
+func (x *TryAcquireRequest) GetReplacesToken() uint64 {
+	if x != nil {
+		return x.ReplacesToken
+	}
+	return 0
 }
 
 type TryAcquireResponse struct {
@@ -1077,12 +1100,14 @@ func (*TryAcquireResponse_Denial) isTryAcquireResponse_Outcome() {}
 type Grant struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
-	// It was held already, and this answer is a refresh of it.
+	// This request held the permit already, and this answer refreshed it.
 	Refreshed bool `protobuf:"varint,2,opt,name=refreshed,proto3" json:"refreshed,omitempty"`
 	// How long the answered call had waited at the leader before its grant was handed to the log.
-	Waited        *durationpb.Duration `protobuf:"bytes,3,opt,name=waited,proto3" json:"waited,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Waited *durationpb.Duration `protobuf:"bytes,3,opt,name=waited,proto3" json:"waited,omitempty"`
+	// The token under which the identity held its permit before. That token is lost from now on. 0 if it held none.
+	SupersededToken uint64 `protobuf:"varint,4,opt,name=superseded_token,json=supersededToken,proto3" json:"superseded_token,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Grant) Reset() {
@@ -1134,6 +1159,13 @@ func (x *Grant) GetWaited() *durationpb.Duration {
 		return x.Waited
 	}
 	return nil
+}
+
+func (x *Grant) GetSupersededToken() uint64 {
+	if x != nil {
+		return x.SupersededToken
+	}
+	return 0
 }
 
 // Denial says why not, and who has it.
@@ -1332,11 +1364,13 @@ type AcquireRequest struct {
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// As in TryAcquire, and needed here: it keeps the place when the call is repeated.
+	// As in TryAcquire, and required here: it keeps the place when the call is repeated.
 	RequestId string            `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata  map[string]string `protobuf:"bytes,6,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// How long this acquisition has waited already, over all its calls; a capped hint that orders the queue after a fail-over.
-	WaitedBefore  *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
+	WaitedBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
+	// As in TryAcquire.
+	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1418,6 +1452,13 @@ func (x *AcquireRequest) GetWaitedBefore() *durationpb.Duration {
 		return x.WaitedBefore
 	}
 	return nil
+}
+
+func (x *AcquireRequest) GetReplacesToken() uint64 {
+	if x != nil {
+		return x.ReplacesToken
+	}
+	return 0
 }
 
 type AcquireResponse struct {
@@ -1656,7 +1697,10 @@ type TokenResult struct {
 	Message string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	// The holder is to stop, but its refreshes go on being granted for this long, counted from the answer: a drain. With REFRESHED in results, and with
 	// STOPPING in notices.
-	DrainLeft     *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
+	DrainLeft *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
+	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if it ended in another way, or if
+	// the newer permit has ended too.
+	SupersededBy  uint64 `protobuf:"varint,7,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1733,10 +1777,19 @@ func (x *TokenResult) GetDrainLeft() *durationpb.Duration {
 	return nil
 }
 
+func (x *TokenResult) GetSupersededBy() uint64 {
+	if x != nil {
+		return x.SupersededBy
+	}
+	return 0
+}
+
 type RefreshRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 10 000.
-	Tokens        []*TokenRefresh `protobuf:"bytes,1,rep,name=tokens,proto3" json:"tokens,omitempty"`
+	Tokens []*TokenRefresh `protobuf:"bytes,1,rep,name=tokens,proto3" json:"tokens,omitempty"`
+	// If set, tokens that belong to another identity are not refreshed: they get LOST.
+	Identity      *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1774,6 +1827,13 @@ func (*RefreshRequest) Descriptor() ([]byte, []int) {
 func (x *RefreshRequest) GetTokens() []*TokenRefresh {
 	if x != nil {
 		return x.Tokens
+	}
+	return nil
+}
+
+func (x *RefreshRequest) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
 	}
 	return nil
 }
@@ -1833,7 +1893,9 @@ type KeepAliveRequest struct {
 	// server does not see them.
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// This client reads KeepAliveResponse.refreshed.
-	Grouped       bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
+	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
+	// If set, tokens of this frame that belong to another identity are not refreshed: they get LOST.
+	Identity      *Identity `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1901,6 +1963,13 @@ func (x *KeepAliveRequest) GetGrouped() bool {
 		return x.Grouped
 	}
 	return false
+}
+
+func (x *KeepAliveRequest) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
 }
 
 // TokenGroup is permits of one duration: as a TokenRefresh or a TokenResult for each, in a fraction of the bytes.
@@ -2033,7 +2102,9 @@ type ReleaseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// What became of the permit's firing; ignored without one.
-	Outcome       ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
+	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
+	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and changes nothing.
+	Identity      *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2080,6 +2151,13 @@ func (x *ReleaseRequest) GetOutcome() ReleaseOutcome {
 		return x.Outcome
 	}
 	return ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED
+}
+
+func (x *ReleaseRequest) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
 }
 
 type ReleaseResponse struct {
@@ -3404,7 +3482,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12/\n" +
 	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\x9d\x03\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xc4\x03\n" +
 	"\x11TryAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3413,7 +3491,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x05 \x01(\tR\trequestId\x120\n" +
 	"\x11expected_revision\x18\x06 \x01(\x04H\x00R\x10expectedRevision\x88\x01\x01\x12J\n" +
-	"\bmetadata\x18\a \x03(\v2..gatekeeper.v1.TryAcquireRequest.MetadataEntryR\bmetadata\x1a;\n" +
+	"\bmetadata\x18\a \x03(\v2..gatekeeper.v1.TryAcquireRequest.MetadataEntryR\bmetadata\x12%\n" +
+	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x14\n" +
@@ -3421,11 +3500,12 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x12TryAcquireResponse\x12,\n" +
 	"\x05grant\x18\x01 \x01(\v2\x14.gatekeeper.v1.GrantH\x00R\x05grant\x12/\n" +
 	"\x06denial\x18\x02 \x01(\v2\x15.gatekeeper.v1.DenialH\x00R\x06denialB\t\n" +
-	"\aoutcome\"\x87\x01\n" +
+	"\aoutcome\"\xb2\x01\n" +
 	"\x05Grant\x12-\n" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x1c\n" +
 	"\trefreshed\x18\x02 \x01(\bR\trefreshed\x121\n" +
-	"\x06waited\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06waited\"\xbb\x03\n" +
+	"\x06waited\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06waited\x12)\n" +
+	"\x10superseded_token\x18\x04 \x01(\x04R\x0fsupersededToken\"\xbb\x03\n" +
 	"\x06Denial\x12-\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12/\n" +
@@ -3443,7 +3523,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
-	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\x8f\x03\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xb6\x03\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3452,7 +3532,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x05 \x01(\tR\trequestId\x12G\n" +
 	"\bmetadata\x18\x06 \x03(\v2+.gatekeeper.v1.AcquireRequest.MetadataEntryR\bmetadata\x12>\n" +
-	"\rwaited_before\x18\a \x01(\v2\x19.google.protobuf.DurationR\fwaitedBefore\x1a;\n" +
+	"\rwaited_before\x18\a \x01(\v2\x19.google.protobuf.DurationR\fwaitedBefore\x12%\n" +
+	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaa\x01\n" +
@@ -3469,7 +3550,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\fTokenRefresh\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x125\n" +
 	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12@\n" +
-	"\x0esince_progress\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\rsinceProgress\"\x92\x02\n" +
+	"\x0esince_progress\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\rsinceProgress\"\xb7\x02\n" +
 	"\vTokenResult\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x124\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1c.gatekeeper.v1.RefreshStatusR\x06status\x125\n" +
@@ -3477,17 +3558,20 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x04stop\x18\x04 \x01(\x0e2\x18.gatekeeper.v1.StopCauseR\x04stop\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x128\n" +
 	"\n" +
-	"drain_left\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\tdrainLeft\"E\n" +
+	"drain_left\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\tdrainLeft\x12#\n" +
+	"\rsuperseded_by\x18\a \x01(\x04R\fsupersededBy\"z\n" +
 	"\x0eRefreshRequest\x123\n" +
-	"\x06tokens\x18\x01 \x03(\v2\x1b.gatekeeper.v1.TokenRefreshR\x06tokens\"G\n" +
+	"\x06tokens\x18\x01 \x03(\v2\x1b.gatekeeper.v1.TokenRefreshR\x06tokens\x123\n" +
+	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\"G\n" +
 	"\x0fRefreshResponse\x124\n" +
-	"\aresults\x18\x01 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\"\xc2\x01\n" +
+	"\aresults\x18\x01 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\"\xf7\x01\n" +
 	"\x10KeepAliveRequest\x12\x14\n" +
 	"\x05frame\x18\x01 \x01(\x04R\x05frame\x123\n" +
 	"\x06tokens\x18\x02 \x03(\v2\x1b.gatekeeper.v1.TokenRefreshR\x06tokens\x12\x16\n" +
 	"\x06forget\x18\x03 \x03(\x04R\x06forget\x121\n" +
 	"\x06groups\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\x06groups\x12\x18\n" +
-	"\agrouped\x18\x05 \x01(\bR\agrouped\"[\n" +
+	"\agrouped\x18\x05 \x01(\bR\agrouped\x123\n" +
+	"\bidentity\x18\x06 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\"[\n" +
 	"\n" +
 	"TokenGroup\x125\n" +
 	"\bduration\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x16\n" +
@@ -3496,10 +3580,11 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05frame\x18\x01 \x01(\x04R\x05frame\x124\n" +
 	"\aresults\x18\x02 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\aresults\x124\n" +
 	"\anotices\x18\x03 \x03(\v2\x1a.gatekeeper.v1.TokenResultR\anotices\x127\n" +
-	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"_\n" +
+	"\trefreshed\x18\x04 \x03(\v2\x19.gatekeeper.v1.TokenGroupR\trefreshed\"\x94\x01\n" +
 	"\x0eReleaseRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x127\n" +
-	"\aoutcome\x18\x02 \x01(\x0e2\x1d.gatekeeper.v1.ReleaseOutcomeR\aoutcome\"c\n" +
+	"\aoutcome\x18\x02 \x01(\x0e2\x1d.gatekeeper.v1.ReleaseOutcomeR\aoutcome\x123\n" +
+	"\bidentity\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\"c\n" +
 	"\x0fReleaseResponse\x12\x1a\n" +
 	"\breleased\x18\x01 \x01(\bR\breleased\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
@@ -3762,64 +3847,67 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	1,  // 42: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
 	50, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
 	19, // 44: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	20, // 45: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	19, // 46: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	24, // 47: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	50, // 48: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	20, // 49: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20, // 50: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	24, // 51: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	5,  // 52: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	29, // 53: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	50, // 54: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11, // 55: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	26, // 56: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	21, // 57: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	31, // 58: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12, // 59: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	27, // 60: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	22, // 61: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	32, // 62: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	51, // 63: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	50, // 64: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 65: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 66: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 67: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	49, // 68: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 69: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	49, // 70: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 71: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	50, // 72: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	44, // 73: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 74: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 75: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 76: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 77: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	26, // 78: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	28, // 79: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	33, // 80: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	35, // 81: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	37, // 82: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	39, // 83: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	41, // 84: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	43, // 85: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 86: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 87: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 88: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	25, // 89: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	27, // 90: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	30, // 91: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	34, // 92: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	36, // 93: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	38, // 94: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	40, // 95: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	42, // 96: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	45, // 97: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	86, // [86:98] is the sub-list for method output_type
-	74, // [74:86] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	6,  // 45: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	20, // 46: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	19, // 47: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	24, // 48: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	6,  // 49: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	50, // 50: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	20, // 51: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20, // 52: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	24, // 53: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	5,  // 54: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	6,  // 55: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	29, // 56: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	50, // 57: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11, // 58: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	26, // 59: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	21, // 60: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	31, // 61: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12, // 62: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	27, // 63: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	22, // 64: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	32, // 65: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	51, // 66: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	50, // 67: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 68: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 69: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 70: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	49, // 71: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 72: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	49, // 73: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 74: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	50, // 75: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	44, // 76: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 77: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 78: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 79: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 80: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	26, // 81: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	28, // 82: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	33, // 83: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	35, // 84: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	37, // 85: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	39, // 86: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	41, // 87: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	43, // 88: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 89: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 90: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 91: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	25, // 92: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	27, // 93: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	30, // 94: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	34, // 95: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	36, // 96: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	38, // 97: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	40, // 98: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	42, // 99: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	45, // 100: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	89, // [89:101] is the sub-list for method output_type
+	77, // [77:89] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }

@@ -52,7 +52,7 @@ type PermitServiceClient interface {
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
 	// KeepAlive carries refreshes up, and results and notices of stopping and loss down.
 	KeepAlive(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[KeepAliveRequest, KeepAliveResponse], error)
-	// Release ends a permit by its token. Releasing one that has ended says how it ended and changes nothing.
+	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and changes nothing.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
 	// Multiplex carries the calls of many callers in frames of many, and their answers in any order. Each is decided, limited, counted and
 	// answered as the call of its own that it stands for, but costs a fraction of it. A frame without calls is answered by one without
@@ -62,7 +62,9 @@ type PermitServiceClient interface {
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
-	// Cancel ends an acquire by its request id: it leaves the queue, a grant of it that nobody holds is given back, and a later repeat never grants.
+	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
+	// later repeat never grants. It does not touch a permit that another request of the identity was granted, not even one that
+	// superseded this request's. The slot stays taken (cooling) for what is left of min_hold, as after a release.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
 	// Verify tells a resource whether a token may still act: whether its permit was live at some moment between the call and the
 	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,
@@ -236,7 +238,7 @@ type PermitServiceServer interface {
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
 	// KeepAlive carries refreshes up, and results and notices of stopping and loss down.
 	KeepAlive(grpc.BidiStreamingServer[KeepAliveRequest, KeepAliveResponse]) error
-	// Release ends a permit by its token. Releasing one that has ended says how it ended and changes nothing.
+	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and changes nothing.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
 	// Multiplex carries the calls of many callers in frames of many, and their answers in any order. Each is decided, limited, counted and
 	// answered as the call of its own that it stands for, but costs a fraction of it. A frame without calls is answered by one without
@@ -246,7 +248,9 @@ type PermitServiceServer interface {
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
-	// Cancel ends an acquire by its request id: it leaves the queue, a grant of it that nobody holds is given back, and a later repeat never grants.
+	// Cancel ends an acquire by its request id. The acquire leaves the queue, a permit that this request was granted is given back, and a
+	// later repeat never grants. It does not touch a permit that another request of the identity was granted, not even one that
+	// superseded this request's. The slot stays taken (cooling) for what is left of min_hold, as after a release.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
 	// Verify tells a resource whether a token may still act: whether its permit was live at some moment between the call and the
 	// answer. It changes nothing and refreshes nothing. It cannot promise that the permit is still live when the answer arrives,

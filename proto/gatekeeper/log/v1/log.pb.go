@@ -856,8 +856,12 @@ type Grant struct {
 	CordonRevision    uint64                 `protobuf:"varint,8,opt,name=cordon_revision,json=cordonRevision,proto3" json:"cordon_revision,omitempty"`
 	ExpectedRevision  *uint64                `protobuf:"varint,9,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
 	At                int64                  `protobuf:"fixed64,10,opt,name=at,proto3" json:"at,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The live token of the identity that this grant supersedes; 0: the identity holds no permit. Feature level 3.
+	Supersedes uint64 `protobuf:"varint,11,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
+	// The caller named that token in replaces_token: nobody counts on it. Feature level 3.
+	Replaces      bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Grant) Reset() {
@@ -958,6 +962,20 @@ func (x *Grant) GetAt() int64 {
 		return x.At
 	}
 	return 0
+}
+
+func (x *Grant) GetSupersedes() uint64 {
+	if x != nil {
+		return x.Supersedes
+	}
+	return 0
+}
+
+func (x *Grant) GetReplaces() bool {
+	if x != nil {
+		return x.Replaces
+	}
+	return false
 }
 
 type Extend struct {
@@ -1166,9 +1184,11 @@ func (x *Expire) GetAt() int64 {
 }
 
 type Abandon struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	Term  uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
+	// As in Release. Feature level 3.
+	Cooling       int64 `protobuf:"varint,3,opt,name=cooling,proto3" json:"cooling,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1213,6 +1233,13 @@ func (x *Abandon) GetToken() uint64 {
 func (x *Abandon) GetTerm() uint64 {
 	if x != nil {
 		return x.Term
+	}
+	return 0
+}
+
+func (x *Abandon) GetCooling() int64 {
+	if x != nil {
+		return x.Cooling
 	}
 	return 0
 }
@@ -1424,10 +1451,14 @@ func (x *Revoke) GetUnsafeNow() bool {
 }
 
 type Cancel struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	Identity      *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	RequestId     string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	RequestId string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in Release. Feature level 3.
+	Cooling int64 `protobuf:"varint,4,opt,name=cooling,proto3" json:"cooling,omitempty"`
+	// The live permit of the request for which the leader computed cooling; 0: it found none. Feature level 3.
+	Token         uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1481,6 +1512,20 @@ func (x *Cancel) GetRequestId() string {
 		return x.RequestId
 	}
 	return ""
+}
+
+func (x *Cancel) GetCooling() int64 {
+	if x != nil {
+		return x.Cooling
+	}
+	return 0
+}
+
+func (x *Cancel) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
 }
 
 type EditBatch struct {
@@ -3907,7 +3952,9 @@ type StoredPermit struct {
 	// How the holder went, for cooling permits: the outcome as in StoredRequest.
 	Ended uint32 `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
 	// Of a revoked permit: its drain, nanoseconds in full; 0 when there is none, or it is over. Feature level 2.
-	StopDrain     int64 `protobuf:"varint,16,opt,name=stop_drain,json=stopDrain,proto3" json:"stop_drain,omitempty"`
+	StopDrain int64 `protobuf:"varint,16,opt,name=stop_drain,json=stopDrain,proto3" json:"stop_drain,omitempty"`
+	// The longest duration that holders of superseded tokens may still count on, nanoseconds; 0: nobody does. Feature level 3.
+	Owed          int64 `protobuf:"varint,17,opt,name=owed,proto3" json:"owed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4050,6 +4097,13 @@ func (x *StoredPermit) GetEnded() uint32 {
 func (x *StoredPermit) GetStopDrain() int64 {
 	if x != nil {
 		return x.StopDrain
+	}
+	return 0
+}
+
+func (x *StoredPermit) GetOwed() int64 {
+	if x != nil {
+		return x.Owed
 	}
 	return 0
 }
@@ -4264,7 +4318,7 @@ type StoredRequest struct {
 	Semaphore string    `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	RequestId string    `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; of feature level 2: 7 freed by an unsafe revoke.
+	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; of feature level 2: 7 freed by an unsafe revoke; of feature level 3: 8 superseded.
 	Outcome uint32 `protobuf:"varint,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	Token   uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	// When it was remembered; the oldest are forgotten first.
@@ -4785,7 +4839,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\btakeover\x18\r \x01(\bR\btakeover\x12!\n" +
 	"\fexpect_every\x18\x0e \x01(\x03R\vexpectEvery\x12)\n" +
 	"\x10firing_retention\x18\x0f \x01(\x03R\x0ffiringRetention\x12!\n" +
-	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\"\xae\x03\n" +
+	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\"\xea\x03\n" +
 	"\x05Grant\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4798,7 +4852,11 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x0fcordon_revision\x18\b \x01(\x04R\x0ecordonRevision\x120\n" +
 	"\x11expected_revision\x18\t \x01(\x04H\x00R\x10expectedRevision\x88\x01\x01\x12\x0e\n" +
 	"\x02at\x18\n" +
-	" \x01(\x10R\x02atB\x14\n" +
+	" \x01(\x10R\x02at\x12\x1e\n" +
+	"\n" +
+	"supersedes\x18\v \x01(\x04R\n" +
+	"supersedes\x12\x1a\n" +
+	"\breplaces\x18\f \x01(\bR\breplacesB\x14\n" +
 	"\x12_expected_revision\"N\n" +
 	"\x06Extend\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
@@ -4814,10 +4872,11 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
 	"\acooling\x18\x03 \x01(\x03R\acooling\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"3\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"M\n" +
 	"\aAbandon\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x12\n" +
-	"\x04term\x18\x02 \x01(\x04R\x04term\"6\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
+	"\acooling\x18\x03 \x01(\x03R\acooling\"6\n" +
 	"\n" +
 	"EndCooling\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x12\n" +
@@ -4834,12 +4893,14 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x04 \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\x05 \x01(\x03R\x05drain\x12\x1d\n" +
 	"\n" +
-	"unsafe_now\x18\x06 \x01(\bR\tunsafeNow\"~\n" +
+	"unsafe_now\x18\x06 \x01(\bR\tunsafeNow\"\xae\x01\n" +
 	"\x06Cancel\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\"\xcb\x01\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\x12\x18\n" +
+	"\acooling\x18\x04 \x01(\x03R\acooling\x12\x14\n" +
+	"\x05token\x18\x05 \x01(\x04R\x05token\"\xcb\x01\n" +
 	"\tEditBatch\x123\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.gatekeeper.log.v1.ChangeR\achanges\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -5039,7 +5100,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05until\x18\x02 \x01(\x10R\x05until\x125\n" +
 	"\x06before\x18\x03 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x06before\x123\n" +
 	"\x05after\x18\x04 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\x05after\x12\x14\n" +
-	"\x05drain\x18\x05 \x01(\x03R\x05drain\"\xa6\x04\n" +
+	"\x05drain\x18\x05 \x01(\x03R\x05drain\"\xba\x04\n" +
 	"\fStoredPermit\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -5061,7 +5122,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\bmetadata\x18\x0e \x03(\v2\x18.gatekeeper.log.v1.LabelR\bmetadata\x12\x14\n" +
 	"\x05ended\x18\x0f \x01(\rR\x05ended\x12\x1d\n" +
 	"\n" +
-	"stop_drain\x18\x10 \x01(\x03R\tstopDrain\"\xeb\x01\n" +
+	"stop_drain\x18\x10 \x01(\x03R\tstopDrain\x12\x12\n" +
+	"\x04owed\x18\x11 \x01(\x03R\x04owed\"\xeb\x01\n" +
 	"\vStoredClaim\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06firing\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +

@@ -110,6 +110,21 @@ func ExampleRun_Start() {
 	// context canceled
 }
 
+// A job that gives up half-way says so. With firing_on_loss free, another host may run the firing.
+func ExampleRunner_RunDue_cutShort() {
+	clients, end := connect("app1")
+	defer end()
+	due := time.Date(2026, 6, 1, 2, 30, 0, 0, time.UTC)
+
+	report := client.WithHooks(client.Hooks{Finished: func(r client.Report) { fmt.Println("cut short:", r.CutShort) }})
+	export := func(context.Context) error { return fmt.Errorf("the disk is full: %w", client.ErrCutShort) }
+	err := client.NewRunner(clients[0].Semaphore("nightly-export"), export, report).RunDue(context.Background(), due)
+	fmt.Println(err)
+	// Output:
+	// cut short: true
+	// the disk is full: the job was cut short
+}
+
 // Two timetables that share a semaphore need names for their firings; the same due time is then two firings.
 func ExampleWithFiringName() {
 	clients, end := connect("app1")

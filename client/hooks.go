@@ -45,7 +45,8 @@ type Report struct {
 	Token uint64
 	// Ran: the job was started. A permit can be lost before that; its firing is given back.
 	Ran bool
-	// CutShort: the permit's context had ended before the job returned, with an error. Its firing goes by firing_on_loss.
+	// CutShort: the run's context had ended before the job returned an error, or that error is ErrCutShort. Its firing goes by
+	// firing_on_loss.
 	CutShort bool
 	// Panicked: the job panicked, or ended its goroutine by runtime.Goexit; Err is nil then.
 	Panicked bool

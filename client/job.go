@@ -123,8 +123,9 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // firing_on_loss is spent. A zero due is Run.
 //
 // A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
-// returns with an error after its permit's context has ended was cut short, and its firing goes by firing_on_loss, as after a loss: with
-// free, another may claim it now; who has been told that it is taken asks again only under RunLate. Nil says that it came to its end all the same.
+// returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one that returns ErrCutShort.
+// Its firing then goes by firing_on_loss, as after a loss: with free, another host may claim it now, but a host that was already
+// denied it asks again only under RunLate. A job that returns nil came to its end all the same.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*Denied](err); ok && (d.Reason == FiringClaimed || d.Reason == FiringDone) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -439,7 +440,30 @@ func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		s.wantTold("granted", "finished")
+		s.wantReleased(cutOutcome) // the program shuts down: the run goes by firing_on_loss
+	})
+}
+
+func TestRunner_CallerEnds_JobComesToItsEnd_IsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(ctx); err != nil {
+			t.Error(err)
+		}
 		s.wantReleased(doneOutcome)
+	})
+}
+
+func TestRunner_JobSaysThatItWasCutShort_IsNotDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		err := s.runner(func(context.Context) error { return fmt.Errorf("disk full: %w", ErrCutShort) }).Run(t.Context())
+		if !errors.Is(err, ErrCutShort) || !s.report.CutShort {
+			t.Errorf("%v, %+v", err, s.report)
+		}
+		s.wantReleased(cutOutcome)
 	})
 }
 

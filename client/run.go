@@ -105,14 +105,13 @@ func (r *Run) stopped() error {
 }
 
 // End ends the run after the job has returned, with the job's error, and releases the permit. The firing is done, whether the job
-// succeeded or failed; but it was cut short when the permit's context had ended before the job returned with an error, and given
-// back when the job was not started. End returns what Runner.Run returns.
+// succeeded or failed, with two exceptions. It was cut short if the job returned an error after the run's context had ended,
+// or an error that is ErrCutShort. It is given back if the job was not started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
 func (r *Run) end(jobErr error, panicked bool) error {
 	r.end1.Do(func() {
-		stopped := r.stopped()
-		cutShort := r.began && (jobErr != nil || panicked) && stopped != nil && !errors.Is(stopped, ErrReleased)
+		cutShort := r.began && (jobErr != nil || panicked) && r.interrupted(jobErr)
 		close(r.finished)
 		r.watcher.Wait()
 		report := Report{
@@ -132,6 +131,18 @@ func (r *Run) end(jobErr error, panicked bool) error {
 		r.runner.tell(func(h *Hooks) { call1(h.Finished, report) })
 	})
 	return r.err
+}
+
+// interrupted reports whether the job was stopped before its end, by what it says, by its permit, or by its caller.
+func (r *Run) interrupted(jobErr error) bool {
+	if errors.Is(jobErr, ErrCutShort) {
+		return true
+	}
+	stopped := r.stopped()
+	if stopped == nil {
+		stopped = context.Cause(r.ctx)
+	}
+	return stopped != nil && !errors.Is(stopped, ErrReleased)
 }
 
 // outcome is the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if it had not.

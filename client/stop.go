@@ -35,6 +35,10 @@ var (
 	// ErrReleased: the permit was released here.
 	ErrReleased = errors.New("the permit was released")
 
+	// ErrCutShort is for jobs to return: the job stopped before its end, for a reason that the library does not see. Its firing goes by
+	// the definition's firing_on_loss, as after a loss.
+	ErrCutShort = errors.New("the job was cut short")
+
 	// ErrReleasePending: the permit that was granted is one whose release has not yet got through. Release it again first.
 	ErrReleasePending = errors.New("the release of this very permit is still under way: release it again first")
 )

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -333,6 +334,38 @@ while :; do sleep 0.01; done
 	}
 	if got := code(cmd); got != 5 {
 		t.Errorf("exit code %d, want the command's 5\n%s", got, r.stderr.String())
+	}
+}
+
+// A planned reboot ends commands by SIGTERM. The run is not over then, unless the command says so by exiting with 0.
+func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		for _, exits := range []int{0, 3} {
+			t.Run(fmt.Sprintf("%s, exits with %d", s, exits), func(t *testing.T) {
+				r := newRunTest(t, "{name: job, firing_on_loss: free}")
+				r.write("export", fmt.Sprintf(`#!/bin/sh
+trap 'exit %d' TERM INT HUP
+touch ready
+while :; do sleep 0.01; done
+`, exits))
+				firing := []string{"--firing", "nightly@2026-01-31T02:00:00Z", "--"}
+				cmd := r.start(append(firing, "./export")...)
+				r.until("it runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
+				if err := cmd.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+				if got := code(cmd); got != exits {
+					t.Errorf("exit code %d, want the command's %d\n%s", got, exits, r.stderr.String())
+				}
+				if got := code(r.start(append(firing, "touch", "again")...)); got != 0 {
+					t.Errorf("exit code %d\n%s", got, r.stderr.String())
+				}
+				_, err := os.Stat(filepath.Join(r.dir, "again"))
+				if ran := err == nil; ran != (exits != 0) {
+					t.Errorf("the firing runs again: %v", ran)
+				}
+			})
+		}
 	}
 }
 

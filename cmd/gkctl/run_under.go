@@ -25,7 +25,8 @@ type running struct {
 	permit *client.Permit
 	proc   *child.Process
 	killed bool  // by enforce, and read when it has ended
-	cut    error // that it was stopped, and did not come to a good end all the same
+	ended  bool  // by forward: the command got a signal that ends processes; read when it has ended
+	cut    error // the command was stopped, and did not exit with 0
 }
 
 // under runs the command, and returns when its group is gone and the permit released.
@@ -96,10 +97,13 @@ func (r *running) command(ctx context.Context) error {
 		}
 		return err
 	}
-	if state.Code != 0 {
-		return &codeError{code: state.Code}
+	if state.Code == 0 {
+		return nil
 	}
-	return nil
+	if r.ended {
+		r.cut = client.ErrCutShort // a reboot hands the firing over, as a crash does
+	}
+	return &codeError{code: state.Code}
 }
 
 // guarded returns when the command has ended. It sees to everything that must happen meanwhile, each on a goroutine of its own: nothing that can
@@ -154,6 +158,7 @@ func (r *running) forward(stop <-chan struct{}) {
 		select {
 		case s := <-r.signals:
 			// A group that was stopped for longer than its permit lasts must not go on, not even for a moment.
+			r.ended = r.ended || ends(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // it may have ended, which the wait sees
 			}

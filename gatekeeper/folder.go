@@ -57,6 +57,10 @@ func (c *Config) members() []consensus.Member {
 
 // folderError says which of this package's errors an error of the data folder is.
 func (c *Config) folderError(err error) error {
+	if taken, ok := errors.AsType[*consensus.AddressTakenError](err); ok {
+		return &ConfigError{"AdvertisePeer", taken.Address, fmt.Sprintf(
+			"is the address of member %[1]s in the cluster's configuration: start this server at its own address, or remove %[1]s first (gkctl cluster remove %[1]s)", taken.Member)}
+	}
 	switch {
 	case err == nil:
 		return nil

@@ -66,3 +66,14 @@ func (e *QuorumError) Error() string {
 	return fmt.Sprintf("removing %s would leave %d voters, of which %d must answer for the cluster to go on, and %s %s not answer: bring %s back, or remove it first",
 		e.ID, e.Voters, e.Majority, names, do, names)
 }
+
+// AddressTakenError says that a server advertises the peer address that the cluster's configuration gives to another member. What is sent to
+// that member would reach this one, and the other way round.
+type AddressTakenError struct {
+	// Address is the peer address, Member the id of the member that has it.
+	Address, Member string
+}
+
+func (e *AddressTakenError) Error() string {
+	return fmt.Sprintf("consensus: %s is the peer address of member %s", e.Address, e.Member)
+}

@@ -60,8 +60,8 @@ func (i *incoming) run() {
 			switch {
 			case i.late(rpc):
 				i.work.Go(func() { has(rpc) }) // reading it takes as long as sending it
-			case i.preVote(rpc):
-			case !i.pass(i.entries(i.vote(rpc))):
+			case i.preVote(rpc), i.vote(&rpc):
+			case !i.pass(i.entries(rpc)):
 				rpc.Respond(nil, raft.ErrTransportShutdown)
 				return
 			}

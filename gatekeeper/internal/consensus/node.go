@@ -185,6 +185,9 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	inner.SetHeartbeatHandler(n.transport.incoming.heartbeat)
 	err := n.newRaft()
 	if err == nil {
+		err = n.ownAddress() // before it answers anybody
+	}
+	if err == nil {
 		n.transport.incoming.serves(n.raft)
 		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
 		if n.cfg.Registerer != nil {
@@ -201,6 +204,20 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	}
 	n.wg.Go(func() { n.confirmer.run(n.life) })
 	n.started.Store(true)
+	return nil
+}
+
+// ownAddress refuses to start with the address of another member of the latest configuration.
+func (n *Node) ownAddress() error {
+	servers, err := n.servers()
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		if s.Address == n.address && s.ID != n.id {
+			return &AddressTakenError{Address: string(s.Address), Member: string(s.ID)}
+		}
+	}
 	return nil
 }
 

@@ -30,14 +30,35 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 	return true
 }
 
-// vote lets Raft look at a request for a vote without regard for a leader who is gone.
-func (i *incoming) vote(rpc raft.RPC) raft.RPC {
-	if req, ok := rpc.Command.(*raft.RequestVoteRequest); ok && !req.LeadershipTransfer && i.leaderless() {
-		regardless := *req
-		regardless.LeadershipTransfer = true // all that it means to a voter
-		rpc.Command = &regardless
+// vote prepares a request for a vote for Raft, and answers one that names no member; true says that it was answered.
+//
+// Raft (v1.8.0) remembers its vote by the candidate's address. Two members that advertise one address, by a copied unit file for example, would
+// both get this member's vote in one term, the second one whatever its log holds. So Raft sees the candidate's id in the place of its address. The
+// vote that a member gives to itself is stored under its address, which no such name equals.
+func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
+	asked, ok := rpc.Command.(*raft.RequestVoteRequest)
+	if !ok {
+		return false
 	}
-	return rpc
+	if len(asked.ID) == 0 {
+		rpc.Respond(&raft.RequestVoteResponse{RPCHeader: i.header}, nil)
+		return true
+	}
+	req := *asked
+	// To a voter LeadershipTransfer means only that it does not insist on its leader.
+	req.LeadershipTransfer = req.LeadershipTransfer || i.leaderless() || i.isLeader(req.ID)
+	req.Addr = []byte("member " + string(req.ID))
+	rpc.Command = &req
+	return false
+}
+
+// isLeader tells that this member follows the member with that id. Raft lets its leader stand again, and knows it by its address.
+func (i *incoming) isLeader(id []byte) bool {
+	if !i.runs() {
+		return false
+	}
+	_, leader := i.raft.LeaderWithID()
+	return leader != "" && string(leader) == string(id)
 }
 
 // leaderless tells that this member follows, and has not heard of its leader for long. What the leader sent before the question

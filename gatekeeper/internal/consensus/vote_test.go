@@ -125,3 +125,64 @@ func TestVote_LeaderGone_OnlyForAMemberThatIsNotBehind(t *testing.T) {
 		}
 	})
 }
+
+// Raft remembers its vote by the candidate's address. Two members that advertise one address must not both get it.
+func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		rest := others(members, leader)
+		mustAppend(t, leader.Node, "something")
+		last, lastTerm := leader.raft.LastIndex(), leader.raft.CurrentTerm()
+		for _, r := range rest {
+			until(t, "all members have the entry", func() bool { return r.raft.LastIndex() == last })
+		}
+		cutOff(leader, rest, nil)
+		candidate, voter := rest[0], rest[1]
+		until(t, "the voter has no leader", voter.transport.incoming.leaderless)
+		term := voter.raft.CurrentTerm() + 10
+		ask := func(id raft.ServerID, address string, lastTerm, lastIndex uint64) bool {
+			t.Helper()
+			var r raft.RequestVoteResponse
+			err := candidate.transport.RequestVote(voter.id, voter.address, &raft.RequestVoteRequest{
+				RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(id), Addr: []byte(address)},
+				Term:      term, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
+			}, &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Granted
+		}
+		const shared = "same.test:7421"
+		if !ask(candidate.id, shared, lastTerm, last) {
+			t.Fatal("the first candidate got no vote")
+		}
+		if ask(leader.id, shared, 0, 0) {
+			t.Error("two members got the vote of one member in one term")
+		}
+		if ask(leader.id, string(candidate.address), lastTerm, last) {
+			t.Error("a member got the vote that another one has, under that one's address")
+		}
+		if !ask(candidate.id, "moved.test:7421", lastTerm, last) {
+			t.Error("a member that asks again from another address lost its vote")
+		}
+		term++
+		if ask("", shared, lastTerm, last) {
+			t.Error("a candidate without an id got a vote")
+		}
+		// A member's vote for itself is not one for another member with its address.
+		stand(t, voter)
+		until(t, "the voter stands", func() bool { return voter.raft.State() != raft.Follower })
+		term = voter.raft.CurrentTerm()
+		if ask(candidate.id, string(voter.address), lastTerm, last+100) {
+			t.Error("a member got the vote that the voter gave to itself")
+		}
+	})
+}
+
+// stand has a member stand for election at once, as the target of a transfer does.
+func stand(t *testing.T, m *member) {
+	t.Helper()
+	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
+	m.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}
+}

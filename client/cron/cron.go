@@ -88,16 +88,19 @@ func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time
 	}
 }
 
-// Last returns the due time of the activation that is running, for JobWrapper: the last one before now. in is the cron's location.
+// Last returns the due time of the activation that is running, for JobWrapper: Latest at the time of the call. in is the cron's location.
 func Last(s cron.Schedule, in *time.Location) func() time.Time {
-	return func() time.Time { return last(s, time.Now().In(in)) }
+	return func() time.Time { return Latest(s, time.Now().In(in)) }
 }
 
 // longest is how far back an activation is looked for: robfig/cron looks as far ahead.
 const longest = 5 * 366 * 24 * time.Hour
 
-// last is the last activation that is not after now, by a schedule that only knows the next one; zero when there is none.
-func last(s cron.Schedule, now time.Time) time.Time {
+// Latest returns the due time, in UTC, of the latest activation that is not after now; zero if there was none in the last five
+// years. A schedule without a time zone follows the location of now.
+//
+// Schedules only know their next activation, so Latest walks forward from a time before now.
+func Latest(s cron.Schedule, now time.Time) time.Time {
 	if _, ok := s.(cron.ConstantDelaySchedule); ok {
 		return due(s, now)
 	}

@@ -35,6 +35,7 @@ type runOptions struct {
 	patience      time.Duration
 	conflictCode  int
 	firing        string
+	tz            string
 	killAfter     time.Duration
 	shell         bool
 	verbose       bool
@@ -67,13 +68,18 @@ The command's exit code is gkctl's; 128+n when signal n ended it. Otherwise:
   126  the command cannot be executed; 127: it was not found. Both are found out before a permit is asked for
 
 A firing that another has claimed or done ends it with 0 and without a word, but for a terminal, --verbose and the system's log:
-cron mails whatever is printed. --firing auto names the minute in which gkctl was started, auto:5m its five minutes, auto:24h its day in
-UTC, each a step that divides the day; NAME@auto another name than the semaphore's.
+cron mails whatever is printed.
+
+--firing names the run, so that hosts with the same timetable run it once. cron:SCHEDULE takes the crontab's own five fields, or @daily and the
+like; the run is the latest that was due by --tz, which defaults to the host's time zone: hosts whose zones differ must give it. auto is the
+minute in which gkctl was started, auto:5m its five minutes, auto:12h its half day in UTC, each a step that divides the day. The
+firing has the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another.
 
 The command sees GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until when
 the permit can be counted on (safe_until).`,
 		Example: `  gkctl run nightly-export -- /usr/local/bin/export --all
-  gkctl run nightly-export --firing auto:1h -- export.sh
+  gkctl run nightly-export --firing cron:'30 2 * * *' --tz Europe/Berlin -- export.sh
+  gkctl run mirror --firing auto:5m -- mirror.sh
   gkctl run builds --weight 4 --timeout 10m --shell -- 'make && make install'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch dash := cmd.ArgsLenAtDash(); {
@@ -105,14 +111,15 @@ the permit can be counted on (safe_until).`,
 	f.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
 	f.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
 	f.IntVarP(&o.conflictCode, "conflict-exit-code", "E", exitNotAcquired, "exit code when the permit was not acquired")
-	f.StringVar(&o.firing, "firing", "", "run once for this firing: auto, auto:DURATION, NAME, NAME@TIME or NAME@auto")
+	f.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
+	f.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")
 	f.DurationVar(&o.killAfter, "kill-after", defaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
 	f.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell on standard error what happens")
 	f.StringVar(&o.statusFile, "status-file", "", "write to this file, as JSON, what became of it")
 	o.onDenied.complete(cmd, "on-denied")
 	o.onUnavailable.complete(cmd, "on-unavailable")
-	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h"}, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h", "cron:"}, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
 	return cmd
 }
 
@@ -148,7 +155,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 	if err := o.name(); err != nil {
 		return err
 	}
-	firing, err := runFiring(o.firing, o.semaphore, o.status.Started)
+	firing, err := runFiring(o.firing, o.tz, o.semaphore, o.status.Started)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -26,14 +27,80 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 		{"nightly@2026-06-01T04:00:00+02:00", "2026-06-01T02:59:00Z", "nightly@2026-06-01T02:00:00Z"},
 		{"once", "2026-06-01T02:59:00Z", "once"},
 	} {
-		got, err := runFiring(c.flag, "job", at(c.started))
+		got, err := runFiring(c.flag, "", "job", at(c.started))
 		if err != nil || got.String() != c.want {
 			t.Errorf("--firing %s started at %s: %s, %v; want %s", c.flag, c.started, got, err, c.want)
 		}
 	}
 	for _, flag := range []string{"@auto", "auto:", "auto:x", "auto:500ms", "auto:-1h", "auto:1500ms", "auto:7m", "auto:25h", "name@tomorrow"} {
-		if got, err := runFiring(flag, "job", at("2026-06-01T02:00:00Z")); !is[*usageError](err) {
+		if got, err := runFiring(flag, "", "job", at("2026-06-01T02:00:00Z")); !is[*usageError](err) {
 			t.Errorf("--firing %s: %s, %v; want a usage error", flag, got, err)
+		}
+	}
+}
+
+// The due time is the schedule's, whenever within the interval a host starts.
+func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
+	for _, c := range []struct{ flag, zone, started, want string }{
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:29:59.9+02:00", "job@2026-05-31T00:30:00Z"}, // not due yet, by this clock
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T14:12:00+02:00", "job@2026-06-01T00:30:00Z"},   // RandomizedDelaySec=12h
+		{"cron:CRON_TZ=Europe/Berlin 30 2 * * *", "", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
+		{"cron:30 2 * * *", "", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"}, // the host's zone
+		{"cron:@daily", "UTC", "2026-06-01T23:59:59Z", "job@2026-06-01T00:00:00Z"},
+		{"early@cron:@daily", "UTC", "2026-06-01T23:59:59Z", "early@2026-06-01T00:00:00Z"},
+		{"cron:*/7 * * * *", "UTC", "2026-06-01T12:59:00Z", "job@2026-06-01T12:56:00Z"},
+		{"cron:*/7 * * * *", "UTC", "2026-06-01T13:00:00Z", "job@2026-06-01T13:00:00Z"},
+		{"cron:2/17 * * * *", "UTC", "2026-06-01T12:36:30Z", "job@2026-06-01T12:36:00Z"},
+		{"cron:20,50 * * * *", "UTC", "2026-06-01T13:10:00Z", "job@2026-06-01T12:50:00Z"},
+		{"cron:0 3 * * 1", "UTC", "2026-06-07T12:00:00Z", "job@2026-06-01T03:00:00Z"},
+		{"cron:0 3 1 * *", "UTC", "2026-06-30T12:00:00Z", "job@2026-06-01T03:00:00Z"},
+		{"cron:0 0 29 2 *", "UTC", "2026-06-01T00:00:00Z", "job@2024-02-29T00:00:00Z"},
+
+		// On 29 March 2026 Berlin has no time from 02:00 to 03:00. cron starts what was due then at 03:00.
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T20:00:00+02:00", "job@2026-03-29T01:00:00Z"},
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-30T02:30:00+02:00", "job@2026-03-30T00:30:00Z"},
+		{"cron:0 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
+		{"cron:0 3 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
+		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T00:00:00Z"},
+		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-30T01:00:00+02:00", "job@2026-03-29T23:00:00Z"}, // two nights of one day in UTC
+		// On 25 October 02:30 comes twice: two due times, as for jobs in a program.
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+02:00", "job@2026-10-25T00:30:00Z"},
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+01:00", "job@2026-10-25T01:30:00Z"},
+	} {
+		started, err := time.Parse(time.RFC3339Nano, c.started)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := runFiring(c.flag, c.zone, "job", started)
+		if err != nil || got.String() != c.want {
+			t.Errorf("--firing %q --tz %q started at %s: %s, %v; want %s", c.flag, c.zone, c.started, got, err, c.want)
+		}
+	}
+}
+
+func TestRunFiring_ThatCannotBeRight_IsRefused(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := time.Date(2026, 6, 1, 2, 30, 0, 0, berlin)
+	for _, c := range []struct{ flag, zone, want string }{
+		{"cron:30 2 * *", "", "expected exactly 5 fields"},
+		{"cron:", "", "cron:: "},
+		{"@cron:@daily", "", "has no name"},
+		{"cron:@every 1h", "", "counts from when a program was started"},
+		{"cron:0 0 30 2 *", "", "was not due in the last five years"},
+		{"cron:TZ=Europe/Berlin", "", "has no schedule after the time zone"},
+		{"cron:TZ=Europe/Berlin 30 2 * * *", "UTC", "leave out --tz"},
+		{"cron:30 2 * * *", "Berlin", `--tz "Berlin" is not a time zone`},
+		{"auto:5m", "Europe/Berlin", "--tz goes with"},
+		{"auto:24h", "", "give the schedule instead"},
+		{"auto:48h", "", "give the schedule instead"},
+	} {
+		if got, err := runFiring(c.flag, c.zone, "job", started); !is[*usageError](err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("--firing %q --tz %q: %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-func TestLast_IsTheActivationBeforeNow(t *testing.T) {
+func TestLatest_IsTheActivationBeforeNow(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestLast_IsTheActivationBeforeNow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := last(s, now.In(berlin)).Format(time.RFC3339); got != c.want {
+		if got := Latest(s, now.In(berlin)).Format(time.RFC3339); got != c.want {
 			t.Errorf("%s at %s: %s, want %s", c.spec, c.now, got, c.want)
 		}
 	}

@@ -1,0 +1,57 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scheduled is a gkctl run of a crontab line or a systemd unit, up to its command.
+var scheduled = regexp.MustCompile(`gkctl run (\S+).* -- `)
+
+// Crontab lines and units are not typed into a shell, so nothing else runs them. Here each runs true instead of its command.
+func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := startServers(t, &page{servers: 1}, root)
+	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GK_ENDPOINTS=" + strings.Join(cluster.Endpoints(), ",")}
+	sh := startShell(t, t.TempDir(), env)
+	run := func(command string) {
+		t.Helper()
+		if out, code, err := sh.run(command, 30*time.Second); err != nil || code != 0 {
+			t.Fatalf("%s\nexit code %d, %v\n%s", command, code, err, strings.Join(out, "\n"))
+		}
+	}
+	defined, runs := map[string]bool{}, 0
+	for _, file := range pages(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := parsePage(filepath.Base(file), string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range p.others {
+			if b.kind != "crontab" && b.kind != "ini" {
+				continue
+			}
+			for _, m := range scheduled.FindAllStringSubmatch(b.text, -1) {
+				if !defined[m[1]] {
+					run("echo '{definitions: [{name: " + m[1] + "}]}' | gkctl apply -f -")
+					defined[m[1]] = true
+				}
+				run(m[0] + "true")
+				runs++
+			}
+		}
+	}
+	if runs < 4 {
+		t.Errorf("%d runs were found: the pages have more", runs)
+	}
+}

@@ -24,6 +24,8 @@ type call struct {
 	repeatable bool
 	// harmless: it changes nothing, so no outcome is left unknown. Harmless calls are repeatable.
 	harmless bool
+	// held: it is about a permit that this process may hold, which another cluster does not know: such calls go on at the others.
+	held bool
 	// timeout bounds one attempt.
 	timeout time.Duration
 	// within bounds all attempts together; 0: ctx alone does.
@@ -39,6 +41,11 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 	if how.within > 0 {
 		started = time.Now()
 		how.timeout = min(how.timeout, how.within)
+	}
+	if !how.harmless && !how.held {
+		if err := c.oneCluster(ctx); err != nil {
+			return err
+		}
 	}
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {
@@ -57,6 +64,9 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			return nil
 		}
 		v := judge(err)
+		if v.foreign && how.held {
+			v.final = false
+		}
 		if v.final {
 			return typed(ctx, err)
 		}
@@ -135,7 +145,9 @@ type verdict struct {
 	final bool
 	// undone: certainly nothing was done.
 	undone bool
-	hint   leaderHint
+	// foreign: the server belongs to another cluster.
+	foreign bool
+	hint    leaderHint
 	// wait is how long the server wants to be left alone.
 	wait time.Duration
 }
@@ -147,6 +159,9 @@ func judge(err error) verdict {
 	}
 	if errors.As(err, new(*unsentError)) {
 		return verdict{undone: true}
+	}
+	if errors.Is(err, ErrWrongCluster) {
+		return verdict{final: true, undone: true, foreign: true}
 	}
 	s, ok := status.FromError(err)
 	if !ok {
@@ -204,14 +219,16 @@ func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
 	case gatekeeperv1.PermitService_Release_FullMethodName,
-		gatekeeperv1.PermitService_Cancel_FullMethodName,
-		gatekeeperv1.OperatorService_Resume_FullMethodName:
+		gatekeeperv1.PermitService_Cancel_FullMethodName:
+		how.repeatable, how.held = true, true
+	case gatekeeperv1.OperatorService_Resume_FullMethodName:
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
 		how.repeatable = !ok || !r.GetUnsafeNow() // the repeat of an unsafe one finds no permit
-	case gatekeeperv1.PermitService_Refresh_FullMethodName,
-		gatekeeperv1.PermitService_Verify_FullMethodName,
+	case gatekeeperv1.PermitService_Refresh_FullMethodName:
+		how.harmless, how.held = true, true
+	case gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.PermitService_ListHolders_FullMethodName,
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,

@@ -17,6 +17,7 @@ type Client struct {
 	ctx        context.Context //nolint:containedctx // the client's own life
 	cancel     context.CancelFunc
 	background sync.WaitGroup
+	checks     sync.WaitGroup // of the endpoints' clusters; end with ctx
 
 	mu     sync.Mutex // guards closed
 	closed bool
@@ -25,6 +26,8 @@ type Client struct {
 // Dial returns a Client of the cluster at endpoints: all its members, or one address of a load balancer, as host:port; the port
 // may be left out. No endpoints mean those of GK_ENDPOINTS, or DefaultEndpoint. Connections are made when they are needed, so
 // an error is one of the options, or of ctx; what hinders a connection, as a certificate, is an error of the calls.
+//
+// Before the first acquisition or change, the endpoints are asked which cluster they belong to; see WrongClusterError.
 //
 // Close the Client when it is no longer needed.
 func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, error) {
@@ -50,6 +53,7 @@ func (c *Client) Close() error {
 	c.mu.Unlock()
 	c.background.Wait() // last words, each bounded
 	c.cancel()
+	c.checks.Wait()
 	c.router.close()
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -86,6 +87,8 @@ type server struct {
 
 	mu       sync.Mutex // guards everything below
 	cut      bool       // connections are accepted by nobody
+	instead  *server    // connections lead to this one
+	cluster  string     // it belongs to this cluster; empty: it does not say
 	calls    []string
 	acquired []*gatekeeperv1.TryAcquireRequest
 	released []uint64
@@ -158,7 +161,7 @@ func startServer(t *testing.T, name string) *server {
 		}
 		return out, nil
 	}
-	s.grpc = grpc.NewServer(grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
+	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream), grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
 	gatekeeperv1.RegisterPermitServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterDefinitionServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterClusterServiceServer(s.grpc, s)
@@ -173,12 +176,42 @@ func startServer(t *testing.T, name string) *server {
 
 func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()
-	cut := s.cut
+	cut, instead := s.cut, s.instead
 	s.mu.Unlock()
 	if cut {
 		return nil, errors.New("the server is down")
 	}
+	if instead != nil {
+		return instead.dial(ctx)
+	}
 	return s.listener.DialContext(ctx)
+}
+
+// unary and stream name the cluster in each answer, and refuse calls that mean another one.
+func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if err := s.meant(ctx); err != nil {
+		return nil, err
+	}
+	return handle(ctx, q)
+}
+
+func (s *server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	if err := s.meant(stream.Context()); err != nil {
+		return err
+	}
+	return handle(srv, stream)
+}
+
+func (s *server) meant(ctx context.Context) error {
+	cluster := get(s, func(s *server) string { return s.cluster })
+	if cluster == "" {
+		return nil
+	}
+	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // its only error is that something was sent
+	if meant := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(meant) > 0 && meant[0] != cluster {
+		return refused(codes.FailedPrecondition, reasonWrongCluster, "cluster", cluster)
+	}
+	return nil
 }
 
 // set changes hooks while calls may come.
@@ -316,7 +349,10 @@ func (s *server) GetStatus(context.Context, *gatekeeperv1.GetStatusRequest) (*ga
 	if err := s.enter("GetStatus"); err != nil {
 		return nil, err
 	}
-	return get(s, func(s *server) func() *gatekeeperv1.GetStatusResponse { return s.status })(), nil
+	if f := get(s, func(s *server) func() *gatekeeperv1.GetStatusResponse { return s.status }); f != nil {
+		return f(), nil
+	}
+	return new(gatekeeperv1.GetStatusResponse), nil // a client asks each endpoint before its first change
 }
 
 // KeepAlive answers frames until the stream ends, or hangUp or down end it with the next frame.

@@ -51,12 +51,16 @@ type settings struct {
 	logger         *slog.Logger
 	grpc           []grpc.DialOption
 	alone          bool
+	cluster        string
 }
 
 func newSettings(endpoints []string, opts []Option) (*settings, error) {
 	s := &settings{attemptTimeout: DefaultAttemptTimeout, clock: systemClock(), logger: slog.Default()}
 	s.defaults.group = os.Getenv("GK_GROUP")
 	s.defaults.acquirer = os.Getenv("GK_ACQUIRER")
+	if id := os.Getenv("GK_CLUSTER"); id != "" {
+		opts = append([]Option{WithCluster(id)}, opts...)
+	}
 	for _, o := range opts {
 		if err := o.dial(s); err != nil {
 			return nil, err

@@ -257,7 +257,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 
 // sendRelease makes attempts for as long as within. It is Permits().Release, without what that takes for any call.
 func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
-	how := call{repeatable: true, timeout: c.settings.attemptTimeout, within: within}
+	how := call{repeatable: true, held: true, timeout: c.settings.attemptTimeout, within: within}
 	err = c.do(ctx, how, func(ctx context.Context, conn *link) (err error) {
 		var p peer.Peer
 		r, err = gatekeeperv1.NewPermitServiceClient(conn).Release(ctx, q, grpc.Peer(&p))

@@ -20,6 +20,7 @@ const (
 	reasonNotAppended      = "NOT_APPENDED"
 	reasonShuttingDown     = "SHUTTING_DOWN"
 	reasonHopLimit         = "HOP_LIMIT"
+	reasonWrongCluster     = "WRONG_CLUSTER"
 	reasonInvalidField     = "INVALID_FIELD"
 	reasonStaleVersion     = "STALE_VERSION"
 	reasonAlreadyExists    = "ALREADY_EXISTS"

@@ -37,7 +37,8 @@ type router struct {
 	tls       *tls.Config   // nil: plain text
 	timeout   time.Duration // of one attempt
 	alone     bool          // each call goes on its own
-	through   atomic.Bool   // a server was heard by TLS
+	binding   *binding
+	through   atomic.Bool // a server was heard by TLS
 
 	mu     sync.Mutex // guards everything below
 	conns  map[string]*link
@@ -62,6 +63,7 @@ func newRouter(s *settings) *router {
 		tls:       s.tls,
 		timeout:   s.attemptTimeout,
 		alone:     s.alone,
+		binding:   newBinding(s.cluster),
 		conns:     make(map[string]*link),
 		next:      rand.N(len(s.endpoints)), // so that clients spread over the members
 		names:     make(map[string]string),
@@ -124,6 +126,7 @@ func (r *router) dial(address string) (*link, error) {
 		creds = l.handshakes
 	}
 	options := append([]grpc.DialOption{grpc.WithTransportCredentials(creds)}, r.options...)
+	options = append(options, r.binding.interceptors(address)...)
 	if !slices.Contains(r.endpoints, address) {
 		options = append(options, r.naming(address)...)
 	}

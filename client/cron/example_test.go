@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/robfig/cron/v3"
 
@@ -63,4 +64,15 @@ func ExampleJobWrapper() {
 	job.Run() // what the timetable does at half past two
 	job.Run() // and what it does on the next host
 	// Output: exporting
+}
+
+// A program that starts jobs itself names each run by its schedule.
+func ExampleLatest() {
+	schedule, err := cron.ParseStandard("CRON_TZ=Europe/Berlin 30 2 * * *")
+	if err != nil {
+		log.Fatal(err)
+	}
+	started := time.Date(2026, 6, 1, 14, 12, 0, 0, time.UTC) // by a timer that spreads its hosts
+	fmt.Println(gkcron.Latest(schedule, started))
+	// Output: 2026-06-01 00:30:00 +0000 UTC
 }

@@ -19,6 +19,7 @@ func newContext(a *app) *cobra.Command {
   contexts:
     - name: prod
       endpoints: [gk1.example.com, gk2.example.com, gk3.example.com]
+      cluster: 6f0c1d2e3a4b5c6d
       group: prod
       tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
 
@@ -109,7 +110,7 @@ func newContextUse(a *app) *cobra.Command {
 func newContextSet(a *app) *cobra.Command {
 	var group, acquirer string
 	cmd := &cobra.Command{
-		Use:   "set NAME --endpoints HOST[:PORT],... [--group GROUP] [--tls-ca FILE ...]",
+		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...]",
 		Short: "Define a context, or change what is given of it",
 		Example: `  gkctl context set prod --endpoints gk1.example.com,gk2.example.com,gk3.example.com --tls-ca ca.pem
   gkctl context set prod --group prod`,
@@ -128,7 +129,7 @@ func newContextSet(a *app) *cobra.Command {
 					to   *string
 					file bool
 				}{
-					{"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
+					{"cluster", g.cluster, &c.Cluster, false}, {"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
 					{"tls-ca", g.tls.CA, &c.TLS.CA, true}, {"tls-cert", g.tls.Cert, &c.TLS.Cert, true}, {"tls-key", g.tls.Key, &c.TLS.Key, true},
 					{"tls-server-name", g.tls.ServerName, &c.TLS.ServerName, false},
 				} {

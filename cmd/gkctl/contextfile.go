@@ -23,6 +23,7 @@ type contextFile struct {
 type savedContext struct {
 	Name      string   `yaml:"name" json:"name"`
 	Endpoints []string `yaml:"endpoints" json:"endpoints"`
+	Cluster   string   `yaml:"cluster,omitempty" json:"cluster,omitempty"`
 	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
 	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
 	TLS       savedTLS `yaml:"tls,omitempty" json:"tls,omitzero"`

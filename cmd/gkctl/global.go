@@ -16,6 +16,7 @@ import (
 type globalOptions struct {
 	context   string
 	endpoints []string
+	cluster   string
 	tls       client.TLS
 	timeout   time.Duration
 	author    string
@@ -28,6 +29,7 @@ func (o *globalOptions) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
+	f.StringVar(&o.cluster, "cluster", "", "id of the cluster, or its part before the point: servers of another one are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
 	f.StringVar(&o.tls.CA, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
 	f.StringVar(&o.tls.Cert, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
@@ -59,6 +61,9 @@ func (o *globalOptions) connection() (endpoints []string, opts []client.Option, 
 	}
 	if tls != (client.TLS{}) {
 		opts = append(opts, client.WithTLS(tls))
+	}
+	if id := o.pick("cluster", o.cluster, saved.Cluster); id != "" {
+		opts = append(opts, client.WithCluster(id))
 	}
 	if g := o.pick("group", "", saved.Group); g != "" {
 		opts = append(opts, client.WithGroup(g))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -48,6 +50,11 @@ func (o *statusOptions) run(ctx context.Context) error {
 			return o.tell(best, members, nil)
 		}
 		stops, err := countStops(ctx, c)
+		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leads(best, members)) {
+			best = proto.CloneOf(best) // its leader is the last one that was heard of
+			best.LeaderId, best.LeaderApiAddress = "", ""
+			return o.tell(best, members, nil)
+		}
 		if err != nil {
 			stops = nil // how the cluster is counts more, and is known
 			o.say("gkctl: pauses, cordons and silences could not be counted: %s", sentence(err))
@@ -146,6 +153,13 @@ func answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 		}
 	}
 	return reached, len(best.GetMembers())
+}
+
+// leads reports whether the member that best names as the leader answered as the leader.
+func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
+	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
+		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == "leader"
+	})
 }
 
 // leaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
@@ -57,6 +58,7 @@ type API struct {
 	draining context.Context    //nolint:containedctx // ends with the first call of Drain
 	drain    context.CancelFunc // idempotent
 	closed   chan struct{}
+	cluster  metadata.MD // the header of every answer
 	close    sync.Once
 	polls    sync.WaitGroup
 }
@@ -91,6 +93,7 @@ func New(cfg Config) (*API, error) {
 		health:  health.NewServer(),
 		closed:  make(chan struct{}),
 	}
+	a.cluster = metadata.Pairs(ClusterHeader, a.forward.cluster)
 	a.draining, a.drain = context.WithCancel(context.Background())
 	a.setServing(false)
 	a.polls.Go(a.poll)

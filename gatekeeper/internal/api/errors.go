@@ -50,6 +50,7 @@ const (
 	reasonHasVote          = "HAS_VOTE"
 	reasonAddedNonVoter    = "ADDED_WITHOUT_VOTE"
 	reasonHopLimit         = "HOP_LIMIT"
+	reasonWrongCluster     = "WRONG_CLUSTER"
 	reasonSuperseded       = "SUPERSEDED"
 	reasonRefused          = "REFUSED"
 	reasonTransferFailed   = "TRANSFER_FAILED"
@@ -105,6 +106,9 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}, nil},
 	{"consensus.NotLeaderError", codes.Unavailable, reasonNoLeader, as(func(*consensus.NotLeaderError) map[string]string { return nil }), nil},
 	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
+	{"api.wrongClusterError", codes.FailedPrecondition, reasonWrongCluster, as(func(e *wrongClusterError) map[string]string {
+		return map[string]string{"cluster": e.own, "meant": e.meant}
+	}), nil},
 	{"api.misdirectedError", codes.Unavailable, reasonNoLeader, as(func(*misdirectedError) map[string]string { return nil }), nil},
 	{"api.hopError", codes.Unavailable, reasonHopLimit, as(func(e *hopError) map[string]string { return hint(e.leader) }), nil},
 	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},

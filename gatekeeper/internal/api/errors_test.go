@@ -54,6 +54,10 @@ func errorCases() []errorCase {
 		{"api.tooLargeError", &tooLargeError{5 << 20}, codes.ResourceExhausted, "TOO_LARGE", map[string]string{"size": "5242880", "limit": "4194304"}},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{Leader: leader}, codes.Unavailable, "NOT_LEADER", hinted},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{}, codes.Unavailable, "NO_LEADER", nil},
+		{
+			"api.wrongClusterError", &wrongClusterError{"a.1", "b.1"}, codes.FailedPrecondition, "WRONG_CLUSTER",
+			map[string]string{"cluster": "b.1", "meant": "a.1"},
+		},
 		{"api.misdirectedError", &misdirectedError{"a", "b"}, codes.Unavailable, "NO_LEADER", nil},
 		{"api.unreachableError", &unreachableError{leader, errors.New("x")}, codes.Unavailable, "NO_LEADER", hinted},
 		{"api.hopError", &hopError{leader}, codes.Unavailable, "HOP_LIMIT", hinted},
@@ -231,7 +235,7 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
 		UNDO_CONFLICT NOTHING_CHOSEN FEATURE_LEVEL RECOVERING
-		WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE`)
+		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

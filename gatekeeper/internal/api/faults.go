@@ -58,6 +58,13 @@ func (e *misdirectedError) Error() string {
 	return fmt.Sprintf("this call was passed on to the leader %s, but its address leads to %s: check what the members advertise, and the names in it", e.meant, e.reached)
 }
 
+// wrongClusterError refuses a call that was meant for another cluster. Nothing happened.
+type wrongClusterError struct{ meant, own string }
+
+func (e *wrongClusterError) Error() string {
+	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: give the endpoints of one cluster only", e.meant, e.own)
+}
+
 // unreachableError says that a call could not be passed on: the leader was not reached, so nothing was done.
 type unreachableError struct {
 	leader consensus.Leader

@@ -28,6 +28,10 @@ const HopHeader = "gatekeeper-hop"
 // another cluster would grant what is not its to grant. It is frozen.
 const HopToHeader = "gatekeeper-hop-to"
 
+// ClusterHeader names a cluster: in each answer and stream that of the server, and in a call the one that the caller means, by its id
+// or its seed. A server of another cluster, or of an earlier life of that cluster, refuses the call. It is frozen.
+const ClusterHeader = "gatekeeper-cluster"
+
 // Keepalive and dialling of the connection to the leader. Pings may come no oftener than minClientPing.
 const (
 	hopPing        = 10 * time.Second
@@ -44,6 +48,7 @@ var errLeadershipOver = errors.New("the leadership under which it was passed on 
 // forwarder passes calls on to the leader, over one connection that lives as long as that leadership.
 type forwarder struct {
 	id        string
+	cluster   string // its id
 	consensus Consensus
 	metrics   Metrics
 	tls       certs.Files
@@ -64,7 +69,7 @@ type hop struct {
 }
 
 func newForwarder(cfg *Config, methods map[string]*method) *forwarder {
-	f := &forwarder{id: cfg.ID, consensus: cfg.Consensus, metrics: cfg.Metrics, tls: cfg.TLS, methods: methods}
+	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, tls: cfg.TLS, methods: methods}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
 	}
@@ -177,8 +182,11 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 	}
 }
 
-// meant refuses a call that was passed on to another server than this.
+// meant refuses a call that is meant for another cluster, and one that was passed on to another server than this.
 func (f *forwarder) meant(ctx context.Context) error {
+	if cluster := metadata.ValueFromIncomingContext(ctx, ClusterHeader); len(cluster) > 0 && !f.answersFor(cluster[0]) {
+		return &wrongClusterError{cluster[0], f.cluster}
+	}
 	to := metadata.ValueFromIncomingContext(ctx, HopToHeader)
 	if len(to) == 0 {
 		return nil
@@ -187,6 +195,15 @@ func (f *forwarder) meant(ctx context.Context) error {
 		return &misdirectedError{to[0], name}
 	}
 	return nil
+}
+
+// answersFor reports whether this server belongs to the cluster that a caller means, in the same life or a later one.
+func (f *forwarder) answersFor(cluster string) bool {
+	if cluster == f.cluster || strings.HasPrefix(f.cluster, cluster+".") {
+		return true
+	}
+	asked, err := consensus.ParseClusterID(cluster)
+	return err == nil && f.consensus.ClusterID().Succeeds(asked)
 }
 
 // leading says that this server is the leader, as far as it knows.

@@ -18,6 +18,7 @@ import (
 // unary is what every unary call passes.
 func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	began := time.Now()
+	_ = grpc.SetHeader(ctx, a.cluster) // nothing was sent yet
 	reply, err := a.caught(ctx, info.FullMethod, func() (any, error) { return a.forward.unary(ctx, req, info, handler) })
 	return reply, a.ended(ctx, info.FullMethod, began, err)
 }
@@ -25,6 +26,7 @@ func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, ha
 // stream is what every stream passes. Its context ends with the draining of the server too.
 func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	began := time.Now()
+	_ = ss.SetHeader(a.cluster) // nothing was sent yet
 	call, err := a.admit(ss.Context(), kindOf(info.FullMethod))
 	if err != nil {
 		return a.ended(ss.Context(), info.FullMethod, began, err)

@@ -1,0 +1,114 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestBinding_FollowsALaterLife_AndNothingElse(t *testing.T) {
+	for _, c := range []struct{ bound, saw, want string }{
+		{"", "a.1", "a.1"},
+		{"a.1", "a.1", "a.1"},
+		{"a", "a.3", "a.3"},
+		{"a.1", "a.f", "a.f"},
+		{"a.f", "a.10", "a.10"}, // hexadecimal
+		{"a.2", "a.1", "refused"},
+		{"a.1", "b.1", "refused"},
+		{"a", "b.1", "refused"},
+		{"a.1", "", "a.1"}, // a server that does not say
+	} {
+		b := newBinding(c.bound)
+		err := b.saw("there", c.saw)
+		if refused := errors.Is(err, ErrWrongCluster); refused != (c.want == "refused") {
+			t.Errorf("bound to %q, saw %q: %v", c.bound, c.saw, err)
+		} else if to := b.to.Load(); !refused && to.id != c.want {
+			t.Errorf("bound to %q, saw %q: now bound to %q, want %q", c.bound, c.saw, to.id, c.want)
+		}
+	}
+}
+
+// twoClusters starts a server of each of two clusters, which grants and releases whatever it is asked for.
+func twoClusters(t *testing.T) *cluster {
+	c := newCluster(t, "a", "b")
+	for name, s := range c.servers {
+		s.cluster = name + ".1"
+		s.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			return granted(q.GetSemaphore(), 1, time.Minute), nil
+		}
+		s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+			return &gatekeeperv1.ReleaseResponse{Released: true}, nil
+		}
+	}
+	return c
+}
+
+func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := twoClusters(t)
+		client := c.dial([]string{"a", "b"})
+		_, err := client.Semaphore("job").TryAcquire(t.Context())
+		if _, ok := errors.AsType[*WrongClusterError](err); !ok {
+			t.Errorf("acquire: %v", err)
+		}
+		_, err = client.Definitions().BatchEdit(t.Context(), new(gatekeeperv1.BatchEditRequest))
+		if !errors.Is(err, ErrWrongCluster) {
+			t.Errorf("edit: %v", err)
+		}
+		for name, s := range c.servers {
+			if calls := get(s, func(s *server) []string { return s.calls }); slices.ContainsFunc(calls, func(c string) bool { return c != "GetStatus" }) {
+				t.Errorf("%s was asked for more than its status: %v", name, calls)
+			}
+		}
+	})
+}
+
+// The second endpoint is down when the client starts, and turns out to be of another cluster.
+func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := twoClusters(t)
+		c.servers["b"].down()
+		client := c.dial([]string{"a", "b"})
+		held, err := client.Semaphore("job").TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.servers["b"].up()
+		pass(2 * askAgain)
+		_, err = client.Semaphore("other").TryAcquire(t.Context())
+		wrong, ok := errors.AsType[*WrongClusterError](err)
+		if !ok || wrong.Endpoint != endpoint("b") || wrong.Cluster != "b.1" || wrong.Bound != "a.1" || wrong.BoundBy != endpoint("a") {
+			t.Errorf("%v", err)
+		}
+		client.router.failed(endpoint("a")) // calls go to b first from here on
+		c.servers["a"].hangUp()
+		pass(2 * time.Minute)
+		if !held.Held() {
+			t.Errorf("the permit that is held was lost: %v", context.Cause(held.Context()))
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Errorf("release: %v", err)
+		}
+	})
+}
+
+// Behind one address there may be servers of two clusters: each call says which one it means.
+func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := twoClusters(t)
+		client := c.dial([]string{"a"})
+		if _, err := client.Semaphore("job").TryAcquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.servers["a"].set(func(s *server) { s.instead = c.servers["b"] })
+		c.servers["a"].grpc.Stop()
+		if _, err := client.Semaphore("other").TryAcquire(t.Context()); !errors.Is(err, ErrWrongCluster) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -18,6 +18,9 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
 		m = new(gatekeeperv1.Definition)
 	}
+	if m.GetTakeover() {
+		return nil, invalid("takeover", "true", "must be false: the servers do not support a takeover yet. `gkctl revoke` stops a holder")
+	}
 	d := &semaphore.Definition{
 		Name:            m.GetName(),
 		Description:     m.GetDescription(),
@@ -25,7 +28,6 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 		GroupPattern:    given(m.GroupPattern, semaphore.DefaultPattern),
 		AcquirerPattern: given(m.AcquirerPattern, semaphore.DefaultPattern),
 		Permits:         given(m.Permits, semaphore.DefaultPermits),
-		Takeover:        m.GetTakeover(),
 		FiringLimit:     given(m.FiringLimit, semaphore.DefaultFiringLimit),
 	}
 	for _, f := range []struct {

@@ -129,7 +129,7 @@ func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
 		{
 			Name: "full", Description: "text", Labels: semaphore.LabelsOf(map[string]string{"a": "b", "c": ""}), GroupPattern: "prod", AcquirerPattern: "app[12]",
 			Permits: 0, Duration: 1500 * time.Millisecond, MaxHold: time.Hour, MinHold: time.Second, LossDelay: 3 * time.Second,
-			OnExpiry: semaphore.OnExpiryHold, FiringOnLoss: semaphore.FiringFree, Takeover: true, ExpectEvery: 24 * time.Hour,
+			OnExpiry: semaphore.OnExpiryHold, FiringOnLoss: semaphore.FiringFree, ExpectEvery: 24 * time.Hour,
 			FiringRetention: time.Hour, FiringLimit: 7,
 		},
 	} {
@@ -148,6 +148,13 @@ func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
 		if diff := cmp.Diff(d, got); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+func TestDefinitionFrom_Takeover_IsRefused(t *testing.T) {
+	_, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Takeover: true})
+	if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != "takeover" || !strings.Contains(bad.Rule, "must be false") {
+		t.Errorf("got %v", err)
 	}
 }
 

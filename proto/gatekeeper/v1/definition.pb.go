@@ -345,7 +345,7 @@ type Definition struct {
 	OnExpiry OnExpiry `protobuf:"varint,11,opt,name=on_expiry,json=onExpiry,proto3,enum=gatekeeper.v1.OnExpiry" json:"on_expiry,omitempty"`
 	// What an unclean loss does to the firing that the permit had claimed.
 	FiringOnLoss FiringOnLoss `protobuf:"varint,12,opt,name=firing_on_loss,json=firingOnLoss,proto3,enum=gatekeeper.v1.FiringOnLoss" json:"firing_on_loss,omitempty"`
-	// Whether acquirers may ask to take over from a holder judged dead.
+	// Reserved for a takeover from a holder judged dead, which the servers do not support yet: an edit with true is refused.
 	Takeover bool `protobuf:"varint,13,opt,name=takeover,proto3" json:"takeover,omitempty"`
 	// How often this work is expected to ask. Absent or 0: nothing is expected.
 	ExpectEvery *durationpb.Duration `protobuf:"bytes,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`
@@ -1011,6 +1011,7 @@ type ListDefinitionsRequest struct {
 	// Only names that match one of these globs; none means all.
 	Names []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
 	// Only definitions whose labels match: "team=data,tier!=test,zone in (a,b),zone notin (c),critical,!legacy".
+	// A value may contain spaces; one with a comma or one of =!() stands between quotation marks: `cron="0,30 2 * * *"`.
 	Labels        string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
 	Stale         bool   `protobuf:"varint,5,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -71,6 +71,14 @@ func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {
 	return out
 }
 
+func toConfirmations(reasons []plan.Confirmation) []*gatekeeperv1.Confirmation {
+	var out []*gatekeeperv1.Confirmation
+	for _, r := range reasons {
+		out = append(out, &gatekeeperv1.Confirmation{Kind: gatekeeperv1.ConfirmationKind(r.Kind), Text: r.Text})
+	}
+	return out
+}
+
 func toCallers(sightings []fsm.Sighting) []*gatekeeperv1.Caller {
 	var out []*gatekeeperv1.Caller
 	for _, s := range sightings {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -40,11 +41,28 @@ func (s selector) match(labels semaphore.Labels) bool {
 	return true
 }
 
+// matchOf tells whether the semaphore of that name has a definition that the selector selects. The empty selector also selects a
+// name whose definition was deleted.
+func (s selector) matchOf(state *fsm.State, name string) bool {
+	if len(s) == 0 {
+		return true
+	}
+	sd := state.Definition(name)
+	return sd != nil && s.match(sd.Definition.Labels)
+}
+
+// matchEntry tells whether a journal entry is about a semaphore that the selector selects now, or selected before or after the entry.
+func (s selector) matchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
+	return s.matchOf(state, e.Semaphore) ||
+		e.Before != nil && s.match(e.Before.Labels) || e.After != nil && s.match(e.After.Labels)
+}
+
 // parseSelector reads a selector in the language of Kubernetes:
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy
 //
-// A value may stand between quotation marks, where \" and \\ are those characters themselves.
+// A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, where \" and \\ stand for those
+// characters.
 func parseSelector(text string) (selector, error) {
 	if len(text) > maxSelector {
 		return nil, invalid(labelsField, text, "must be at most "+strconv.Itoa(maxSelector)+" bytes, not "+strconv.Itoa(len(text)))
@@ -76,7 +94,7 @@ func (p *selectorParser) selector() selector {
 		case p.broken != "", p.pos == len(p.text):
 			return s
 		case !p.accept(","):
-			p.fail("want a comma or the end")
+			p.fail(`want a comma or the end; a value with a comma or one of =!() must stand between quotation marks, as in cron="0,30 2 * * *"`)
 			return nil
 		}
 	}
@@ -125,10 +143,10 @@ func (p *selectorParser) key() string {
 	return key
 }
 
-// value reads a value, which may be empty, as in k= and k in (a,).
+// value reads a value, which may be empty, as in k= and k in (a,), and may contain spaces.
 func (p *selectorParser) value() string {
 	if p.broken != "" || p.pos == len(p.text) || p.text[p.pos] != '"' {
-		return p.plain()
+		return p.until(isReserved)
 	}
 	var b strings.Builder
 	for i := p.pos + 1; i < len(p.text); i++ {
@@ -148,19 +166,27 @@ func (p *selectorParser) value() string {
 	return ""
 }
 
-// plain reads up to the next character of the selector's own language, which no key contains.
+// isReserved tells whether a character belongs to the selector's own language.
+func isReserved(r rune) bool { return strings.ContainsRune("=,!()\"", r) }
+
+// plain reads a word that contains neither a space nor a character of the selector's own language; no key does.
 func (p *selectorParser) plain() string {
+	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
+}
+
+// until reads up to the first character that ends it, and passes over spaces. What it returns does not end with a space.
+func (p *selectorParser) until(ends func(rune) bool) string {
 	if p.broken != "" {
 		return ""
 	}
 	rest := p.text[p.pos:]
-	end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune("=,!()\"", r) || unicode.IsSpace(r) })
+	end := strings.IndexFunc(rest, ends)
 	if end < 0 {
 		end = len(rest)
 	}
 	p.pos += end
 	p.space()
-	return rest[:end]
+	return strings.TrimRightFunc(rest[:end], unicode.IsSpace)
 }
 
 // word accepts a word of the language, which must not go on.

@@ -255,8 +255,10 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if m.GetPlan() != "" && m.GetPlan() != out.GetPlan() {
 		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{"it would do something else by now than what was shown: look again"}}
 	}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper, plan.Change{Undo: u.Command})
+	change := plan.Change{Undo: u.Command, Now: time.Now()}
+	effects, warnings := plan.Preview(state, s.cfg.Keeper, change)
 	out.Effects, out.Warnings = toEffects(effects), warnings
+	out.Confirm = toConfirmations(plan.Confirm(state, s.cfg.Keeper, change, effects))
 	if m.GetDryRun() {
 		return out, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
@@ -25,20 +26,23 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		return nil, &conflictError{&keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion}
 	}
 	effects, warnings := plan.Preview(state, s.cfg.Keeper, *c)
-	return &gatekeeperv1.PreviewResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}, nil
+	return &gatekeeperv1.PreviewResponse{
+		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
+		Confirm: toConfirmations(plan.Confirm(state, s.cfg.Keeper, *c, effects)),
+	}, nil
 }
 
-// changeFrom reads what is to be judged. Bad input is refused as it would be if it were to be done.
+// changeFrom reads the change. Bad input is refused as the change itself would be.
 func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*plan.Change, error) {
-	given := 0
-	for _, there := range []bool{m.GetEdits() != nil, m.GetPause() != nil, m.GetCordon() != nil} {
+	given, now := 0, time.Now()
+	for _, there := range []bool{m.GetEdits() != nil, m.GetPause() != nil, m.GetCordon() != nil, m.GetResume() != nil} {
 		if there {
 			given++
 		}
 	}
 	switch {
 	case given != 1:
-		return nil, invalid("edits", "", "must be given, or pause, or cordon: one of them, and "+strconv.Itoa(given)+" are")
+		return nil, invalid("edits", "", "must be given, or pause, or cordon, or resume: one of them, and "+strconv.Itoa(given)+" are")
 	case m.GetPause() != nil:
 		cmd, end, c, err := pauseFrom(m.GetPause())
 		if err == nil {
@@ -47,13 +51,20 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}
-		return &plan.Change{Pause: cmd}, within("pause", err)
+		return &plan.Change{Pause: cmd, Now: now}, within("pause", err)
+	case m.GetResume() != nil:
+		c, err := choiceFrom("selector", m.GetResume().GetSelector())
+		cmd := &fsm.Resume{Revision: m.GetResume().GetChange()}
+		if err == nil {
+			cmd.Names, err = s.choose(ctx, c)
+		}
+		return &plan.Change{Resume: cmd, Now: now}, within("resume", err)
 	case m.GetCordon() != nil:
 		cmd, end, err := cordonFrom(m.GetCordon())
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}
-		return &plan.Change{Cordon: cmd}, within("cordon", err)
+		return &plan.Change{Cordon: cmd, Now: now}, within("cordon", err)
 	}
 	edits, err := batchFrom(m.GetEdits())
 	if err != nil {
@@ -70,7 +81,7 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	if err := end.Validate(drain); err != nil {
 		return nil, within("edits", err)
 	}
-	c := &plan.Change{Drain: drain}
+	c := &plan.Change{Drain: drain, Now: now}
 	longest := s.cfg.Machine.State().Settings().MaxDuration
 	for i := range edits {
 		if d := edits[i].Definition; d != nil {
@@ -96,6 +107,13 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 	if err != nil {
 		return nil, err
 	}
+	drain, err := durationFrom("drain", m.GetDrain(), 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := (keeper.Ending{}).Validate(drain); err != nil {
+		return nil, err
+	}
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -108,8 +126,13 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
 			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
 	}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper, plan.Change{Edits: moves.Edits})
-	out := &gatekeeperv1.PlanMoveResponse{Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision()}
+	change := plan.Change{Edits: moves.Edits, Drain: drain, Now: time.Now()}
+	effects, warnings := plan.Preview(state, s.cfg.Keeper, change)
+	out := &gatekeeperv1.PlanMoveResponse{
+		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
+		Confirm: toConfirmations(plan.Confirm(state, s.cfg.Keeper, change, effects)),
+		Doubts:  plan.MoveDoubts(state, m.GetTo(), effects),
+	}
 	for i := range moves.Edits {
 		out.Edits = append(out.Edits, toEdit(&moves.Edits[i]))
 	}
@@ -134,6 +157,10 @@ func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListC
 // ListHistory pages from the newest entry back; a page ends between two revisions or within one, by the ordinal.
 func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListHistoryRequest) (*gatekeeperv1.ListHistoryResponse, error) {
 	names, limit, from, err := listFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := parseSelector(m.GetLabels())
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +200,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 			return out, nil
 		case paged && entry.Revision == from.token && uint64(entry.Ordinal) >= ordinal,
 			len(names) > 0 && (entry.Semaphore == "" || !names.match(entry.Semaphore)),
+			len(labels) > 0 && (entry.Semaphore == "" || !labels.matchEntry(state, entry)),
 			!m.GetPermits() && m.GetChange() == 0 && aboutAnEnd(entry),
 			!since.IsZero() && entry.At.Before(since),
 			!before.IsZero() && !entry.At.Before(before):

@@ -11,7 +11,7 @@ import (
 
 // holdersAt pages over the permits that took slots at an instant, as far as the journal remembers: those that still do, and
 // those that ended later. Instants are those of the leaders' clocks.
-func holdersAt(state *fsm.State, names globSet, then time.Time, limit int, from pageKey) *gatekeeperv1.ListHoldersResponse {
+func holdersAt(state *fsm.State, chosen func(name string) bool, then time.Time, limit int, from pageKey) *gatekeeperv1.ListHoldersResponse {
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
@@ -19,7 +19,7 @@ func holdersAt(state *fsm.State, names globSet, then time.Time, limit int, from 
 	begins := state.HistoryBegins()
 	full := false
 	for name := range state.Names() {
-		if name == "" || !names.match(name) {
+		if name == "" || !chosen(name) {
 			continue
 		}
 		if b := historyBegins(state, name); b.After(begins) {

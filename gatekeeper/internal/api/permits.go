@@ -179,6 +179,10 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
+	labels, err := parseSelector(m.GetLabels())
+	if err != nil {
+		return nil, err
+	}
 	then, err := timestampFrom("at", m.GetAt())
 	if err != nil {
 		return nil, err
@@ -187,14 +191,15 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
+	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
 	if !then.IsZero() {
-		return holdersAt(state, names, then, limit, from), nil
+		return holdersAt(state, chosen, then, limit, from), nil
 	}
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
 	for p := range state.HoldersFrom(from.name, from.token+1) {
-		if !names.match(p.Semaphore) {
+		if !chosen(p.Semaphore) {
 			continue
 		}
 		permit := s.holder(state, p)
@@ -216,13 +221,19 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 	if err != nil {
 		return nil, err
 	}
-	// The queue is the leader's memory: whether this server still leads is confirmed as for any read.
-	if _, err := s.cfg.Keeper.Read(ctx); err != nil {
+	labels, err := parseSelector(m.GetLabels())
+	if err != nil {
 		return nil, err
 	}
+	// The queue is the leader's memory: whether this server still leads is confirmed as for any read.
+	state, err := s.cfg.Keeper.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
 	out := new(gatekeeperv1.ListWaitersResponse)
 	var taken page
-	for _, w := range s.cfg.Keeper.Waiters(names.match, maxWaiters) {
+	for _, w := range s.cfg.Keeper.Waiters(chosen, maxWaiters) {
 		waiter := toWaiter(&w)
 		if !taken.add(maxWaiters, waiter) {
 			break

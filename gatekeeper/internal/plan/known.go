@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
@@ -15,17 +16,33 @@ type known struct {
 	state    *fsm.State
 	patterns Patterns
 
+	// since is the time from which on a sighting is recent.
+	since time.Time
+
 	all    []fsm.Sighting // by group and acquirer
 	groups []string
-	pairs  map[[2]string][]int // of indexes into all
-	named  int                 // how many callers effects have named
+	pairs  map[[2]string]admitted
+	gained map[[4]string]gained // by the pair of patterns before, and the pair after
+	named  int                  // how many callers effects have named
+}
+
+// admitted are the known callers that a pair of patterns lets in.
+type admitted struct {
+	callers []int // indexes into all, ascending
+	recent  bool  // one of them asked recently
+}
+
+// gained are the known callers that one pair of patterns lets in and another does not.
+type gained struct {
+	callers []fsm.Sighting // the first MaxCallers
+	count   int
 }
 
 func (k *known) load() {
 	if k.pairs != nil {
 		return
 	}
-	k.pairs = make(map[[2]string][]int)
+	k.pairs, k.gained = make(map[[2]string]admitted), make(map[[4]string]gained)
 	k.all = slices.Collect(k.state.Sightings())
 	for _, s := range k.all {
 		if n := len(k.groups); n == 0 || k.groups[n-1] != s.Group {
@@ -35,35 +52,45 @@ func (k *known) load() {
 }
 
 // admitted are the known callers that the patterns of a definition let in; of nil nobody.
-func (k *known) admitted(d *semaphore.Definition) []int {
+func (k *known) admitted(d *semaphore.Definition) admitted {
 	k.load()
 	if d == nil {
-		return nil
+		return admitted{}
 	}
-	pair := [2]string{d.GroupPattern, d.AcquirerPattern}
+	pair := pairOf(d)
 	if found, ok := k.pairs[pair]; ok {
 		return found
 	}
-	found := []int{}
+	var found admitted
 	group, inside := "", false
 	for i, s := range k.all {
 		if i == 0 || s.Group != group {
 			group, inside = s.Group, k.patterns.Match(d.GroupPattern, s.Group)
 		}
 		if inside && k.patterns.Match(d.AcquirerPattern, s.Acquirer) {
-			found = append(found, i)
+			found.callers = append(found.callers, i)
+			found.recent = found.recent || !s.At.Before(k.since)
 		}
 	}
 	k.pairs[pair] = found
 	return found
 }
 
+// pairOf is the pair of patterns of a definition. That of no definition is empty, which no definition has.
+func pairOf(d *semaphore.Definition) [2]string {
+	if d == nil {
+		return [2]string{}
+	}
+	return [2]string{d.GroupPattern, d.AcquirerPattern}
+}
+
 // callers says who would be let in and who shut out, and warns when nobody known would be let in.
 func (w *world) callers(e *Effect) {
 	before, after := w.known.admitted(e.Before), w.known.admitted(e.After)
-	e.Eligible = len(after)
-	e.Admitted, e.AdmittedCount = w.known.without(after, before)
-	e.ShutOut, e.ShutOutCount = w.known.without(before, after)
+	e.Eligible = len(after.callers)
+	e.Admitted, e.AdmittedCount = w.known.gain(e.Before, e.After)
+	e.ShutOut, e.ShutOutCount = w.known.gain(e.After, e.Before)
+	e.deserted = before.recent && !after.recent
 	if e.After == nil || e.Before != nil && e.Before.GroupPattern == e.After.GroupPattern && e.Before.AcquirerPattern == e.After.AcquirerPattern {
 		return // an edit of something else is no time to ask about patterns that somebody wants so
 	}
@@ -72,18 +99,27 @@ func (w *world) callers(e *Effect) {
 	}
 }
 
-// without are the callers in a and not in b; both are sorted. It names at most MaxCallers, and counts all.
-func (k *known) without(a, b []int) (callers []fsm.Sighting, count int) {
-	for _, i := range a {
-		if _, both := slices.BinarySearch(b, i); both {
-			continue
+// gain returns the known callers that the patterns of to let in and those of from do not. It names at most MaxCallers of them, and
+// counts all.
+func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
+	was, will := pairOf(from), pairOf(to)
+	key := [4]string{was[0], was[1], will[0], will[1]}
+	g, ok := k.gained[key]
+	if !ok {
+		before := k.admitted(from).callers
+		for _, i := range k.admitted(to).callers {
+			if _, both := slices.BinarySearch(before, i); both {
+				continue
+			}
+			if g.count++; g.count <= MaxCallers {
+				g.callers = append(g.callers, k.all[i])
+			}
 		}
-		if count++; count <= MaxCallers && k.named < maxNamed {
-			k.named++
-			callers = append(callers, k.all[i])
-		}
+		k.gained[key] = g
 	}
-	return callers, count
+	named := g.callers[:min(len(g.callers), maxNamed-k.named)]
+	k.named += len(named)
+	return named, g.count
 }
 
 // nobody says that no known caller is let in, and which of the two patterns keeps them out.

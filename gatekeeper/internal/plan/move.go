@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -66,6 +67,42 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		m.Edits = append(m.Edits, fsm.Change{Kind: fsm.Replace, Definition: &moved, Name: d.Name, ExpectedVersion: sd.Version})
 	}
 	return m
+}
+
+// MoveDoubts says, for a person, why a move with these effects is likely a mistake: nobody was ever seen asking in the new group, or a
+// task would let in nobody who was ever seen asking. That definitions name the group is no sign that anybody runs there.
+func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
+	if len(effects) == 0 {
+		return nil
+	}
+	seen := false
+	var groups []string
+	for s := range state.Sightings() {
+		if s.Group == to {
+			seen = true
+			break
+		}
+		if n := len(groups); n == 0 || groups[n-1] != s.Group {
+			groups = append(groups, s.Group)
+		}
+	}
+	if !seen {
+		text := fmt.Sprintf("nobody was ever seen asking in the group %q", to)
+		if near := nearest.Word(to, groups); near != "" {
+			text += fmt.Sprintf("; the nearest known group is %q", near)
+		}
+		return []string{text}
+	}
+	var deserted []string
+	for i := range effects {
+		if effects[i].Eligible == 0 {
+			deserted = append(deserted, effects[i].Semaphore)
+		}
+	}
+	if len(deserted) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("nobody who was ever seen asking would be let in to %s", some(deserted))}
 }
 
 // exchange puts one group for another into a pattern that is a plain list of groups: "a", or "a|b|c", or that in parentheses.

@@ -30,14 +30,17 @@ type Leader interface {
 	EditDrain(state *fsm.State, p *semaphore.Permit) time.Duration
 }
 
-// Change is what is to be judged; one of Edits, Pause, Cordon and Undo is set.
+// Change is what a preview judges; one of Edits, Pause, Resume, Cordon and Undo is set.
 type Change struct {
 	Edits  []fsm.Change
 	Pause  *fsm.Pause
+	Resume *fsm.Resume
 	Cordon *fsm.SetCordon
 	Undo   *fsm.Undo
 	// Drain is that of Edits; the others have their own.
 	Drain time.Duration
+	// Now is the leader's time, from which Recently counts back. Zero: every sighting is recent.
+	Now time.Time
 }
 
 // Effect is what a change would do to one semaphore.
@@ -60,6 +63,9 @@ type Effect struct {
 	Eligible int
 	// Warnings are for a person.
 	Warnings []string
+
+	// deserted: the rule let in callers who asked recently, and would let in none of them, and nobody else who asked recently.
+	deserted bool
 }
 
 // Stopped is a holder that would be told to stop.
@@ -109,9 +115,12 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 // for a person to the whole.
 func Preview(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
 	now := newWorld(state, leader)
+	now.known.since = c.since()
 	switch {
 	case c.Pause != nil:
 		effects, warnings = now.previewPause(c.Pause)
+	case c.Resume != nil:
+		effects = now.previewResume(c.Resume)
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
 		if was := cordonOf(state, c.Cordon.ID); was != nil {
@@ -178,6 +187,17 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 	}
 	slices.SortFunc(effects, bySemaphore)
 	return effects, nil
+}
+
+// previewResume lists what a resume would let in again. It stops nobody.
+func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
+	for _, name := range r.Names {
+		if sd := w.state.Definition(name); sd != nil && sd.Pause != nil && (r.Revision == 0 || sd.Pause.Origin() == r.Revision) {
+			effects = append(effects, w.underPause(sd, nil, 0))
+		}
+	}
+	slices.SortFunc(effects, bySemaphore)
+	return effects
 }
 
 // underPause says what a pause, or with nil its lifting, would do to one semaphore.

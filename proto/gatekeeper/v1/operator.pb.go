@@ -23,6 +23,69 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ConfirmationKind int32
+
+const (
+	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
+	// Holders are told to stop, or have less time for it.
+	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
+	// Callers whom the rule let in, and who asked within 7 days, are shut out, and the new rule lets in nobody who asked within 7 days.
+	ConfirmationKind_CONFIRMATION_KIND_SHUTS_OUT_CALLERS ConfirmationKind = 2
+	// An existing definition gets 0 permits.
+	ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS ConfirmationKind = 3
+	// Two or more definitions are deleted.
+	ConfirmationKind_CONFIRMATION_KIND_DELETES_MANY ConfirmationKind = 4
+	// More than 20 existing definitions are edited, deleted, paused or resumed.
+	ConfirmationKind_CONFIRMATION_KIND_CHANGES_MANY ConfirmationKind = 5
+)
+
+// Enum value maps for ConfirmationKind.
+var (
+	ConfirmationKind_name = map[int32]string{
+		0: "CONFIRMATION_KIND_UNSPECIFIED",
+		1: "CONFIRMATION_KIND_STOPS_HOLDERS",
+		2: "CONFIRMATION_KIND_SHUTS_OUT_CALLERS",
+		3: "CONFIRMATION_KIND_NO_PERMITS",
+		4: "CONFIRMATION_KIND_DELETES_MANY",
+		5: "CONFIRMATION_KIND_CHANGES_MANY",
+	}
+	ConfirmationKind_value = map[string]int32{
+		"CONFIRMATION_KIND_UNSPECIFIED":       0,
+		"CONFIRMATION_KIND_STOPS_HOLDERS":     1,
+		"CONFIRMATION_KIND_SHUTS_OUT_CALLERS": 2,
+		"CONFIRMATION_KIND_NO_PERMITS":        3,
+		"CONFIRMATION_KIND_DELETES_MANY":      4,
+		"CONFIRMATION_KIND_CHANGES_MANY":      5,
+	}
+)
+
+func (x ConfirmationKind) Enum() *ConfirmationKind {
+	p := new(ConfirmationKind)
+	*p = x
+	return p
+}
+
+func (x ConfirmationKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ConfirmationKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_operator_proto_enumTypes[0].Descriptor()
+}
+
+func (ConfirmationKind) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_operator_proto_enumTypes[0]
+}
+
+func (x ConfirmationKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ConfirmationKind.Descriptor instead.
+func (ConfirmationKind) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{0}
+}
+
 // Selector chooses definitions. Names and labels both have to match; one of names, labels and all must be given.
 type Selector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -89,10 +152,11 @@ func (x *Selector) GetAll() bool {
 
 type PreviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is to be judged: one of edits, pause and cordon.
+	// The change: one of edits, pause, cordon and resume.
 	Edits         *BatchEditRequest `protobuf:"bytes,1,opt,name=edits,proto3" json:"edits,omitempty"`
 	Pause         *PauseRequest     `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
 	Cordon        *CordonRequest    `protobuf:"bytes,3,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	Resume        *ResumeRequest    `protobuf:"bytes,4,opt,name=resume,proto3" json:"resume,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,6 +212,13 @@ func (x *PreviewRequest) GetCordon() *CordonRequest {
 	return nil
 }
 
+func (x *PreviewRequest) GetResume() *ResumeRequest {
+	if x != nil {
+		return x.Resume
+	}
+	return nil
+}
+
 type PreviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By semaphore, in the order of their names; only those for which anything would change.
@@ -155,7 +226,9 @@ type PreviewResponse struct {
 	// Of the change as a whole, for a person.
 	Warnings []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// As of which this holds.
-	Revision      uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Why a person must agree before the change is made; empty when nobody has to. gkctl asks, or demands --yes.
+	Confirm       []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -211,6 +284,67 @@ func (x *PreviewResponse) GetRevision() uint64 {
 	return 0
 }
 
+func (x *PreviewResponse) GetConfirm() []*Confirmation {
+	if x != nil {
+		return x.Confirm
+	}
+	return nil
+}
+
+// Confirmation is one reason why a person must agree to a change before it is made.
+type Confirmation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  ConfirmationKind       `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.ConfirmationKind" json:"kind,omitempty"`
+	// For a person: a sentence without its full stop.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Confirmation) Reset() {
+	*x = Confirmation{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Confirmation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Confirmation) ProtoMessage() {}
+
+func (x *Confirmation) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
+func (*Confirmation) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Confirmation) GetKind() ConfirmationKind {
+	if x != nil {
+		return x.Kind
+	}
+	return ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED
+}
+
+func (x *Confirmation) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // Effect is what a change would do to one semaphore.
 type Effect struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -239,7 +373,7 @@ type Effect struct {
 
 func (x *Effect) Reset() {
 	*x = Effect{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -251,7 +385,7 @@ func (x *Effect) String() string {
 func (*Effect) ProtoMessage() {}
 
 func (x *Effect) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -264,7 +398,7 @@ func (x *Effect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Effect.ProtoReflect.Descriptor instead.
 func (*Effect) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Effect) GetSemaphore() string {
@@ -365,7 +499,7 @@ type Stopped struct {
 
 func (x *Stopped) Reset() {
 	*x = Stopped{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +511,7 @@ func (x *Stopped) String() string {
 func (*Stopped) ProtoMessage() {}
 
 func (x *Stopped) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +524,7 @@ func (x *Stopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stopped.ProtoReflect.Descriptor instead.
 func (*Stopped) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Stopped) GetPermit() *Permit {
@@ -427,7 +561,7 @@ type Caller struct {
 
 func (x *Caller) Reset() {
 	*x = Caller{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +573,7 @@ func (x *Caller) String() string {
 func (*Caller) ProtoMessage() {}
 
 func (x *Caller) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +586,7 @@ func (x *Caller) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caller.ProtoReflect.Descriptor instead.
 func (*Caller) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Caller) GetGroup() string {
@@ -479,16 +613,18 @@ func (x *Caller) GetLastSeen() *timestamppb.Timestamp {
 type PlanMoveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The group to leave and the group to go to.
-	From          string    `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
-	To            string    `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	Selector      *Selector `protobuf:"bytes,3,opt,name=selector,proto3" json:"selector,omitempty"`
+	From     string    `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To       string    `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	Selector *Selector `protobuf:"bytes,3,opt,name=selector,proto3" json:"selector,omitempty"`
+	// The drain with which the edits will be made, which the effects take into account.
+	Drain         *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlanMoveRequest) Reset() {
 	*x = PlanMoveRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +636,7 @@ func (x *PlanMoveRequest) String() string {
 func (*PlanMoveRequest) ProtoMessage() {}
 
 func (x *PlanMoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +649,7 @@ func (x *PlanMoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanMoveRequest.ProtoReflect.Descriptor instead.
 func (*PlanMoveRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{6}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlanMoveRequest) GetFrom() string {
@@ -537,6 +673,13 @@ func (x *PlanMoveRequest) GetSelector() *Selector {
 	return nil
 }
 
+func (x *PlanMoveRequest) GetDrain() *durationpb.Duration {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
 type PlanMoveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One for each task that moves, in the order of their names; as BatchEdit takes them.
@@ -544,16 +687,21 @@ type PlanMoveResponse struct {
 	// What they would do.
 	Effects []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
 	// Definitions that admit the old group, yet are not moved, and why.
-	NotMoved      []*NotMoved `protobuf:"bytes,3,rep,name=not_moved,json=notMoved,proto3" json:"not_moved,omitempty"`
-	Warnings      []string    `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	Revision      uint64      `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	NotMoved []*NotMoved `protobuf:"bytes,3,rep,name=not_moved,json=notMoved,proto3" json:"not_moved,omitempty"`
+	Warnings []string    `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Revision uint64      `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	// As in PreviewResponse.
+	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
+	// Why the move is likely a mistake, for a person: nobody was ever seen asking in the new group, or a task would let in nobody who was ever
+	// seen asking. gkctl makes such a move only with --force. Empty when nothing looks wrong.
+	Doubts        []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlanMoveResponse) Reset() {
 	*x = PlanMoveResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -565,7 +713,7 @@ func (x *PlanMoveResponse) String() string {
 func (*PlanMoveResponse) ProtoMessage() {}
 
 func (x *PlanMoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -578,7 +726,7 @@ func (x *PlanMoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanMoveResponse.ProtoReflect.Descriptor instead.
 func (*PlanMoveResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{7}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PlanMoveResponse) GetEdits() []*Edit {
@@ -616,6 +764,20 @@ func (x *PlanMoveResponse) GetRevision() uint64 {
 	return 0
 }
 
+func (x *PlanMoveResponse) GetConfirm() []*Confirmation {
+	if x != nil {
+		return x.Confirm
+	}
+	return nil
+}
+
+func (x *PlanMoveResponse) GetDoubts() []string {
+	if x != nil {
+		return x.Doubts
+	}
+	return nil
+}
+
 type NotMoved struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -629,7 +791,7 @@ type NotMoved struct {
 
 func (x *NotMoved) Reset() {
 	*x = NotMoved{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -641,7 +803,7 @@ func (x *NotMoved) String() string {
 func (*NotMoved) ProtoMessage() {}
 
 func (x *NotMoved) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -654,7 +816,7 @@ func (x *NotMoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotMoved.ProtoReflect.Descriptor instead.
 func (*NotMoved) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *NotMoved) GetSemaphore() string {
@@ -702,7 +864,7 @@ type PauseRequest struct {
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +876,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +889,7 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PauseRequest) GetSelector() *Selector {
@@ -824,7 +986,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +998,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +1011,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PauseResponse) GetRevision() uint64 {
@@ -881,7 +1043,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +1055,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +1068,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ResumeRequest) GetSelector() *Selector {
@@ -955,7 +1117,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1129,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1142,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ResumeResponse) GetRevision() uint64 {
@@ -1021,7 +1183,7 @@ type CordonRequest struct {
 
 func (x *CordonRequest) Reset() {
 	*x = CordonRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1033,7 +1195,7 @@ func (x *CordonRequest) String() string {
 func (*CordonRequest) ProtoMessage() {}
 
 func (x *CordonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1046,7 +1208,7 @@ func (x *CordonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CordonRequest.ProtoReflect.Descriptor instead.
 func (*CordonRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CordonRequest) GetId() string {
@@ -1148,7 +1310,7 @@ type CordonResponse struct {
 
 func (x *CordonResponse) Reset() {
 	*x = CordonResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1322,7 @@ func (x *CordonResponse) String() string {
 func (*CordonResponse) ProtoMessage() {}
 
 func (x *CordonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1335,7 @@ func (x *CordonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CordonResponse.ProtoReflect.Descriptor instead.
 func (*CordonResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CordonResponse) GetCordon() *CordonRecord {
@@ -1196,7 +1358,7 @@ type UncordonRequest struct {
 
 func (x *UncordonRequest) Reset() {
 	*x = UncordonRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1370,7 @@ func (x *UncordonRequest) String() string {
 func (*UncordonRequest) ProtoMessage() {}
 
 func (x *UncordonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1383,7 @@ func (x *UncordonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UncordonRequest.ProtoReflect.Descriptor instead.
 func (*UncordonRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UncordonRequest) GetId() string {
@@ -1261,7 +1423,7 @@ type UncordonResponse struct {
 
 func (x *UncordonResponse) Reset() {
 	*x = UncordonResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1273,7 +1435,7 @@ func (x *UncordonResponse) String() string {
 func (*UncordonResponse) ProtoMessage() {}
 
 func (x *UncordonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1286,7 +1448,7 @@ func (x *UncordonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UncordonResponse.ProtoReflect.Descriptor instead.
 func (*UncordonResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UncordonResponse) GetRevision() uint64 {
@@ -1305,7 +1467,7 @@ type ListCordonsRequest struct {
 
 func (x *ListCordonsRequest) Reset() {
 	*x = ListCordonsRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +1479,7 @@ func (x *ListCordonsRequest) String() string {
 func (*ListCordonsRequest) ProtoMessage() {}
 
 func (x *ListCordonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +1492,7 @@ func (x *ListCordonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCordonsRequest.ProtoReflect.Descriptor instead.
 func (*ListCordonsRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListCordonsRequest) GetStale() bool {
@@ -1350,7 +1512,7 @@ type ListCordonsResponse struct {
 
 func (x *ListCordonsResponse) Reset() {
 	*x = ListCordonsResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1524,7 @@ func (x *ListCordonsResponse) String() string {
 func (*ListCordonsResponse) ProtoMessage() {}
 
 func (x *ListCordonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1537,7 @@ func (x *ListCordonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCordonsResponse.ProtoReflect.Descriptor instead.
 func (*ListCordonsResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListCordonsResponse) GetCordons() []*CordonRecord {
@@ -1402,17 +1564,19 @@ type ListHistoryRequest struct {
 	Since  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	Before *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
 	// Also how each permit ended.
-	Permits       bool   `protobuf:"varint,5,opt,name=permits,proto3" json:"permits,omitempty"`
-	PageSize      uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	Stale         bool   `protobuf:"varint,8,opt,name=stale,proto3" json:"stale,omitempty"`
+	Permits   bool   `protobuf:"varint,5,opt,name=permits,proto3" json:"permits,omitempty"`
+	PageSize  uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	Stale     bool   `protobuf:"varint,8,opt,name=stale,proto3" json:"stale,omitempty"`
+	// As in ListDefinitions: only semaphores whose definitions have these labels now, or had them before or after the entry.
+	Labels        string `protobuf:"bytes,9,opt,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListHistoryRequest) Reset() {
 	*x = ListHistoryRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1424,7 +1588,7 @@ func (x *ListHistoryRequest) String() string {
 func (*ListHistoryRequest) ProtoMessage() {}
 
 func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1437,7 +1601,7 @@ func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListHistoryRequest) GetNames() []string {
@@ -1496,6 +1660,13 @@ func (x *ListHistoryRequest) GetStale() bool {
 	return false
 }
 
+func (x *ListHistoryRequest) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
+}
+
 type ListHistoryResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Entries       []*HistoryEntry        `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
@@ -1507,7 +1678,7 @@ type ListHistoryResponse struct {
 
 func (x *ListHistoryResponse) Reset() {
 	*x = ListHistoryResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1690,7 @@ func (x *ListHistoryResponse) String() string {
 func (*ListHistoryResponse) ProtoMessage() {}
 
 func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1703,7 @@ func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListHistoryResponse) GetEntries() []*HistoryEntry {
@@ -1590,7 +1761,7 @@ type HistoryEntry struct {
 
 func (x *HistoryEntry) Reset() {
 	*x = HistoryEntry{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1773,7 @@ func (x *HistoryEntry) String() string {
 func (*HistoryEntry) ProtoMessage() {}
 
 func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1786,7 @@ func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryEntry.ProtoReflect.Descriptor instead.
 func (*HistoryEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HistoryEntry) GetRevision() uint64 {
@@ -1762,7 +1933,7 @@ type UndoRequest struct {
 
 func (x *UndoRequest) Reset() {
 	*x = UndoRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1774,7 +1945,7 @@ func (x *UndoRequest) String() string {
 func (*UndoRequest) ProtoMessage() {}
 
 func (x *UndoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1787,7 +1958,7 @@ func (x *UndoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRequest.ProtoReflect.Descriptor instead.
 func (*UndoRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UndoRequest) GetChange() uint64 {
@@ -1853,14 +2024,16 @@ type UndoResponse struct {
 	// Nothing is left to undo; the notes say why.
 	Nothing bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
 	// Names what is to be done, with all that it expects to find. Opaque.
-	Plan          string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
+	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
+	// As in PreviewResponse.
+	Confirm       []*Confirmation `protobuf:"bytes,12,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UndoResponse) Reset() {
 	*x = UndoResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +2045,7 @@ func (x *UndoResponse) String() string {
 func (*UndoResponse) ProtoMessage() {}
 
 func (x *UndoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +2058,7 @@ func (x *UndoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoResponse.ProtoReflect.Descriptor instead.
 func (*UndoResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UndoResponse) GetRevision() uint64 {
@@ -1937,6 +2110,13 @@ func (x *UndoResponse) GetPlan() string {
 	return ""
 }
 
+func (x *UndoResponse) GetConfirm() []*Confirmation {
+	if x != nil {
+		return x.Confirm
+	}
+	return nil
+}
+
 type ListKnownRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only groups that match this glob.
@@ -1949,7 +2129,7 @@ type ListKnownRequest struct {
 
 func (x *ListKnownRequest) Reset() {
 	*x = ListKnownRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1961,7 +2141,7 @@ func (x *ListKnownRequest) String() string {
 func (*ListKnownRequest) ProtoMessage() {}
 
 func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1974,7 +2154,7 @@ func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownRequest.ProtoReflect.Descriptor instead.
 func (*ListKnownRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListKnownRequest) GetGroup() string {
@@ -2008,7 +2188,7 @@ type ListKnownResponse struct {
 
 func (x *ListKnownResponse) Reset() {
 	*x = ListKnownResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2200,7 @@ func (x *ListKnownResponse) String() string {
 func (*ListKnownResponse) ProtoMessage() {}
 
 func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2213,7 @@ func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownResponse.ProtoReflect.Descriptor instead.
 func (*ListKnownResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListKnownResponse) GetCallers() []*Caller {
@@ -2058,15 +2238,20 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bSelector\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x10\n" +
-	"\x03all\x18\x03 \x01(\bR\x03all\"\xb0\x01\n" +
+	"\x03all\x18\x03 \x01(\bR\x03all\"\xe6\x01\n" +
 	"\x0ePreviewRequest\x125\n" +
 	"\x05edits\x18\x01 \x01(\v2\x1f.gatekeeper.v1.BatchEditRequestR\x05edits\x121\n" +
 	"\x05pause\x18\x02 \x01(\v2\x1b.gatekeeper.v1.PauseRequestR\x05pause\x124\n" +
-	"\x06cordon\x18\x03 \x01(\v2\x1c.gatekeeper.v1.CordonRequestR\x06cordon\"z\n" +
+	"\x06cordon\x18\x03 \x01(\v2\x1c.gatekeeper.v1.CordonRequestR\x06cordon\x124\n" +
+	"\x06resume\x18\x04 \x01(\v2\x1c.gatekeeper.v1.ResumeRequestR\x06resume\"\xb1\x01\n" +
 	"\x0fPreviewResponse\x12/\n" +
 	"\aeffects\x18\x01 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xf1\x03\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x125\n" +
+	"\aconfirm\x18\x04 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\"W\n" +
+	"\fConfirmation\x123\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1f.gatekeeper.v1.ConfirmationKindR\x04kind\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xf1\x03\n" +
 	"\x06Effect\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06before\x18\x02 \x01(\v2\x19.gatekeeper.v1.DefinitionR\x06before\x12/\n" +
@@ -2092,17 +2277,20 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06Caller\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x127\n" +
-	"\tlast_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"j\n" +
+	"\tlast_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"\x9b\x01\n" +
 	"\x0fPlanMoveRequest\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x123\n" +
-	"\bselector\x18\x03 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\"\xdc\x01\n" +
+	"\bselector\x18\x03 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12/\n" +
+	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\xab\x02\n" +
 	"\x10PlanMoveResponse\x12)\n" +
 	"\x05edits\x18\x01 \x03(\v2\x13.gatekeeper.v1.EditR\x05edits\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x124\n" +
 	"\tnot_moved\x18\x03 \x03(\v2\x17.gatekeeper.v1.NotMovedR\bnotMoved\x12\x1a\n" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"T\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\x125\n" +
+	"\aconfirm\x18\x06 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\x12\x16\n" +
+	"\x06doubts\x18\a \x03(\tR\x06doubts\"T\n" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
@@ -2157,7 +2345,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05stale\x18\x01 \x01(\bR\x05stale\"h\n" +
 	"\x13ListCordonsResponse\x125\n" +
 	"\acordons\x18\x01 \x03(\v2\x1b.gatekeeper.v1.CordonRecordR\acordons\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"\x94\x02\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\xac\x02\n" +
 	"\x12ListHistoryRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06change\x18\x02 \x01(\x04R\x06change\x120\n" +
@@ -2167,7 +2355,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\tpage_size\x18\x06 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\a \x01(\tR\tpageToken\x12\x14\n" +
-	"\x05stale\x18\b \x01(\bR\x05stale\"\x90\x01\n" +
+	"\x05stale\x18\b \x01(\bR\x05stale\x12\x16\n" +
+	"\x06labels\x18\t \x01(\tR\x06labels\"\x90\x01\n" +
 	"\x13ListHistoryResponse\x125\n" +
 	"\aentries\x18\x01 \x03(\v2\x1b.gatekeeper.v1.HistoryEntryR\aentries\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
@@ -2200,7 +2389,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x06 \x01(\tR\trequestId\x12\x12\n" +
-	"\x04plan\x18\a \x01(\tR\x04plan\"\xd8\x01\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\"\x8f\x02\n" +
 	"\fUndoResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x14\n" +
@@ -2208,7 +2397,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\tundone_by\x18\x04 \x01(\x04R\bundoneBy\x12\x1a\n" +
 	"\bwarnings\x18\x05 \x03(\tR\bwarnings\x12\x18\n" +
 	"\anothing\x18\x06 \x01(\bR\anothing\x12\x12\n" +
-	"\x04plan\x18\a \x01(\tR\x04plan\"d\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\x125\n" +
+	"\aconfirm\x18\f \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\"d\n" +
 	"\x10ListKnownRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +
@@ -2216,7 +2406,14 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"l\n" +
 	"\x11ListKnownResponse\x12/\n" +
 	"\acallers\x18\x01 \x03(\v2\x15.gatekeeper.v1.CallerR\acallers\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\x84\x06\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xed\x01\n" +
+	"\x10ConfirmationKind\x12!\n" +
+	"\x1dCONFIRMATION_KIND_UNSPECIFIED\x10\x00\x12#\n" +
+	"\x1fCONFIRMATION_KIND_STOPS_HOLDERS\x10\x01\x12'\n" +
+	"#CONFIRMATION_KIND_SHUTS_OUT_CALLERS\x10\x02\x12 \n" +
+	"\x1cCONFIRMATION_KIND_NO_PERMITS\x10\x03\x12\"\n" +
+	"\x1eCONFIRMATION_KIND_DELETES_MANY\x10\x04\x12\"\n" +
+	"\x1eCONFIRMATION_KIND_CHANGES_MANY\x10\x052\x84\x06\n" +
 	"\x0fOperatorService\x12H\n" +
 	"\aPreview\x12\x1d.gatekeeper.v1.PreviewRequest\x1a\x1e.gatekeeper.v1.PreviewResponse\x12K\n" +
 	"\bPlanMove\x12\x1e.gatekeeper.v1.PlanMoveRequest\x1a\x1f.gatekeeper.v1.PlanMoveResponse\x12B\n" +
@@ -2241,117 +2438,126 @@ func file_gatekeeper_v1_operator_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_operator_proto_rawDescData
 }
 
-var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_gatekeeper_v1_operator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_gatekeeper_v1_operator_proto_goTypes = []any{
-	(*Selector)(nil),              // 0: gatekeeper.v1.Selector
-	(*PreviewRequest)(nil),        // 1: gatekeeper.v1.PreviewRequest
-	(*PreviewResponse)(nil),       // 2: gatekeeper.v1.PreviewResponse
-	(*Effect)(nil),                // 3: gatekeeper.v1.Effect
-	(*Stopped)(nil),               // 4: gatekeeper.v1.Stopped
-	(*Caller)(nil),                // 5: gatekeeper.v1.Caller
-	(*PlanMoveRequest)(nil),       // 6: gatekeeper.v1.PlanMoveRequest
-	(*PlanMoveResponse)(nil),      // 7: gatekeeper.v1.PlanMoveResponse
-	(*NotMoved)(nil),              // 8: gatekeeper.v1.NotMoved
-	(*PauseRequest)(nil),          // 9: gatekeeper.v1.PauseRequest
-	(*PauseResponse)(nil),         // 10: gatekeeper.v1.PauseResponse
-	(*ResumeRequest)(nil),         // 11: gatekeeper.v1.ResumeRequest
-	(*ResumeResponse)(nil),        // 12: gatekeeper.v1.ResumeResponse
-	(*CordonRequest)(nil),         // 13: gatekeeper.v1.CordonRequest
-	(*CordonResponse)(nil),        // 14: gatekeeper.v1.CordonResponse
-	(*UncordonRequest)(nil),       // 15: gatekeeper.v1.UncordonRequest
-	(*UncordonResponse)(nil),      // 16: gatekeeper.v1.UncordonResponse
-	(*ListCordonsRequest)(nil),    // 17: gatekeeper.v1.ListCordonsRequest
-	(*ListCordonsResponse)(nil),   // 18: gatekeeper.v1.ListCordonsResponse
-	(*ListHistoryRequest)(nil),    // 19: gatekeeper.v1.ListHistoryRequest
-	(*ListHistoryResponse)(nil),   // 20: gatekeeper.v1.ListHistoryResponse
-	(*HistoryEntry)(nil),          // 21: gatekeeper.v1.HistoryEntry
-	(*UndoRequest)(nil),           // 22: gatekeeper.v1.UndoRequest
-	(*UndoResponse)(nil),          // 23: gatekeeper.v1.UndoResponse
-	(*ListKnownRequest)(nil),      // 24: gatekeeper.v1.ListKnownRequest
-	(*ListKnownResponse)(nil),     // 25: gatekeeper.v1.ListKnownResponse
-	(*BatchEditRequest)(nil),      // 26: gatekeeper.v1.BatchEditRequest
-	(*Definition)(nil),            // 27: gatekeeper.v1.Definition
-	(*Permit)(nil),                // 28: gatekeeper.v1.Permit
-	(*durationpb.Duration)(nil),   // 29: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
-	(*Edit)(nil),                  // 31: gatekeeper.v1.Edit
-	(*CordonRecord)(nil),          // 32: gatekeeper.v1.CordonRecord
-	(EventKind)(0),                // 33: gatekeeper.v1.EventKind
-	(*Pause)(nil),                 // 34: gatekeeper.v1.Pause
-	(SilenceKind)(0),              // 35: gatekeeper.v1.SilenceKind
+	(ConfirmationKind)(0),         // 0: gatekeeper.v1.ConfirmationKind
+	(*Selector)(nil),              // 1: gatekeeper.v1.Selector
+	(*PreviewRequest)(nil),        // 2: gatekeeper.v1.PreviewRequest
+	(*PreviewResponse)(nil),       // 3: gatekeeper.v1.PreviewResponse
+	(*Confirmation)(nil),          // 4: gatekeeper.v1.Confirmation
+	(*Effect)(nil),                // 5: gatekeeper.v1.Effect
+	(*Stopped)(nil),               // 6: gatekeeper.v1.Stopped
+	(*Caller)(nil),                // 7: gatekeeper.v1.Caller
+	(*PlanMoveRequest)(nil),       // 8: gatekeeper.v1.PlanMoveRequest
+	(*PlanMoveResponse)(nil),      // 9: gatekeeper.v1.PlanMoveResponse
+	(*NotMoved)(nil),              // 10: gatekeeper.v1.NotMoved
+	(*PauseRequest)(nil),          // 11: gatekeeper.v1.PauseRequest
+	(*PauseResponse)(nil),         // 12: gatekeeper.v1.PauseResponse
+	(*ResumeRequest)(nil),         // 13: gatekeeper.v1.ResumeRequest
+	(*ResumeResponse)(nil),        // 14: gatekeeper.v1.ResumeResponse
+	(*CordonRequest)(nil),         // 15: gatekeeper.v1.CordonRequest
+	(*CordonResponse)(nil),        // 16: gatekeeper.v1.CordonResponse
+	(*UncordonRequest)(nil),       // 17: gatekeeper.v1.UncordonRequest
+	(*UncordonResponse)(nil),      // 18: gatekeeper.v1.UncordonResponse
+	(*ListCordonsRequest)(nil),    // 19: gatekeeper.v1.ListCordonsRequest
+	(*ListCordonsResponse)(nil),   // 20: gatekeeper.v1.ListCordonsResponse
+	(*ListHistoryRequest)(nil),    // 21: gatekeeper.v1.ListHistoryRequest
+	(*ListHistoryResponse)(nil),   // 22: gatekeeper.v1.ListHistoryResponse
+	(*HistoryEntry)(nil),          // 23: gatekeeper.v1.HistoryEntry
+	(*UndoRequest)(nil),           // 24: gatekeeper.v1.UndoRequest
+	(*UndoResponse)(nil),          // 25: gatekeeper.v1.UndoResponse
+	(*ListKnownRequest)(nil),      // 26: gatekeeper.v1.ListKnownRequest
+	(*ListKnownResponse)(nil),     // 27: gatekeeper.v1.ListKnownResponse
+	(*BatchEditRequest)(nil),      // 28: gatekeeper.v1.BatchEditRequest
+	(*Definition)(nil),            // 29: gatekeeper.v1.Definition
+	(*Permit)(nil),                // 30: gatekeeper.v1.Permit
+	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*Edit)(nil),                  // 33: gatekeeper.v1.Edit
+	(*CordonRecord)(nil),          // 34: gatekeeper.v1.CordonRecord
+	(EventKind)(0),                // 35: gatekeeper.v1.EventKind
+	(*Pause)(nil),                 // 36: gatekeeper.v1.Pause
+	(SilenceKind)(0),              // 37: gatekeeper.v1.SilenceKind
 }
 var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
-	26, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
-	9,  // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
-	13, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
-	3,  // 3: gatekeeper.v1.PreviewResponse.effects:type_name -> gatekeeper.v1.Effect
-	27, // 4: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
-	27, // 5: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
-	4,  // 6: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
-	5,  // 7: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
-	5,  // 8: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
-	28, // 9: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
-	28, // 10: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
-	29, // 11: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
-	29, // 12: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
-	30, // 13: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
-	0,  // 14: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
-	31, // 15: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
-	3,  // 16: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
-	8,  // 17: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
-	0,  // 18: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
-	30, // 19: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	29, // 20: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
-	29, // 21: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
-	0,  // 22: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
-	30, // 23: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	29, // 24: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
-	29, // 25: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
-	32, // 26: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	32, // 27: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	30, // 28: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	30, // 29: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
-	21, // 30: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
-	33, // 31: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	30, // 32: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	27, // 33: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	27, // 34: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	28, // 35: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
-	32, // 36: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
-	34, // 37: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	30, // 38: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	29, // 39: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	35, // 40: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
-	34, // 41: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
-	32, // 42: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
-	29, // 43: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	3,  // 44: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	5,  // 45: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	1,  // 46: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	6,  // 47: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	9,  // 48: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	11, // 49: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	13, // 50: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	15, // 51: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	17, // 52: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	19, // 53: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	22, // 54: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	24, // 55: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	2,  // 56: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	7,  // 57: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	10, // 58: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	12, // 59: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	14, // 60: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	16, // 61: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	18, // 62: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	20, // 63: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	23, // 64: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	25, // 65: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	56, // [56:66] is the sub-list for method output_type
-	46, // [46:56] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	28, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
+	11, // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
+	15, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
+	13, // 3: gatekeeper.v1.PreviewRequest.resume:type_name -> gatekeeper.v1.ResumeRequest
+	5,  // 4: gatekeeper.v1.PreviewResponse.effects:type_name -> gatekeeper.v1.Effect
+	4,  // 5: gatekeeper.v1.PreviewResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	0,  // 6: gatekeeper.v1.Confirmation.kind:type_name -> gatekeeper.v1.ConfirmationKind
+	29, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
+	29, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
+	6,  // 9: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
+	7,  // 10: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
+	7,  // 11: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
+	30, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
+	30, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
+	31, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
+	31, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
+	32, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
+	1,  // 17: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
+	31, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
+	33, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
+	5,  // 20: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
+	10, // 21: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
+	4,  // 22: gatekeeper.v1.PlanMoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	1,  // 23: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
+	32, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
+	31, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	31, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
+	1,  // 27: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
+	32, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
+	31, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	31, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
+	34, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
+	34, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
+	32, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	32, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	23, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
+	35, // 36: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
+	32, // 37: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	29, // 38: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	29, // 39: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	30, // 40: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	34, // 41: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
+	36, // 42: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
+	32, // 43: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	31, // 44: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	37, // 45: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
+	36, // 46: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	34, // 47: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	31, // 48: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	5,  // 49: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	4,  // 50: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	7,  // 51: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	2,  // 52: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	8,  // 53: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
+	11, // 54: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	13, // 55: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	15, // 56: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	17, // 57: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	19, // 58: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	21, // 59: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	24, // 60: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	26, // 61: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	3,  // 62: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	9,  // 63: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
+	12, // 64: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	14, // 65: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	16, // 66: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	18, // 67: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	20, // 68: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	22, // 69: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	25, // 70: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	27, // 71: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	62, // [62:72] is the sub-list for method output_type
+	52, // [52:62] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }
@@ -2361,11 +2567,11 @@ func file_gatekeeper_v1_operator_proto_init() {
 	}
 	file_gatekeeper_v1_definition_proto_init()
 	file_gatekeeper_v1_permit_proto_init()
-	file_gatekeeper_v1_operator_proto_msgTypes[9].OneofWrappers = []any{
+	file_gatekeeper_v1_operator_proto_msgTypes[10].OneofWrappers = []any{
 		(*PauseRequest_Until)(nil),
 		(*PauseRequest_Lasts)(nil),
 	}
-	file_gatekeeper_v1_operator_proto_msgTypes[13].OneofWrappers = []any{
+	file_gatekeeper_v1_operator_proto_msgTypes[14].OneofWrappers = []any{
 		(*CordonRequest_Until)(nil),
 		(*CordonRequest_Lasts)(nil),
 	}
@@ -2374,13 +2580,14 @@ func file_gatekeeper_v1_operator_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_operator_proto_rawDesc), len(file_gatekeeper_v1_operator_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   26,
+			NumEnums:      1,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gatekeeper_v1_operator_proto_goTypes,
 		DependencyIndexes: file_gatekeeper_v1_operator_proto_depIdxs,
+		EnumInfos:         file_gatekeeper_v1_operator_proto_enumTypes,
 		MessageInfos:      file_gatekeeper_v1_operator_proto_msgTypes,
 	}.Build()
 	File_gatekeeper_v1_operator_proto = out.File

@@ -40,7 +40,7 @@ const (
 // Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its revision: the
 // change id by which it can be undone. What it tells to stop keeps its slot until it releases, or to its deadline.
 type OperatorServiceClient interface {
-	// Preview says what a batch of edits, a pause or a cordon would do, and changes nothing.
+	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(ctx context.Context, in *PreviewRequest, opts ...grpc.CallOption) (*PreviewResponse, error)
 	// PlanMove finds the definitions that admit one group and not another, and returns the edits that let them admit the other
 	// instead, with the versions that they were made from: what BatchEdit takes. It changes nothing.
@@ -182,7 +182,7 @@ func (c *operatorServiceClient) ListKnown(ctx context.Context, in *ListKnownRequ
 // Every change is one log entry, all or nothing, goes to the journal with its author and reason, and answers with its revision: the
 // change id by which it can be undone. What it tells to stop keeps its slot until it releases, or to its deadline.
 type OperatorServiceServer interface {
-	// Preview says what a batch of edits, a pause or a cordon would do, and changes nothing.
+	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
 	// PlanMove finds the definitions that admit one group and not another, and returns the edits that let them admit the other
 	// instead, with the versions that they were made from: what BatchEdit takes. It changes nothing.

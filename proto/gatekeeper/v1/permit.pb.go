@@ -3115,7 +3115,9 @@ type ListHoldersRequest struct {
 	PageToken string   `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	Stale     bool     `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
 	// Who held them at that instant, by the clocks of the leaders; from the journal, which is bounded.
-	At            *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
+	At *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
+	// As in ListDefinitions: only semaphores whose definitions have these labels now.
+	Labels        string `protobuf:"bytes,6,opt,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3183,6 +3185,13 @@ func (x *ListHoldersRequest) GetAt() *timestamppb.Timestamp {
 		return x.At
 	}
 	return nil
+}
+
+func (x *ListHoldersRequest) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
 }
 
 type ListHoldersResponse struct {
@@ -3255,8 +3264,10 @@ func (x *ListHoldersResponse) GetHistoryBegins() *timestamppb.Timestamp {
 }
 
 type ListWaitersRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// As in ListHoldersRequest.
+	Labels        string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3296,6 +3307,13 @@ func (x *ListWaitersRequest) GetNames() []string {
 		return x.Names
 	}
 	return nil
+}
+
+func (x *ListWaitersRequest) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
 }
 
 // Waiter is an identity in a queue.
@@ -3647,21 +3665,23 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x12-\n" +
 	"\x06permit\x18\x02 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\"\xa8\x01\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\"\xc0\x01\n" +
 	"\x12ListHoldersRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x14\n" +
 	"\x05stale\x18\x04 \x01(\bR\x05stale\x12*\n" +
-	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xcd\x01\n" +
+	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
+	"\x06labels\x18\x06 \x01(\tR\x06labels\"\xcd\x01\n" +
 	"\x13ListHoldersResponse\x12/\n" +
 	"\apermits\x18\x01 \x03(\v2\x15.gatekeeper.v1.PermitR\apermits\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12A\n" +
-	"\x0ehistory_begins\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rhistoryBegins\"*\n" +
+	"\x0ehistory_begins\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rhistoryBegins\"B\n" +
 	"\x12ListWaitersRequest\x12\x14\n" +
-	"\x05names\x18\x01 \x03(\tR\x05names\"\xdd\x01\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
+	"\x06labels\x18\x02 \x01(\tR\x06labels\"\xdd\x01\n" +
 	"\x06Waiter\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +

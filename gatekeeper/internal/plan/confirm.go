@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+const (
+	// Recently is for how long a caller counts as one that asks: a change that lets in nobody of them any more needs a confirmation.
+	Recently = 7 * 24 * time.Hour
+	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
+	MaxUnconfirmed = 20
+)
+
+// ConfirmationKind is why a person must agree to a change.
+type ConfirmationKind uint8
+
+// The kinds have the numbers of the API.
+const (
+	StopsHolders ConfirmationKind = iota + 1
+	ShutsOutCallers
+	NoPermits
+	DeletesMany
+	ChangesMany
+)
+
+// Confirmation is one reason why a person must agree to a change before it is made.
+type Confirmation struct {
+	Kind ConfirmationKind
+	// Text is for a person, a sentence without its full stop.
+	Text string
+}
+
+func (c *Change) since() time.Time {
+	if c.Now.IsZero() {
+		return time.Time{}
+	}
+	return c.Now.Add(-Recently)
+}
+
+// Confirm returns why a person must agree to a change with these effects, which Preview returned for the same state. It returns
+// nothing for a change that a script may make without asking.
+//
+// Sightings tell that a caller asks somewhere in the cluster, not for which semaphore. So "asked there" means: the rule let the
+// caller in before the change, and the caller was seen asking. A plain pause shuts nobody out, because its callers wait.
+func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
+	var reasons []Confirmation
+	add := func(kind ConfirmationKind, format string, args ...any) {
+		reasons = append(reasons, Confirmation{kind, fmt.Sprintf(format, args...)})
+	}
+	told, cut := 0, 0
+	var stopping, deserted, closed, deleted, touched []string
+	for i := range effects {
+		e := &effects[i]
+		for _, s := range e.Stopped {
+			if s.DrainLeft > 0 {
+				cut++
+			} else {
+				told++
+			}
+		}
+		for _, x := range []struct {
+			applies bool
+			names   *[]string
+		}{
+			{len(e.Stopped) > 0, &stopping},
+			{e.deserted, &deserted},
+			{e.closes(), &closed},
+			{e.Before != nil && e.After == nil, &deleted},
+			{e.Before != nil && c.Cordon == nil, &touched},
+		} {
+			// Effects are in the order of their names, and an undo can have several for one name.
+			if n := len(*x.names); x.applies && (n == 0 || (*x.names)[n-1] != e.Semaphore) {
+				*x.names = append(*x.names, e.Semaphore)
+			}
+		}
+	}
+	if told > 0 {
+		add(StopsHolders, "%s told to stop: %s", count(told, "holder is", "holders are"), some(stopping))
+	} else if cut > 0 {
+		add(StopsHolders, "%s less time to stop: %s", count(cut, "holder has", "holders have"), some(stopping))
+	}
+	if len(deserted) > 0 {
+		add(ShutsOutCallers, "nobody who asked within 7 days would be let in any more: %s", some(deserted))
+	}
+	if c.Cordon != nil && leavesNobody(state, patterns, &c) {
+		add(ShutsOutCallers, "nobody who asked within 7 days would be let in anywhere")
+	}
+	if len(closed) > 0 {
+		add(NoPermits, "permits becomes 0, which lets nobody in: %s", some(closed))
+	}
+	if len(deleted) > 1 {
+		add(DeletesMany, "%d definitions are deleted", len(deleted))
+	}
+	if len(touched) > MaxUnconfirmed {
+		add(ChangesMany, "%d existing definitions are changed at once", len(touched))
+	}
+	return reasons
+}
+
+// closes tells whether an existing definition that had permits gets none.
+func (e *Effect) closes() bool {
+	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
+}
+
+// leavesNobody tells whether a cordon catches every caller that asked recently and that no other cordon catches, and at least one.
+func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
+	catches := false
+	for s := range state.Sightings() {
+		id := semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}
+		if s.At.Before(c.since()) || slices.ContainsFunc(state.Cordons(), func(other *fsm.Cordon) bool {
+			return other.ID != c.Cordon.ID && patterns.Catches(other.GroupPattern, other.AcquirerPattern, id)
+		}) {
+			continue
+		}
+		if !patterns.Catches(c.Cordon.GroupPattern, c.Cordon.AcquirerPattern, id) {
+			return false
+		}
+		catches = true
+	}
+	return catches
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// some lists the first names and counts the others.
+func some(names []string) string {
+	const shown = 3
+	text := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// confirm returns the kinds of the confirmations that a change needs, and their texts.
+func (c *cluster) confirm(change Change) (kinds []ConfirmationKind, text string) {
+	change.Now = c.now
+	effects, _ := c.preview(change)
+	var texts []string
+	for _, r := range Confirm(c.state(), patterns{}, change, effects) {
+		kinds, texts = append(kinds, r.Kind), append(texts, r.Text)
+	}
+	return kinds, strings.Join(texts, "; ")
+}
+
+func TestConfirm_EditOfOneDefinition(t *testing.T) {
+	const day = 24 * time.Hour
+	type world struct {
+		before func(*semaphore.Definition)
+		holder bool                     // a in prod
+		seen   map[string]time.Duration // how long ago a was seen in a group
+	}
+	for name, x := range map[string]struct {
+		world
+		after func(*semaphore.Definition) // nil: deleted
+		want  []ConfirmationKind
+	}{
+		"stops a holder":                 {world{holder: true}, group("dr"), []ConfirmationKind{StopsHolders}},
+		"deletes what is held":           {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
+		"deletes what nobody uses":       {world{}, nil, nil},
+		"deletes what is asked for":      {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
+		"leaves the holder":              {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
+		"shuts out, leaves none":         {world{seen: map[string]time.Duration{"prod": 6 * day}}, group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"shuts out who asked long ago":   {world{seen: map[string]time.Duration{"prod": 8 * day}}, group("dr"), nil},
+		"shuts out, leaves some":         {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, group("dr"), nil},
+		"shuts out, leaves an old one":   {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"nobody was let in before":       {world{before: group("no-run"), seen: map[string]time.Duration{"prod": 0}}, group("dr"), nil},
+		"no permits":                     {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
+		"had no permits":                 {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
+		"nothing changes":                {world{holder: true}, func(*semaphore.Definition) {}, nil},
+		"an acquirer that nobody called": {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.define("job", x.before)
+			if x.holder {
+				c.grant("job", "prod", "a")
+			}
+			for g, ago := range x.seen {
+				c.apply(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: g, Acquirer: "a", At: c.now.Add(-ago)}}})
+			}
+			edit := c.deletion("job")
+			if x.after != nil {
+				edit = c.change("job", x.after)
+			}
+			if got, text := c.confirm(Change{Edits: []fsm.Change{edit}}); !slices.Equal(got, x.want) || len(got) > 0 && !strings.Contains(text, "job") {
+				t.Errorf("got %v (%s), want %v", got, text, x.want)
+			}
+		})
+	}
+}
+
+func TestConfirm_NewDefinitionThatLetsInNobody_OnlyWarns(t *testing.T) {
+	c := newCluster(t)
+	c.saw([2]string{"prod", "a"})
+	change := Change{Edits: []fsm.Change{c.change("new", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prdo", 0 })}}
+	if kinds, text := c.confirm(change); len(kinds) != 0 {
+		t.Errorf("confirm %s", text)
+	}
+	if effects, _ := c.preview(change); len(effects[0].Warnings) != 1 || !strings.Contains(effects[0].Warnings[0], `the nearest is "prod"`) {
+		t.Errorf("warned %q", effects[0].Warnings)
+	}
+}
+
+func TestConfirm_ManyDefinitions(t *testing.T) {
+	c := newCluster(t)
+	var names []string
+	var all, deletions, news []fsm.Change
+	for i := range MaxUnconfirmed + 1 {
+		name := fmt.Sprintf("job-%02d", i)
+		c.define(name, nil)
+		names = append(names, name)
+		all = append(all, c.change(name, func(d *semaphore.Definition) { d.MaxHold = time.Hour }))
+		deletions = append(deletions, c.deletion(name))
+		news = append(news, c.change("new-"+name, nil))
+	}
+	unchanged := c.change(names[0], nil)
+	for name, x := range map[string]struct {
+		change Change
+		want   []ConfirmationKind
+	}{
+		"21 edits":                   {Change{Edits: all}, []ConfirmationKind{ChangesMany}},
+		"20 edits and new ones":      {Change{Edits: append(news, all[1:]...)}, nil},
+		"20 edits and one unchanged": {Change{Edits: append([]fsm.Change{unchanged}, all[1:]...)}, nil},
+		"21 deletions":               {Change{Edits: deletions}, []ConfirmationKind{DeletesMany, ChangesMany}},
+		"2 deletions":                {Change{Edits: deletions[:2]}, []ConfirmationKind{DeletesMany}},
+		"1 deletion":                 {Change{Edits: deletions[:1]}, nil},
+		"21 pauses":                  {Change{Pause: &fsm.Pause{Names: names}}, []ConfirmationKind{ChangesMany}},
+		"20 pauses":                  {Change{Pause: &fsm.Pause{Names: names[1:]}}, nil},
+		"nothing is paused":          {Change{Resume: &fsm.Resume{Names: names}}, nil},
+	} {
+		if got, text := c.confirm(x.change); !slices.Equal(got, x.want) {
+			t.Errorf("%s: got %v (%s), want %v", name, got, text, x.want)
+		}
+	}
+	change := c.do(fsm.Pause{Names: names})
+	c.do(fsm.Pause{Names: names[:1]})
+	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names}}); !slices.Equal(got, []ConfirmationKind{ChangesMany}) {
+		t.Errorf("21 resumes: got %v", got)
+	}
+	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names, Revision: change}}); len(got) != 0 {
+		t.Errorf("20 resumes, and one of another pause: got %v", got)
+	}
+}
+
+func TestConfirm_PausesAndCordons(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.grant("job", "prod", "a")
+	c.saw([2]string{"prod", "a"}, [2]string{"dr", "b"})
+	for name, x := range map[string]struct {
+		change Change
+		want   []ConfirmationKind
+	}{
+		"a plain pause":              {Change{Pause: &fsm.Pause{Names: []string{"job"}}}, nil},
+		"a pause that stops":         {Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}}, []ConfirmationKind{StopsHolders}},
+		"a cordon that stops":        {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "prod"}}, []ConfirmationKind{StopsHolders}},
+		"a cordon that stops nobody": {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "dr"}}, nil},
+		"a cordon that shuts out all": {
+			Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: ".*"}},
+			[]ConfirmationKind{StopsHolders, ShutsOutCallers},
+		},
+	} {
+		if got, text := c.confirm(x.change); !slices.Equal(got, x.want) {
+			t.Errorf("%s: got %v (%s), want %v", name, got, text, x.want)
+		}
+	}
+	c.do(fsm.SetCordon{ID: "first", GroupPattern: "prod", Drain: time.Hour})
+	if got, _ := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "second", AcquirerPattern: "b"}}); !slices.Equal(got, []ConfirmationKind{ShutsOutCallers}) {
+		t.Errorf("two cordons that leave nobody together: got %v", got)
+	}
+	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder has less time to stop: job" {
+		t.Errorf("a drain that is cut short: %q", text)
+	}
+}
+
+func TestMoveDoubts(t *testing.T) {
+	for name, x := range map[string]struct {
+		seen    [][2]string
+		pattern string
+		want    string
+	}{
+		"nobody was seen at all":                  {nil, "prod", `nobody was ever seen asking in the group "dr-site"`},
+		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `nobody was ever seen asking in the group "dr-site"`},
+		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `nobody was ever seen asking in the group "dr-site"`},
+		"a slip in the word": {
+			[][2]string{{"dr-sit", "a"}}, "prod", `nobody was ever seen asking in the group "dr-site"; the nearest known group is "dr-sit"`,
+		},
+		"somebody asks": {[][2]string{{"dr-site", "a"}}, "prod", ""},
+		"another host asks": {
+			[][2]string{{"dr-site", "b"}}, "prod", `nobody who was ever seen asking would be let in to job`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = x.pattern, "a" })
+			c.define("other", group("dr-site"))
+			c.saw(x.seen...)
+			m := Move(c.state(), patterns{}, "prod", "dr-site", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
+			effects, _ := c.preview(Change{Edits: m.Edits})
+			if got := strings.Join(MoveDoubts(c.state(), "dr-site", effects), "; "); got != x.want {
+				t.Errorf("got %q, want %q", got, x.want)
+			}
+		})
+	}
+	if got := MoveDoubts(newCluster(t).state(), "dr-site", nil); len(got) != 0 {
+		t.Errorf("a move of nothing: %q", got)
+	}
+}

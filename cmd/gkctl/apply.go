@@ -20,7 +20,7 @@ type applyOptions struct {
 func newApply(a *app) *cobra.Command {
 	o := &applyOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run]",
+		Use:   "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Make definitions what files say: all of them in one step, or none",
 		Long: `Creates and replaces definitions so that they are what the files say, all in one step, or none. Nothing is changed when somebody
 else has changed one of them in between.
@@ -30,16 +30,18 @@ entry without one is applied over whatever there is.
 
 --dry-run shows what would change, and what that would do: which holders would be told to stop, who would be let in and shut out.
 
---prune also deletes the definitions whose labels match -l and that no file names.`,
+--prune also deletes the definitions whose labels match -l and that no file names.
+
+` + asksText + ` A new definition that lets in nobody known only warns.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
-  gkctl apply -f definitions/ --prune -l managed-by=git
+  gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "also delete what matches -l and is in no file")
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "labels of what --prune may delete")
+	registerSelector(cmd, &o.labels, "labels of what --prune may delete")
 	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -17,20 +16,23 @@ import (
 type batchFlags struct {
 	drain  drainFlag
 	dryRun bool
+	yesFlag
 }
 
 func (f *batchFlags) register(cmd *cobra.Command) {
 	f.drain.register(cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and what that would do; do nothing")
+	f.yesFlag.register(cmd)
 }
 
-// check refuses what contradicts itself before anything is asked of the servers, or of a person.
+// check refuses flags that contradict each other before gkctl asks the servers, or a person.
 func (f *batchFlags) check() error {
 	_, err := f.drain.read()
 	return err
 }
 
-// carryOut carries a plan out and tells what was done; for a dry run it tells what would be done, and what that would do.
+// carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
+// Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
 func (a *app) carryOut(
 	ctx context.Context, c *client.Client, plan []change, flags batchFlags, end ending, output outputFlag, again string,
 ) error {
@@ -38,68 +40,61 @@ func (a *app) carryOut(
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.bounded(ctx)
-	defer cancel()
 	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
-	if flags.dryRun {
-		if out.preview, err = a.preview(ctx, c, plan, drain, end); err != nil {
-			return err
-		}
-		return a.told(output, plan, &out)
-	}
-	doubts := a.doubts(ctx, c, plan, drain, end)
-	if takesHolders(plan) {
-		if out.stops, err = a.preview(ctx, c, plan, drain, end); err != nil {
-			return err
-		}
-	}
-	if out.Revision, err = a.send(ctx, c, plan, drain, end, again); err != nil {
+	looking, cancel := a.bounded(ctx)
+	defer cancel()
+	if out.preview, err = a.preview(looking, c, plan, drain, end, again); err != nil {
 		return err
 	}
-	if err := a.told(output, plan, &out); err != nil {
-		return err
+	if !flags.dryRun {
+		if out.asked, err = a.agree(ctx, proposed(plan, out.preview), flags.yesFlag); err != nil {
+			return err
+		}
+		sending, cancel := a.bounded(ctx)
+		defer cancel()
+		if out.Revision, err = a.send(sending, c, plan, drain, end, again); err != nil {
+			return err
+		}
 	}
-	for _, text := range doubts {
-		a.say("warning: %s", cell(text))
-	}
-	return nil
+	return a.told(output, plan, &out)
 }
 
-// takesHolders says whether a plan deletes a definition that somebody holds permits of.
-func takesHolders(plan []change) bool {
-	return anyOf(plan, func(c change) bool { return c.action() == actionDeleted && c.before.GetHolders() > 0 })
-}
-
-// doubts are what a person should know of a plan, above all that nobody known would be let in: a slip in a pattern pauses a task
-// without a word. A script has --dry-run for that.
-func (a *app) doubts(ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending) []string {
-	if !a.errTTY {
-		return nil
+// proposed is a plan as a person is asked about it.
+func proposed(plan []change, r *gatekeeperv1.PreviewResponse) *proposal {
+	names := make(map[string][]string)
+	for i := range plan {
+		names[plan[i].action()] = append(names[plan[i].action()], plan[i].name)
 	}
-	r, err := a.preview(ctx, c, plan, drain, end)
-	if err != nil {
-		return nil // what is wrong with the plan is said when it is sent
+	var parts []string
+	for _, x := range []struct{ action, does string }{
+		{actionCreated, "creates"}, {actionReplaced, "replaces"}, {actionDeleted, "deletes"},
+	} {
+		if some := names[x.action]; len(some) > 0 {
+			parts = append(parts, x.does+" "+someNames(some))
+		}
 	}
-	return effectWarnings(r.GetEffects(), nil, someOf)
+	return &proposal{
+		what: "this " + strings.Join(parts, " and "), question: "Go on?", declined: "nothing was changed",
+		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(),
+	}
 }
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.
 func (a *app) preview(
-	ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending,
+	ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string,
 ) (*gatekeeperv1.PreviewResponse, error) {
 	batch, edited, err := a.batch(plan, drain, end)
 	if err != nil || batch == nil {
 		return nil, err
 	}
 	r, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Edits: batch})
-	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Code == codes.Unimplemented {
-		a.say("These servers are of a version that cannot say what this would do to holders.")
-		return nil, nil
-	}
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		inBatch := *e
 		inBatch.Field = strings.TrimPrefix(e.Field, "edits.")
-		return nil, invalidField(edited, &inBatch)
+		err = &inBatch
 	}
-	return r, err
+	if err != nil {
+		return nil, a.refusal(ctx, c, edited, err, again)
+	}
+	return r, nil
 }

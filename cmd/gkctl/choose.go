@@ -14,7 +14,7 @@ type chosen struct {
 }
 
 func (c *chosen) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&c.labels, "selector", "l", "", `only those with these labels, as in "team=data,tier!=test"`)
+	registerSelector(cmd, &c.labels, `only those with these labels, as in "team=data,tier!=test"`)
 	cmd.Flags().BoolVar(&c.all, "all", false, "every definition")
 }
 

@@ -53,7 +53,7 @@ func (a *app) completeLabels(cmd *cobra.Command, _ []string, begun string) ([]st
 		all, err := definitions(ctx, c, nil, "")
 		for _, r := range all {
 			for key, value := range r.GetDefinition().GetLabels() {
-				if pair := key + "=" + value; strings.HasPrefix(pair, label) {
+				if pair := key + "=" + selectorValue(value); strings.HasPrefix(pair, label) {
 					found = append(found, chosen+pair)
 				}
 			}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,17 +21,20 @@ type cordonOptions struct {
 	drain           drainFlag
 	repeat          repeatFlag
 	dryRun          bool
+	yes             yesFlag
 	output          outputFlag
 }
 
 func newCordon(a *app) *cobra.Command {
 	o := &cordonOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT]",
+		Use:   "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
 		Short: "Shut a group or a host out of every semaphore, for a time",
 		Long: `Shuts out whoever comes from a group, or is an acquirer, that the pattern matches whole: they are granted nothing, and what they hold
 is told to stop; with --drain they may go on for so long first. With --for or --until it ends by itself. With both patterns a
-caller is caught when one of them matches. A cordon with the same id, which is drawn from the patterns when none is given, is replaced.`,
+caller is caught when one of them matches. A cordon with the same id, which is drawn from the patterns when none is given, is replaced.
+
+It shows the effect and asks, or in a script needs --yes, when it stops a holder, or shuts out everybody who asked within 7 days.`,
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
   gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
 		Args: noArgs,
@@ -41,6 +46,7 @@ caller is caught when one of them matches. A cordon with the same id, which is d
 	o.ending.register(cmd, "when it ends by itself")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
+	o.yes.register(cmd)
 	o.repeat.register(cmd)
 	a.completeGroups(cmd, "group")
 	a.completeAcquirers(cmd, "acquirer")
@@ -74,15 +80,23 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+		looking, cancel := o.bounded(ctx)
 		defer cancel()
-		preview, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Cordon: req})
+		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Cordon: req})
 		if err != nil {
 			return err
 		}
 		if o.dryRun {
 			return o.tellDry(preview)
 		}
+		if _, err := o.agree(ctx, &proposal{
+			what: fmt.Sprintf("this sets the cordon %q", o.name()), question: "Go on?", declined: "no cordon was set",
+			effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
+		}, o.yes); err != nil {
+			return err
+		}
+		ctx, done := o.bounded(ctx) // the person may have taken a while
+		defer done()
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {
 			return o.repeat.unknown(err)
@@ -96,10 +110,26 @@ func (o *cordonOptions) tellDry(preview *gatekeeperv1.PreviewResponse) error {
 	case formatJSON, formatYAML:
 		return o.printObject(o.output, preview)
 	case formatName:
-		return o.printNames(mapped(preview.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
+		return o.printNames(effectNames(preview.GetEffects()))
 	}
 	fmt.Fprintf(o.out, "%s (dry run)\n", stopText(preview.GetEffects()))
-	return o.tellEffects(preview.GetEffects(), preview.GetWarnings(), everyLine)
+	if err := o.tellEffects(preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
+		return err
+	}
+	o.tellNeedsYes(preview.GetEffects(), preview.GetConfirm())
+	return nil
+}
+
+// name is the cordon's id, or the patterns from which the servers will make one.
+func (o *cordonOptions) name() string {
+	var parts []string
+	if o.group != "" {
+		parts = append(parts, "group:"+o.group)
+	}
+	if o.acquirer != "" {
+		parts = append(parts, "acquirer:"+o.acquirer)
+	}
+	return cmp.Or(o.id, strings.Join(parts, " "))
 }
 
 func (o *cordonOptions) tell(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {

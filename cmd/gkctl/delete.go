@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,6 @@ type deleteOptions struct {
 	output outputFlag
 	names  []string
 	labels string
-	yes    bool
 	batchFlags
 }
 
@@ -27,7 +24,9 @@ func newDelete(a *app) *cobra.Command {
 		SuggestFor: []string{"rm", "remove"},
 		Short:      "Delete definitions; their permits live on until they end",
 		Long: `Deletes definitions, all in one step, or none. Holders are told to stop; their permits take no new slots and live on until they
-are released or expire; with --drain holders may go on for so long first. Deleting more than one by a glob or by labels needs --yes, or a yes on a terminal.`,
+are released or expire; with --drain holders may go on for so long first.
+
+` + asksText,
 		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
@@ -40,8 +39,7 @@ are released or expire; with --drain holders may go on for so long first. Deleti
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "only those with these labels")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	registerSelector(cmd, &o.labels, "only those with these labels")
 	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
@@ -61,31 +59,9 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		if len(records) == 0 {
 			return nothingChosen(reading, c, o.names, o.labels)
 		}
-		vague := o.labels != "" || anyOf(o.names, isGlob)
-		if len(records) > 1 && vague && !o.yes && !o.dryRun {
-			if err := o.ask(ctx, records); err != nil {
-				return err
-			}
-		}
 		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) change {
 			return change{name: r.GetDefinition().GetName(), before: r}
 		})
 		return o.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
 	})
-}
-
-// ask asks a person; without one it refuses.
-func (o *deleteOptions) ask(ctx context.Context, records []*gatekeeperv1.DefinitionRecord) error {
-	const shown = 10
-	live := 0
-	names := mapped(records, func(r *gatekeeperv1.DefinitionRecord) string {
-		live += int(r.GetHolders())
-		return r.GetDefinition().GetName()
-	})
-	list := strings.Join(names[:min(shown, len(names))], ", ")
-	if len(names) > shown {
-		list += fmt.Sprintf(" and %d more", len(names)-shown)
-	}
-	about := fmt.Sprintf("this deletes %s, with %s: %s", plural(len(names), "definition", "definitions"), plural(live, "live permit", "live permits"), list)
-	return o.confirm(ctx, about, "Delete them?", "nothing was deleted")
 }

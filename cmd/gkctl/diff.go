@@ -46,7 +46,7 @@ there is one, with 65 when an entry has a version that is no longer the current 
 	o.files.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "labels of what --prune may delete")
+	registerSelector(cmd, &o.labels, "labels of what --prune may delete")
 	return cmd
 }
 

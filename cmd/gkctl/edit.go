@@ -20,25 +20,31 @@ type editOptions struct {
 	*app
 	output outputFlag
 	names  []string
+	labels string
 	batchFlags
 }
 
 func newEdit(a *app) *cobra.Command {
 	o := &editOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "edit NAME|GLOB... [--drain 2m] [--dry-run]",
+		Use:   "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
 		Short: "Change definitions in an editor",
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
-when somebody else has changed one of them meanwhile; what was written is then kept in a file.`,
+when somebody else has changed one of them meanwhile; what was written is then kept in a file.
+
+` + asksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
-		Args:              atLeastOne("names or globs"),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && o.labels == "" {
+				return usagef("give names, globs or -l")
+			}
 			o.names = args
 			return o.run(cmd.Context())
 		},
 	}
+	registerSelector(cmd, &o.labels, "only those with these labels")
 	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
@@ -51,12 +57,12 @@ func (o *editOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.bounded(ctx)
 		defer cancel()
-		records, err := definitions(reading, c, o.names, "")
+		records, err := definitions(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
 		}
 		if len(records) == 0 {
-			return nothingChosen(reading, c, o.names, "")
+			return nothingChosen(reading, c, o.names, o.labels)
 		}
 		before, err := editable(records)
 		if err != nil {
@@ -81,13 +87,22 @@ func (o *editOptions) run(ctx context.Context) error {
 	})
 }
 
-// kept adds where what was written is to an error.
+// kept adds to an error where the edited text is, and how to apply it.
 func kept(err error, path string) error {
 	code, hint := classify(nil, err)
 	if hint != "" {
 		hint += "\n"
 	}
-	return &codeError{code: code, err: err, hint: hint + "What you wrote is kept in " + path + "; `gkctl diff -f` shows it against what is there now, and `gkctl apply -f` takes it. Both refuse it after somebody else's change until its version is taken out."}
+	hint += "What you wrote is kept in " + path + ": "
+	switch {
+	case is[*staleError](err):
+		hint += "take the version lines out of it, then `gkctl diff -f` shows what it would change now, and `gkctl apply -f` applies it over the other change."
+	case is[*unconfirmedError](err):
+		hint += "`gkctl apply -f` with --yes applies it."
+	default:
+		hint += "`gkctl apply -f` applies it once it is corrected."
+	}
+	return &codeError{code: code, err: err, hint: hint}
 }
 
 // editable is what the editor shows.

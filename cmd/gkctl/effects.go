@@ -163,6 +163,11 @@ func someNames(names []string) string {
 	return text
 }
 
+// effectNames are the semaphores that a change has an effect on.
+func effectNames(effects []*gatekeeperv1.Effect) []string {
+	return mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
+}
+
 // stopCount counts the holders that would be told to stop, or have less time for it, and those that go on.
 func stopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	for _, e := range effects {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -15,27 +16,34 @@ import (
 type explainOptions struct {
 	*app
 	identityFlags
-	output    outputFlag
-	semaphore string
-	weight    uint32
-	firing    string
+	output outputFlag
+	names  []string
+	labels string
+	weight uint32
+	firing string
 }
 
 func newExplain(a *app) *cobra.Command {
 	o := &explainOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "explain NAME [--group GROUP] [--acquirer ACQUIRER]",
+		Use:   "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
 		Short: "Show step by step what a request would be answered, and why; changes nothing",
+		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, with labels or with several names it
+explains each semaphore in turn.`,
 		Example: `  gkctl explain nightly-export --group prod --acquirer app2
+  gkctl explain -l team=data --group prod --acquirer app2
   gkctl explain builds --weight 4 --firing nightly@2026-01-31T02:00:00Z`,
-		Args:              exactly(1, "the name of a semaphore"),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.semaphore = args[0]
+			if len(args) == 0 && o.labels == "" {
+				return usagef("give names, globs or -l")
+			}
+			o.names = args
 			return o.run(cmd.Context())
 		},
 	}
 	o.identityFlags.register(cmd)
+	registerSelector(cmd, &o.labels, "only those with these labels")
 	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "weight that is asked for")
 	cmd.Flags().StringVar(&o.firing, "firing", "", "firing that is asked for, as NAME or NAME@TIME")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML)
@@ -43,7 +51,7 @@ func newExplain(a *app) *cobra.Command {
 }
 
 func (o *explainOptions) run(ctx context.Context) error {
-	req := &gatekeeperv1.ExplainRequest{Semaphore: o.semaphore, Weight: o.weight}
+	req := &gatekeeperv1.ExplainRequest{Weight: o.weight}
 	if o.firing != "" {
 		name, due, err := parseFiring(o.firing)
 		if err != nil {
@@ -61,43 +69,97 @@ func (o *explainOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
-		r, err := c.Definitions().Explain(ctx, req)
+		if len(o.names) == 1 && !isGlob(o.names[0]) && o.labels == "" {
+			req.Semaphore = o.names[0]
+			r, err := explained(ctx, c, req)
+			if err != nil {
+				return err
+			}
+			if !o.output.is(formatTable) {
+				return o.printObject(o.output, r)
+			}
+			o.tell(req, r)
+			return nil
+		}
+		return o.each(ctx, c, req)
+	})
+}
+
+// each explains each of the chosen semaphores.
+func (o *explainOptions) each(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) error {
+	records, err := definitions(ctx, c, o.names, o.labels)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return nothingChosen(ctx, c, o.names, o.labels)
+	}
+	out := struct {
+		Items []json.RawMessage `json:"items"`
+	}{}
+	for i, record := range records {
+		req.Semaphore = record.GetDefinition().GetName()
+		r, err := explained(ctx, c, req)
 		if err != nil {
 			return err
 		}
-		if r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
-			return noDefinitions(ctx, c, []string{o.semaphore})
-		}
 		if !o.output.is(formatTable) {
-			return o.printObject(o.output, r)
-		}
-		fmt.Fprintf(o.out, "%s, asked by acquirer %q in group %q:\n", o.semaphore, req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
-		width := 0
-		for _, s := range r.GetSteps() {
-			width = max(width, len(s.GetName()))
-		}
-		for _, s := range r.GetSteps() {
-			tick := "✗"
-			if s.GetPassed() {
-				tick = "✓"
+			item, err := joined(r, struct {
+				Semaphore string `json:"semaphore"`
+			}{req.GetSemaphore()})
+			if err != nil {
+				return err
 			}
-			fmt.Fprintf(o.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
+			out.Items = append(out.Items, item)
+			continue
 		}
-		if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
-			fmt.Fprintln(o.out, r.GetSummary())
+		if i > 0 {
+			fmt.Fprintln(o.out)
 		}
-		for _, p := range r.GetHolders() {
-			fmt.Fprintln(o.out, cell(takenText(p)))
-		}
-		if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
-			fmt.Fprintf(o.out, "... and %d more\n", more)
-		}
-		if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
-			fmt.Fprintf(o.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
-				time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
-		}
+		o.tell(req, r)
+	}
+	if o.output.is(formatTable) {
 		return nil
-	})
+	}
+	return o.printObject(o.output, out)
+}
+
+// explained asks the servers about one semaphore; one that is not defined is an error.
+func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
+	r, err := c.Definitions().Explain(ctx, req)
+	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
+		err = noDefinitions(ctx, c, []string{req.GetSemaphore()})
+	}
+	return r, err
+}
+
+// tell prints each step of the decision, who takes the slots, and what else stands in the way.
+func (o *explainOptions) tell(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
+	fmt.Fprintf(o.out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
+	width := 0
+	for _, s := range r.GetSteps() {
+		width = max(width, len(s.GetName()))
+	}
+	for _, s := range r.GetSteps() {
+		tick := "✗"
+		if s.GetPassed() {
+			tick = "✓"
+		}
+		fmt.Fprintf(o.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
+	}
+	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
+		fmt.Fprintln(o.out, r.GetSummary())
+	}
+	for _, p := range r.GetHolders() {
+		fmt.Fprintln(o.out, cell(takenText(p)))
+	}
+	if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
+		fmt.Fprintf(o.out, "... and %d more\n", more)
+	}
+	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
+		fmt.Fprintf(o.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
+			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
+	}
 }
 
 // takenText says who takes a slot, and when it can be free.

@@ -43,7 +43,7 @@ one of them since. -o json writes the API's records, with version and state.`,
 		},
 	}
 	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
+	registerSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
 	return cmd
 }
 

@@ -88,6 +88,9 @@ func exitHelp(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("\nExit codes:\n")
 	for _, e := range exits {
+		if e.code == exitUsage && cmd.Flags().Lookup("yes") != nil {
+			e.text += "; or the change needs --yes"
+		}
 		fmt.Fprintf(&b, "  %-3d  %s\n", e.code, e.text)
 	}
 	return b.String()

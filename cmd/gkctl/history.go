@@ -19,6 +19,7 @@ import (
 type historyOptions struct {
 	*app
 	globs         []string
+	labels        string
 	change        uint64
 	since, before string
 	permits       bool
@@ -29,7 +30,7 @@ type historyOptions struct {
 func newHistory(a *app) *cobra.Command {
 	o := &historyOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "history [NAME|GLOB...] [--change N] [--since 1h] [--permits]",
+		Use:   "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
 		Short: "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, and with --permits how each permit
 ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
@@ -50,12 +51,13 @@ ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many s
 	f.StringVar(&o.before, "before", "", "only before this time, as --since")
 	f.BoolVar(&o.permits, "permits", false, "also how permits ended")
 	f.IntVarP(&o.count, "count", "n", 50, "show so many changes; 0: all that is remembered")
+	registerSelector(cmd, &o.labels, "only of semaphores with these labels, now or when the entry was made")
 	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
 	return cmd
 }
 
 func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryRequest, error) {
-	r := &gatekeeperv1.ListHistoryRequest{Names: o.globs, Change: o.change, Permits: o.permits, PageSize: 1000}
+	r := &gatekeeperv1.ListHistoryRequest{Names: o.globs, Labels: o.labels, Change: o.change, Permits: o.permits, PageSize: 1000}
 	if o.count < 0 {
 		return nil, usagef("-n must not be below 0")
 	}

@@ -14,19 +14,21 @@ type holdersOptions struct {
 	*app
 	output outputFlag
 	globs  []string
+	labels string
 	at     string
 }
 
 func newHolders(a *app) *cobra.Command {
 	o := &holdersOptions{app: a}
 	cmd := &cobra.Command{
-		Use:        "holders [NAME|GLOB...] [--at TIME]",
+		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
 		Short:      "Show who holds permits, or held them at a time",
 		Long: `Shows who holds permits. With --at it shows who held them then, by the clocks of the leaders, as far as the journal remembers, and
 says where its memory begins.`,
 		Example: `  gkctl holders 'nightly-*'
   gkctl holders nightly-export --at 03:12
+  gkctl holders -l team=data
   gkctl holders --at 10m`,
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,6 +40,7 @@ says where its memory begins.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "who held them then: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago")
+	registerSelector(cmd, &o.labels, "only of semaphores with these labels")
 	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -47,7 +50,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
 		permits := []*gatekeeperv1.Permit{}
-		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs}) {
+		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels}) {
 			if err != nil {
 				return err
 			}

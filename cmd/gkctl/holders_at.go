@@ -31,7 +31,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
-		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, At: timestamppb.New(at), PageSize: 1000})
+		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, At: timestamppb.New(at), PageSize: 1000})
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ type moveOptions struct {
 	chosen   chosen
 	drain    drainFlag
 	dryRun   bool
-	yes      bool
+	yes      yesFlag
 	force    bool
 	noWait   bool
 	output   outputFlag
@@ -40,7 +40,8 @@ is gone, and names those that did not stop in time. A slot is granted anew only 
 
 --drain is how long holders that were told to stop may go on; without it their next refresh is refused. A task whose pattern is
 no plain list of groups is not moved and is named, and gkctl ends with 1; so is a slot that is held for an operator (on_expiry: hold), which
-no move frees. A move to a group that nothing names, or after which no caller that was ever seen would be let in, needs --force. --timeout, when it is given, also bounds how long the progress is followed; the move stays.`,
+no move frees. A move to a group in which nobody was ever seen asking, or after which no caller that was ever seen would be let in to one of
+the tasks, needs --force. --timeout, when it is given, also bounds how long the progress is followed; the move stays.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
@@ -56,8 +57,8 @@ no move frees. A move to a group that nothing names, or after which no caller th
 	o.chosen.register(cmd)
 	o.drain.register(cmd)
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
-	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&o.force, "force", false, "move also to a group that nothing knows, and what no known caller would then be let in to")
+	o.yes.register(cmd)
+	f.BoolVar(&o.force, "force", false, "move also to a group in which nobody was ever seen asking, and tasks that would let in no known caller")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
 	a.completeGroups(cmd, "from")
 	a.completeGroups(cmd, "to")
@@ -76,15 +77,15 @@ func (o *moveOptions) request() (*gatekeeperv1.PlanMoveRequest, error) {
 		o.chosen.all = true // all that admit the old group; what that means is shown, and asked
 	}
 	selector, err := o.chosen.selector()
-	return &gatekeeperv1.PlanMoveRequest{From: o.from, To: o.to, Selector: selector}, err
+	if err != nil {
+		return nil, err
+	}
+	drain, err := o.drain.read()
+	return &gatekeeperv1.PlanMoveRequest{From: o.from, To: o.to, Selector: selector, Drain: drain}, err
 }
 
 func (o *moveOptions) run(ctx context.Context) error {
 	req, err := o.request()
-	if err != nil {
-		return err
-	}
-	drain, err := o.drain.read()
 	if err != nil {
 		return err
 	}
@@ -95,23 +96,13 @@ func (o *moveOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range moves.GetEffects() { // the plan is made without a drain
-			e.Stopped = slices.DeleteFunc(e.Stopped, func(s *gatekeeperv1.Stopped) bool { // has no less time than before
-				return s.GetDrainLeft() != nil && s.GetDrainLeft().AsDuration() <= o.drain.drain
-			})
-			for _, s := range e.GetStopped() {
-				s.FreeWithin = durationpb.New(s.GetFreeWithin().AsDuration() + o.drain.drain)
-			}
-		}
 		if len(moves.GetEdits()) == 0 && o.notAllMoved(moves) == nil {
 			if err := o.whyNothing(planning, c); err != nil {
 				return err
 			}
 		}
-		refused, err := o.refusal(planning, c, moves)
+		refused := o.refusal(moves)
 		switch {
-		case err != nil:
-			return err
 		case o.dryRun: // ends as the move would
 			return errors.Join(o.tellPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetEdits()) == 0:
@@ -122,7 +113,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 		if err := o.ask(ctx, moves); err != nil {
 			return err
 		}
-		return o.carry(ctx, c, moves, drain)
+		return o.carry(ctx, c, moves, req.GetDrain())
 	})
 }
 
@@ -143,7 +134,7 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse, refused err
 		fmt.Fprint(o.out, "only with --force: ")
 	}
 	fmt.Fprintf(o.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetEdits()), o.from, o.to, stopText(moves.GetEffects()))
-	if err := o.tellEffects(moves.GetEffects(), moves.GetWarnings(), everyLine); err != nil {
+	if err := o.tellEffects(moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
 		return err
 	}
 	o.sayNotMoved(moves)
@@ -189,9 +180,20 @@ func tasksText(edits []*gatekeeperv1.Edit) string {
 }
 
 func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.PlanMoveResponse) {
-	for _, n := range moves.GetNotMoved() {
-		o.say("%s is not moved: %s", n.GetSemaphore(), n.GetWhy())
+	for _, text := range notMovedTexts(moves) {
+		o.say("%s", text)
 	}
+}
+
+func notMovedTexts(moves *gatekeeperv1.PlanMoveResponse) []string {
+	return mapped(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
+		return fmt.Sprintf("%s is not moved: %s", n.GetSemaphore(), n.GetWhy())
+	})
+}
+
+// warningsOf are the warnings of the move as a whole, and why it may be a mistake.
+func warningsOf(moves *gatekeeperv1.PlanMoveResponse) []string {
+	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
 
 // notAllMoved is the error of a move that left tasks which should have moved. Which they are a table has said already.
@@ -212,50 +214,31 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
 	return withHint(err, "`gkctl set NAME group_pattern=...` sets a pattern by hand.")
 }
 
-// asks says whether a person is asked before the move is made.
-func (o *moveOptions) asks() bool { return !o.yes && o.inTTY && o.errTTY }
-
-// refusal says why the move needs --force; nil when it does not. A group that nothing knows is a slip in the word. Where nobody known would
-// be let in a person is asked, who is shown so.
-func (o *moveOptions) refusal(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse) (refused, err error) {
-	if o.force || len(moves.GetEdits()) == 0 {
-		return nil, nil
-	}
-	const hint = "With --force it is moved all the same. --dry-run shows more."
-	if refused, err = o.unknownGroup(ctx, c, moves, hint); refused != nil || err != nil || o.asks() {
-		return refused, err
-	}
-	var deserted []string
-	for _, e := range moves.GetEffects() {
-		if e.GetEligible() == 0 && len(e.GetWarnings()) > 0 {
-			deserted = append(deserted, e.GetSemaphore())
-		}
-	}
-	if len(deserted) == 0 {
-		return nil, nil
+// refusal says why the move needs --force, as the servers see it; nil when it does not.
+func (o *moveOptions) refusal(moves *gatekeeperv1.PlanMoveResponse) error {
+	if o.force || len(moves.GetDoubts()) == 0 {
+		return nil
 	}
 	return &codeError{
 		code: exitFailure,
-		err:  fmt.Errorf("nothing was moved: nobody who was ever seen asking would be let in to %s: is %q the right group?", someNames(deserted), o.to),
-		hint: hint,
-	}, nil
+		err:  errors.New("nothing was moved: " + strings.Join(moves.GetDoubts(), "; ")),
+		hint: fmt.Sprintf("Is %q the right group? With --force it is moved all the same. --dry-run shows more.", o.to),
+	}
 }
 
 // ask shows what the move would do, and asks.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveResponse) error {
-	if o.yes {
-		return nil
-	}
-	if o.asks() {
-		toStderr := *o.app
-		toStderr.out = o.err
-		if err := toStderr.tellEffects(moves.GetEffects(), moves.GetWarnings(), someOf); err != nil {
-			return err
+	asked, err := o.agree(ctx, &proposal{
+		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetEdits()), o.from, o.to),
+		question: "Move them?", declined: "nothing was moved", always: true,
+		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),
+	}, o.yes)
+	if err == nil && !asked {
+		for _, text := range effectWarnings(moves.GetEffects(), warningsOf(moves), someOf) {
+			o.say("warning: %s", cell(text))
 		}
-		o.sayNotMoved(moves)
 	}
-	about := fmt.Sprintf("this moves %s from %s to %s; %s", tasksText(moves.GetEdits()), o.from, o.to, stopText(moves.GetEffects()))
-	return o.confirm(ctx, about, "Move them?", "nothing was moved")
+	return err
 }
 
 // carry makes the move, and follows it.

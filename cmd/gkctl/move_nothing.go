@@ -66,29 +66,6 @@ func (o *moveOptions) whyNothing(ctx context.Context, c *client.Client) error {
 	}
 }
 
-// unknownGroup refuses a move to a group that no definition names, nobody was seen in and the journal does not know. That others stay
-// admitted is no sign that the word is right.
-func (o *moveOptions) unknownGroup(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, hint string) (refused, err error) {
-	for _, e := range moves.GetEffects() {
-		if slices.ContainsFunc(e.GetAdmitted(), func(caller *gatekeeperv1.Caller) bool { return caller.GetGroup() == o.to }) {
-			return nil, nil
-		}
-	}
-	all, err := definitions(ctx, c, nil, "")
-	if err != nil {
-		return nil, err
-	}
-	groups, err := knownGroups(ctx, c, all, o.to)
-	if err != nil || groups[o.to] {
-		return nil, err
-	}
-	text := fmt.Sprintf("nothing was moved: no definition names the group %q, and nobody was seen in it", o.to)
-	if meant := nearest.Word(o.to, slices.Sorted(maps.Keys(groups))); meant != "" && meant != o.from {
-		text += fmt.Sprintf("; did you mean --to %s?", shellWord(meant))
-	}
-	return &codeError{code: exitFailure, err: errors.New(text), hint: hint}, nil
-}
-
 // knownGroups are the groups that definitions name or named, and those of callers who were seen; and that group, when a pattern that
 // does not let in everybody admits it.
 func knownGroups(ctx context.Context, c *client.Client, all []*gatekeeperv1.DefinitionRecord, group string) (map[string]bool, error) {

@@ -123,7 +123,7 @@ func meant(ctx context.Context, c *client.Client, err error) error {
 // inFlagsWords names a bad field of a request as the command line does.
 func inFlagsWords(e *client.InvalidFieldError) error {
 	field := e.Field
-	for _, request := range []string{"pause.", "cordon.", "selector."} {
+	for _, request := range []string{"pause.", "cordon.", "resume.", "selector."} {
 		field = strings.TrimPrefix(field, request)
 	}
 	name, _, _ := strings.Cut(field, "[")

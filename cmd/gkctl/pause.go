@@ -19,17 +19,20 @@ type pauseOptions struct {
 	drain  drainFlag
 	repeat repeatFlag
 	dryRun bool
+	yes    yesFlag
 	output outputFlag
 }
 
 func newPause(a *app) *cobra.Command {
 	o := &pauseOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT]",
+		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
 		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
 		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume by themselves. What
 runs goes on to its end; with --stop its holders are told to stop, and with --drain may go on for so long first. Pausing what is
-paused replaces its pause, also when the new one ends; undo brings the old one back.`,
+paused replaces its pause, also when the new one ends; undo brings the old one back.
+
+It shows the effect and asks, or in a script needs --yes, when it stops a holder or pauses more than 20 semaphores.`,
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
   gkctl pause -l team=data --until 06:00 --reason maintenance
   gkctl pause --all --stop --drain 2m --reason "the database is broken"`,
@@ -44,6 +47,7 @@ paused replaces its pause, also when the new one ends; undo brings the old one b
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
+	o.yes.register(cmd)
 	o.repeat.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
@@ -78,13 +82,23 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+		looking, cancel := o.bounded(ctx)
 		defer cancel()
 		// What runs is counted beforehand: the answer to a pause does not say.
-		preview, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Pause: req})
+		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Pause: req})
 		if err != nil {
 			return err
 		}
+		if !o.dryRun {
+			if _, err := o.agree(ctx, &proposal{
+				what: "this pauses " + someNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
+				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
+			}, o.yes); err != nil {
+				return err
+			}
+		}
+		ctx, done := o.bounded(ctx) // the person may have taken a while
+		defer done()
 		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
 		out.Stopped, out.GoOn = stopCount(preview.GetEffects())
 		if !o.dryRun {
@@ -94,7 +108,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			}
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {
-			out.Names = mapped(preview.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() })
+			out.Names = effectNames(preview.GetEffects())
 			if len(out.Names) == 0 {
 				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
@@ -142,7 +156,11 @@ func (o *pauseOptions) tell(p *paused) error {
 		fmt.Fprintf(o.out, "%s on\n", plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
-		return o.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine)
+		if err := o.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
+			return err
+		}
+		o.tellNeedsYes(p.preview.GetEffects(), p.preview.GetConfirm())
+		return nil
 	}
 	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
 		fmt.Fprintln(o.out, "warning: "+cell(w))

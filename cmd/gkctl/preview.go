@@ -22,11 +22,11 @@ type previewOptions struct {
 func newPreview(a *app) *cobra.Command {
 	o := &previewOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "preview -f FILE | NAME|GLOB... FIELD=VALUE...",
+		Use:   "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
 		Short: "Show what an edit would do to holders and callers; changes nothing",
 		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would be told to stop, and when their
 slots would be free at the latest; which of the groups and acquirers that were seen asking would be let in and shut out. It warns
-when nobody known would be let in, and names the nearest known group.`,
+when nobody known would be let in, and names the nearest known group. It says why the change would need --yes.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
 		ValidArgsFunction: a.completeAssignments,
@@ -34,7 +34,7 @@ when nobody known would be let in, and names the nearest known group.`,
 	}
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "labels of what --prune may delete")
+	registerSelector(cmd, &o.labels, "only those with these labels; with -f the labels of what --prune may delete")
 	o.drain.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
@@ -46,10 +46,10 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 		return usagef("give -f, or names and what to set: one of them")
 	case len(o.files.paths) == 0 && len(args) == 0:
 		return usagef("give -f FILE, or names and what to set, as in nightly-export permits=3")
-	case o.prune != (o.labels != ""):
-		return usagef("--prune and -l are given together")
 	case o.prune && len(args) > 0:
 		return usagef("--prune is for -f")
+	case len(args) == 0 && o.prune != (o.labels != ""):
+		return usagef("--prune and -l are given together")
 	}
 	drain, err := o.drain.read()
 	if err != nil {
@@ -66,7 +66,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		r, err := o.preview(ctx, c, plan, drain, ending{})
+		r, err := o.preview(ctx, c, plan, drain, ending{}, againFromNow)
 		if err != nil {
 			return err
 		}
@@ -80,14 +80,14 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 		files, err := o.files.read(o.in)
 		return func(ctx context.Context, c *client.Client) ([]change, error) { return planOf(ctx, c, files, o.labels) }, err
 	}
-	names, fields, err := assignments(args)
+	names, fields, err := assignments(args, o.labels)
 	return func(ctx context.Context, c *client.Client) ([]change, error) {
-		records, err := definitions(ctx, c, names, "")
+		records, err := definitions(ctx, c, names, o.labels)
 		if err != nil {
 			return nil, err
 		}
 		if len(records) == 0 {
-			return nil, nothingChosen(ctx, c, names, "")
+			return nil, nothingChosen(ctx, c, names, o.labels)
 		}
 		return assigned(records, fields)
 	}, err
@@ -107,9 +107,12 @@ func (o *previewOptions) tell(r *gatekeeperv1.PreviewResponse) error {
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
-	if err := o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine); err != nil || stopped {
+	if err := o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	o.say("No holder would be told to stop.")
+	o.tellNeedsYes(r.GetEffects(), r.GetConfirm())
+	if !stopped {
+		o.say("No holder would be told to stop.")
+	}
 	return nil
 }

@@ -16,16 +16,19 @@ type resumeOptions struct {
 	change uint64
 	repeat repeatFlag
 	dryRun bool
+	yes    yesFlag
 	output outputFlag
 }
 
 func newResume(a *app) *cobra.Command {
 	o := &resumeOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT]",
+		Use:   "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
 		Short: "End pauses",
 		Long: `Ends pauses, all of the chosen in one step, whoever set them. What is not paused is passed over. With --change it ends only what is still
-paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`" + ` does so too, and brings back what was paused before it.`,
+paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`" + ` does so too, and brings back what was paused before it.
+
+It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
 		Example: `  gkctl resume nightly-export
   gkctl resume -l team=data --dry-run
   gkctl resume --all --reason "it went well"
@@ -38,6 +41,7 @@ paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`
 	}
 	o.chosen.register(cmd)
 	cmd.Flags().Uint64Var(&o.change, "change", 0, "only what this change paused, and is paused by it still")
+	o.yes.register(cmd)
 	o.repeat.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be resumed; do nothing")
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
@@ -53,23 +57,30 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+		req := &gatekeeperv1.ResumeRequest{
+			Selector: selector, Author: o.global.who(), Reason: o.global.reason, Change: o.change, RequestId: o.repeat.requestID(),
+		}
+		looking, cancel := o.bounded(ctx)
 		defer cancel()
 		out := &resumed{Names: []string{}, DryRun: o.dryRun}
-		if o.dryRun {
-			records, err := definitions(ctx, c, o.chosen.names, o.chosen.labels)
-			if err != nil {
+		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Resume: req}); err != nil {
+			return err
+		}
+		names := effectNames(out.preview.GetEffects())
+		if !o.dryRun {
+			if _, err := o.agree(ctx, &proposal{
+				what: "this resumes " + someNames(names), question: "Go on?", declined: "nothing was resumed",
+				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
+			}, o.yes); err != nil {
 				return err
 			}
-			for _, r := range records {
-				if p := r.GetPause(); p != nil && (o.change == 0 || p.GetChange() == o.change) {
-					out.Names = append(out.Names, r.GetDefinition().GetName())
-				}
-			}
+		}
+		ctx, done := o.bounded(ctx) // the person may have taken a while
+		defer done()
+		if o.dryRun {
+			out.Names = append(out.Names, names...)
 		} else {
-			r, err := c.Operator().Resume(ctx, &gatekeeperv1.ResumeRequest{
-				Selector: selector, Author: o.global.who(), Reason: o.global.reason, Change: o.change, RequestId: o.repeat.requestID(),
-			})
+			r, err := c.Operator().Resume(ctx, req)
 			if err != nil {
 				return o.repeat.unknown(err)
 			}
@@ -89,6 +100,8 @@ type resumed struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
 	DryRun   bool     `json:"dry_run,omitempty"`
+
+	preview *gatekeeperv1.PreviewResponse
 }
 
 func (o *resumeOptions) tell(r *resumed) error {
@@ -108,6 +121,7 @@ func (o *resumeOptions) tell(r *resumed) error {
 	}
 	if r.DryRun {
 		fmt.Fprintf(o.out, "%s would be resumed (dry run)\n", someNames(r.Names))
+		o.tellNeedsYes(r.preview.GetEffects(), r.preview.GetConfirm())
 		return nil
 	}
 	fmt.Fprintf(o.out, "%s resumed\n", someNames(r.Names))

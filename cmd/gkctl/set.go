@@ -23,6 +23,7 @@ type setOptions struct {
 	*app
 	output outputFlag
 	names  []string
+	labels string
 	fields []assignment
 	ending endingFlags
 	batchFlags
@@ -39,7 +40,7 @@ const labelPrefix = "label."
 func newSet(a *app) *cobra.Command {
 	o := &setOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "set NAME|GLOB... FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run]",
+		Use:   "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Change fields of definitions",
 		Long: `Changes fields of definitions, all in one step, or none. Fields are those of the definitions file:
 
@@ -48,28 +49,32 @@ func newSet(a *app) *cobra.Command {
 label.KEY=VALUE sets a label, label.KEY- removes one.
 
 With --for or --until the fields get their old values back then, by themselves; a field that was set again since is left alone.
-With --drain holders that are shut out may go on for so long.`,
+With --drain holders that are shut out may go on for so long.
+
+` + asksText,
 		Example: `  gkctl set nightly-export permits=3 duration=2m
   gkctl set 'nightly-*' group_pattern=dr-site --reason "moving to the other site"
   gkctl set nightly-export label.team=data label.legacy-
+  gkctl set -l team=data max_hold=2h --dry-run
   gkctl set pool permits=80 --for 2h --reason "month's end"
   gkctl set nightly-export acquirer_pattern='app[12]' --drain 2m --dry-run`,
 		ValidArgsFunction: a.completeAssignments,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.names, o.fields, err = assignments(args); err != nil {
+			if o.names, o.fields, err = assignments(args, o.labels); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
+	registerSelector(cmd, &o.labels, "only those with these labels")
 	o.ending.register(cmd, "when the fields get their old values back")
 	o.batchFlags.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
 }
 
-// assignments tells names from assignments.
-func assignments(args []string) (names []string, fields []assignment, err error) {
+// assignments tells names from assignments. There must be names, unless labels choose the definitions.
+func assignments(args []string, labels string) (names []string, fields []assignment, err error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		switch {
@@ -87,8 +92,8 @@ func assignments(args []string) (names []string, fields []assignment, err error)
 			names = append(names, arg)
 		}
 	}
-	if len(names) == 0 || len(fields) == 0 {
-		return nil, nil, usagef("give names or globs, and what to set, as in nightly-export permits=3")
+	if len(names) == 0 && labels == "" || len(fields) == 0 {
+		return nil, nil, usagef("give names, globs or -l, and what to set, as in nightly-export permits=3")
 	}
 	seen := make(map[string]bool)
 	for _, f := range fields {
@@ -138,12 +143,12 @@ func (o *setOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.bounded(ctx)
 		defer cancel()
-		records, err := definitions(reading, c, o.names, "")
+		records, err := definitions(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
 		}
 		if len(records) == 0 {
-			return nothingChosen(reading, c, o.names, "")
+			return nothingChosen(reading, c, o.names, o.labels)
 		}
 		plan, err := assigned(records, o.fields)
 		if err == nil {

@@ -18,7 +18,7 @@ import (
 const againFromNow = "`gkctl get -o yaml` writes what there is now: start from that. Or take the version out of the file: `gkctl diff -f` then " +
 	"shows what it would change, and apply does it."
 
-// staleError refuses a file with a version that is no longer the current one.
+// staleError refuses a change that was made from a version which is no longer the current one.
 type staleError struct{ err error }
 
 func (e *staleError) Error() string { return e.err.Error() }
@@ -52,13 +52,13 @@ func stale(ctx context.Context, c *client.Client, ch *change, refused error, aga
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
 	switch {
 	case is[*client.NoSuchDefinitionError](err) && ch.before != nil:
-		return withHint(fmt.Errorf("%s was deleted since you read it", ch.name), "%s", hint)
+		return &staleError{withHint(fmt.Errorf("%s was deleted since you read it", ch.name), "%s", hint)}
 	case err != nil:
-		return withHint(refused, "%s", hint)
+		return &staleError{withHint(refused, "%s", hint)}
 	}
 	now := r.GetRecord()
 	if ch.before == nil {
-		return withHint(fmt.Errorf("%s was created since you looked, %s", ch.name, byWhom(now)), "%s", hint)
+		return &staleError{withHint(fmt.Errorf("%s was created since you looked, %s", ch.name, byWhom(now)), "%s", hint)}
 	}
 	lines := []string{fmt.Sprintf("%s was changed since you read it: you saw version %d, now it is version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
@@ -68,7 +68,7 @@ func stale(ctx context.Context, c *client.Client, ch *change, refused error, aga
 		lines = append(lines, "what it was is no longer known; from your file to what it is now:")
 	}
 	lines = append(lines, fieldChanges(was, now.GetDefinition())...)
-	return withHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)
+	return &staleError{withHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
 }
 
 // byWhom says who made a definition what it is, when and why.

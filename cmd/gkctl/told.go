@@ -12,14 +12,16 @@ type applied struct {
 	Items    []appliedItem `json:"items"`
 	Revision uint64        `json:"revision,string"`
 	DryRun   bool          `json:"dry_run,omitempty"`
-	// Effects and Warnings are those of the API's PreviewResponse; only of a dry run.
-	Effects  []json.RawMessage `json:"effects,omitempty"`
-	Warnings []string          `json:"warnings,omitempty"`
+	// Effects and Confirm are those of the API's PreviewResponse; only of a dry run.
+	Effects []json.RawMessage `json:"effects,omitempty"`
+	Confirm []json.RawMessage `json:"confirm,omitempty"`
+	// Warnings are those of the API's PreviewResponse; after a change also those of its effects.
+	Warnings []string `json:"warnings,omitempty"`
 
-	end     ending
+	end ending
+	// preview is what the servers foresaw just before; asked: a person has seen it.
 	preview *gatekeeperv1.PreviewResponse
-	// stops is what was foreseen just before definitions with live permits were deleted.
-	stops *gatekeeperv1.PreviewResponse
+	asked   bool
 }
 
 type appliedItem struct {
@@ -27,7 +29,7 @@ type appliedItem struct {
 	Action string `json:"action"`
 	// LivePermits still take slots of a definition that was deleted.
 	LivePermits uint32 `json:"live_permits,omitempty"`
-	// Stopped are their holders, who were told to stop just now; of a deletion that was made.
+	// Stopped are the holders that the change told to stop, as far as was seen just before it; not of a dry run.
 	Stopped []stoppedHolder `json:"stopped,omitempty"`
 }
 
@@ -38,15 +40,13 @@ type stoppedHolder struct {
 	FreeWithin string `json:"free_within"`
 }
 
-// stoppedOf are the holders of a semaphore that a change tells to stop.
-func stoppedOf(r *gatekeeperv1.PreviewResponse, name string) []stoppedHolder {
-	var out []stoppedHolder
+// stoppedHolders are the holders that a change tells to stop, by semaphore.
+func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder {
+	out := make(map[string][]stoppedHolder)
 	for _, e := range r.GetEffects() {
-		if e.GetSemaphore() != name {
-			continue
-		}
 		for _, s := range e.GetStopped() {
-			out = append(out, stoppedHolder{holderOf(s.GetPermit()), protoSeconds(s.GetFreeWithin().AsDuration())})
+			out[e.GetSemaphore()] = append(out[e.GetSemaphore()],
+				stoppedHolder{holderOf(s.GetPermit()), protoSeconds(s.GetFreeWithin().AsDuration())})
 		}
 	}
 	return out
@@ -54,26 +54,23 @@ func stoppedOf(r *gatekeeperv1.PreviewResponse, name string) []stoppedHolder {
 
 // told tells what a plan has done, a line each, and of a dry run also what that would do.
 func (a *app) told(o outputFlag, plan []change, out *applied) error {
-	count := make(map[string]int)
+	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}
 		if item.Action == actionDeleted {
 			item.LivePermits = plan[i].before.GetHolders()
-			item.Stopped = stoppedOf(out.stops, item.Name)
+		}
+		if !out.DryRun {
+			item.Stopped = stopped[item.Name]
 		}
 		count[item.Action]++
 		out.Items = append(out.Items, item)
 	}
 	switch o.String() {
 	case formatJSON, formatYAML:
-		for _, e := range out.preview.GetEffects() {
-			data, err := messageJSON(e)
-			if err != nil {
-				return err
-			}
-			out.Effects = append(out.Effects, data)
+		if err := out.foresee(); err != nil {
+			return err
 		}
-		out.Warnings = out.preview.GetWarnings()
 		return a.printObject(o, out)
 	case formatName:
 		for _, item := range out.Items {
@@ -92,14 +89,52 @@ func (a *app) told(o outputFlag, plan []change, out *applied) error {
 		}
 		fmt.Fprintf(a.out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
 	}
-	if err := tellStopped(a.out, out.stops.GetEffects(), someOf); err != nil {
-		return err
+	if !out.DryRun {
+		if err := tellStopped(a.out, out.preview.GetEffects(), someOf); err != nil {
+			return err
+		}
 	}
 	if len(out.Items) > 1 && a.errTTY {
 		a.say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
 	a.undoWith(out.Revision)
-	return a.tellEffects(out.preview.GetEffects(), out.preview.GetWarnings(), everyLine)
+	if out.DryRun {
+		if err := a.tellEffects(out.preview.GetEffects(), out.preview.GetWarnings(), everyLine); err != nil {
+			return err
+		}
+		a.tellNeedsYes(out.preview.GetEffects(), out.preview.GetConfirm())
+		return nil
+	}
+	if !out.asked {
+		for _, text := range effectWarnings(out.preview.GetEffects(), nil, someOf) {
+			a.say("warning: %s", cell(text))
+		}
+	}
+	return nil
+}
+
+// foresee fills in what the servers foresaw.
+func (out *applied) foresee() error {
+	if !out.DryRun {
+		out.Warnings = effectWarnings(out.preview.GetEffects(), nil, everyLine)
+		return nil
+	}
+	for _, e := range out.preview.GetEffects() {
+		data, err := messageJSON(e)
+		if err != nil {
+			return err
+		}
+		out.Effects = append(out.Effects, data)
+	}
+	for _, c := range out.preview.GetConfirm() {
+		data, err := messageJSON(c)
+		if err != nil {
+			return err
+		}
+		out.Confirm = append(out.Confirm, data)
+	}
+	out.Warnings = out.preview.GetWarnings()
+	return nil
 }
 
 // liveOn says what becomes of the permits of a definition that is gone.

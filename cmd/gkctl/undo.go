@@ -18,7 +18,7 @@ type undoOptions struct {
 	change uint64
 	drain  drainFlag
 	dryRun bool
-	yes    bool
+	yes    yesFlag
 	repeat repeatFlag
 	output outputFlag
 }
@@ -46,7 +46,7 @@ refused, and says what stands in the way. It shows what it would do, and asks; i
 	}
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	o.yes.register(cmd)
 	o.repeat.register(cmd)
 	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	return cmd
@@ -68,7 +68,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 			r, err := c.Operator().Undo(ctx, req)
 			return r, o.refused(err)
 		}
-		if o.dryRun || !o.yes {
+		if o.dryRun || !o.yes.yes {
 			r, err := undo(true)
 			if err != nil {
 				return err
@@ -103,18 +103,11 @@ func (o *undoOptions) refused(err error) error {
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	about := fmt.Sprintf("undo of change %d: %s", o.change, stopText(r.GetEffects()))
-	if o.inTTY && o.errTTY {
-		toStderr := *o.app
-		toStderr.out = o.err
-		if err := toStderr.tellEffects(r.GetEffects(), r.GetWarnings(), someOf); err != nil {
-			return err
-		}
-		for _, n := range r.GetNotes() {
-			o.say("%s", n)
-		}
-	}
-	return o.confirm(ctx, about, "Undo it?", "nothing was undone")
+	_, err := o.agree(ctx, &proposal{
+		what: fmt.Sprintf("this undoes change %d", o.change), question: "Undo it?", declined: "nothing was undone", always: true,
+		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: r.GetNotes(),
+	}, o.yes)
+	return err
 }
 
 func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {

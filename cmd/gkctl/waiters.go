@@ -13,12 +13,13 @@ type waitersOptions struct {
 	*app
 	output outputFlag
 	globs  []string
+	labels string
 }
 
 func newWaiters(a *app) *cobra.Command {
 	o := &waitersOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "waiters [NAME|GLOB...]",
+		Use:   "waiters [NAME|GLOB...] [-l SELECTOR]",
 		Short: "Show who waits for a permit, and at which place",
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
@@ -28,6 +29,7 @@ func newWaiters(a *app) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
+	registerSelector(cmd, &o.labels, "only of semaphores with these labels")
 	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
 	return cmd
 }
@@ -36,7 +38,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
-		r, err := c.Permits().ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs})
+		r, err := c.Permits().ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels})
 		if err != nil {
 			return err
 		}

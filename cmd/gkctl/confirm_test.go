@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func proposalForTest() *proposal {
+	return &proposal{
+		what: "this replaces job", question: "Go on?", declined: "nothing was changed",
+		effects: []*gatekeeperv1.Effect{{
+			Semaphore: "job", Before: &gatekeeperv1.Definition{Name: "job"}, After: &gatekeeperv1.Definition{Name: "job", Permits: new(uint32)},
+			Warnings: []string{"Beware."},
+		}},
+		confirm: []*gatekeeperv1.Confirmation{{
+			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS, Text: "permits becomes 0, which lets nobody in: job",
+		}},
+	}
+}
+
+func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
+	const about = "this replaces job; permits becomes 0, which lets nobody in: job"
+	asked := func(answer string, terminal bool, flag yesFlag) (string, error) {
+		var out bytes.Buffer
+		a := &app{in: strings.NewReader(answer), err: &out, inTTY: terminal, errTTY: terminal}
+		_, err := a.agree(context.Background(), proposalForTest(), flag)
+		return out.String(), err
+	}
+	script, refused := asked("", false, yesFlag{})
+	if code, _ := classify(nil, refused); code != exitUsage || refused.Error() != about+"; give --yes if that is meant" ||
+		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
+		t.Errorf("a script: exit code %d, %v\n%s", code, refused, script)
+	}
+	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
+		person, err := asked(answer, true, yesFlag{})
+		if person != script+about+"\nGo on? [y/N] " {
+			t.Errorf("%q: a person saw\n%s\nand a script\n%s", answer, person, script)
+		}
+		if _, unconfirmed := errors.AsType[*unconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+	for _, terminal := range []bool{true, false} {
+		if out, err := asked("n\n", terminal, yesFlag{yes: true}); err != nil || out != "" {
+			t.Errorf("with --yes, terminal %v: %v\n%s", terminal, err, out)
+		}
+	}
+}
+
+func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
+	var out bytes.Buffer
+	p := proposalForTest()
+	p.confirm = nil
+	a := &app{err: &out}
+	if asked, err := a.agree(context.Background(), p, yesFlag{}); asked || err != nil || out.Len() > 0 {
+		t.Errorf("asked %v, %v\n%s", asked, err, &out)
+	}
+	p.always = true
+	if _, err := a.agree(context.Background(), p, yesFlag{}); err == nil || err.Error() != "this replaces job; no holder is told to stop; give --yes if that is meant" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Each edit carries the version that was shown, so that nothing else happens than what was agreed to.
+func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
+	w := newMoveWorld(t, 1)
+	w.onBatch = func(_ context.Context, send func() error) error {
+		w.onBatch = func(_ context.Context, send func() error) error { return send() }
+		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+		return send()
+	}
+	code, out := w.run("set", "a", "b", "permits=0", "--yes")
+	if code != exitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "Set again if it is still meant.") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {
+		t.Errorf("half of it was done:\n%s", out)
+	}
+}

@@ -16,7 +16,8 @@ const (
 )
 
 // Declare makes the definitions that an application needs exist: it creates what is absent, overwrites nothing that is there, and
-// does not bring back what an operator has deleted. So every process of an application can declare at its start. It returns
+// does not bring back what an operator has deleted. Warnings of the servers, for example that permits are too brief to outlast a fail-over,
+// go to the logger. So every process of an application can declare at its start. It returns
 // the names that it skipped. The error is an *InvalidFieldError, whose field names the definition by its place, or one of those
 // of every call; definitions before the one at fault may have been created.
 func (c *Client) Declare(ctx context.Context, definitions ...*gatekeeperv1.Definition) (skipped []string, err error) {
@@ -32,6 +33,9 @@ func (c *Client) Declare(ctx context.Context, definitions ...*gatekeeperv1.Defin
 		r, err := c.Definitions().BatchEdit(ctx, req)
 		if err != nil {
 			return skipped, err
+		}
+		for _, text := range r.GetWarnings() {
+			c.settings.logger.Warn("gatekeeper: a declared definition", "warning", text)
 		}
 		skipped = append(skipped, r.GetSkipped()...)
 		definitions = definitions[len(req.Edits):]

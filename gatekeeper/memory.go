@@ -17,13 +17,10 @@ import (
 // It is not for work. With the process that ends, the permits are forgotten while their holders go on, and tokens begin anew,
 // so that a fence lets a stale holder through. So gatekeeperd has no such mode, a server in memory is always alone, and only
 // such a one has ExpireNow.
-type Memory struct{ data *consensus.Memory }
+type Memory consensus.Memory
 
 // NewMemory returns an empty Memory. One server at a time uses it.
-func NewMemory() *Memory { return &Memory{consensus.NewMemory()} }
-
-// NewMemoryOf is for the simulation of whole clusters in this project's own tests. A server on a memory that has a Dial may have Members.
-func NewMemoryOf(data *consensus.Memory) *Memory { return &Memory{data} }
+func NewMemory() *Memory { return (*Memory)(consensus.NewMemory()) }
 
 var (
 	// ErrNotInMemory answers ExpireNow: this server was opened without Config.Memory.
@@ -71,13 +68,10 @@ func (c *Config) dial() func(context.Context, string) (net.Conn, error) {
 	if c.Memory == nil {
 		return nil
 	}
-	return c.Memory.data.Dial
+	return c.consensusMemory().Dial()
 }
 
 // consensusMemory is the Memory as consensus knows it, or nil.
 func (c *Config) consensusMemory() *consensus.Memory {
-	if c.Memory == nil {
-		return nil
-	}
-	return c.Memory.data
+	return (*consensus.Memory)(c.Memory)
 }

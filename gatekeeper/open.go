@@ -172,6 +172,9 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 		Dial:      s.cfg.dial(),
 		Version:   Version(),
 		Started:   time.Now(),
+
+		SmallestDuration: s.cfg.timeouts().SmallestDuration(),
+
 		Admission: admitted,
 		Metrics:   measures,
 		Logger:    s.log,

@@ -69,7 +69,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		}
 		return o.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
-			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE", "PAUSED BY"},
+			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE", "PAUSED BY", "WARNINGS"},
 			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
@@ -138,6 +138,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) row {
 		more: []string{
 			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
 			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), silence(r.GetSilence()), r.GetPause().GetAuthor(),
+			strings.Join(r.GetWarnings(), "; "),
 		},
 	}
 }

@@ -61,6 +61,9 @@ func (a *app) send(ctx context.Context, c *client.Client, plan []change, drain *
 	}
 	r, err := c.Definitions().BatchEdit(ctx, batch)
 	if done(); err == nil {
+		for _, text := range r.GetWarnings() {
+			a.say("warning: %s", cell(text))
+		}
 		return r.GetRevision(), nil
 	}
 	return 0, a.refusal(ctx, c, edited, err, again)

@@ -34,6 +34,8 @@ type Config struct {
 	// Version and Started are what GetStatus tells; optional.
 	Version string
 	Started time.Time
+	// SmallestDuration is that of the consensus timeouts; optional, no warnings.
+	SmallestDuration time.Duration
 	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
 	Poll time.Duration
 	// Admission says which calls are taken on; optional, the default limits.

@@ -52,6 +52,9 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	if !s.cfg.Started.IsZero() {
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
+	if smallest := s.smallestDuration(); smallest > 0 {
+		out.SmallestDuration = durationpb.New(smallest)
+	}
 	if left, recovering := s.cfg.Keeper.Recovering(); recovering {
 		out.RecoveryWait = durationpb.New(left)
 	}

@@ -96,7 +96,9 @@ func (s *definitionService) BatchEdit(ctx context.Context, m *gatekeeperv1.Batch
 	if err != nil {
 		return nil, err
 	}
-	return &gatekeeperv1.BatchEditResponse{Revision: result.Revision, Skipped: result.Skipped}, nil
+	return &gatekeeperv1.BatchEditResponse{
+		Revision: result.Revision, Skipped: result.Skipped, Warnings: s.warningsOf(edits, result.Skipped),
+	}, nil
 }
 
 // batchFrom reads the edits of a batch.

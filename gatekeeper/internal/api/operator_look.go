@@ -26,6 +26,11 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		return nil, &conflictError{&keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion}
 	}
 	effects, warnings := plan.Preview(state, s.cfg.Keeper, *c)
+	for _, e := range c.Edits {
+		if e.Definition != nil {
+			warnings = append(warnings, s.warnings(e.Definition)...)
+		}
+	}
 	return &gatekeeperv1.PreviewResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
 		Confirm: toConfirmations(plan.Confirm(state, s.cfg.Keeper, *c, effects)),

@@ -29,6 +29,7 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.PermitRevision = state.PermitRevision(name)
 	record.Used = state.Used(name)
 	record.Holders = uint32(state.HolderCount(name))
+	record.Warnings = a.warnings(stored.Definition)
 	record.Disabled = a.cfg.Keeper.Disabled(stored)
 	if report, silent := a.cfg.Keeper.Silence(name); silent {
 		record.Silence = toSilence(&report)

@@ -49,6 +49,21 @@ func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }
 
+// clientRetry is how long a client may need to find the new leader: a refresh that nobody answers, and the pause before the next one.
+const clientRetry = time.Second
+
+// SmallestDuration is the shortest duration for which a permit outlasts the death of the leader, in whole seconds.
+//
+// Until a new leader grants again, the followers must miss the old one, which takes up to two heartbeat timeouts, and elect
+// another, which takes up to two election timeouts if the first vote is split. Then the client must find it. A client refreshes at a third of the
+// duration and stops the job a fifth before the deadline, which is 2 % early. So a leader that dies just before it answers
+// leaves 44 % of the duration.
+func (t Timeouts) SmallestDuration() time.Duration {
+	const left = 0.44
+	failover := 2*t.Heartbeat + 2*t.Election + clientRetry
+	return (time.Duration(float64(failover)/left) + time.Second - 1).Truncate(time.Second)
+}
+
 // Config is what Open needs. Folder and Machine are required, and one of PeerListener and PeerAddress.
 type Config struct {
 	// Folder is owned by the node once Open succeeded.
@@ -116,8 +131,8 @@ func (c *Config) setDefaults() {
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 10 * time.Second
 	}
-	if m := c.Folder.memory; m != nil && m.Pace != (SnapshotPace{}) {
-		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = m.Pace.Threshold, m.Pace.Interval, m.Pace.Trailing
+	if m := c.Folder.memory; m != nil && m.options.Pace != (SnapshotPace{}) {
+		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = m.options.Pace.Threshold, m.options.Pace.Interval, m.options.Pace.Trailing
 	}
 	if c.SnapshotThreshold == 0 {
 		c.SnapshotThreshold = 20_000

@@ -22,11 +22,7 @@ type Disk interface {
 
 // Memory takes the place of a data folder's disk, for tests: what is in it survives its Node and is gone with the process.
 type Memory struct {
-	// Dial, when set, is how its server reaches the others, in a network of the test's own. It is set before Open.
-	Dial func(ctx context.Context, address string) (net.Conn, error)
-	// Pace, when not zero, is how often snapshots are taken there, as a disk's Config says it. It is set before Open.
-	Pace SnapshotPace
-
+	options   MemoryOptions
 	log       Disk
 	snapshots raft.SnapshotStore
 
@@ -35,8 +31,21 @@ type Memory struct {
 	files map[string][]byte
 }
 
+// MemoryOptions are for simulations of whole clusters.
+type MemoryOptions struct {
+	// Dial, when set, is how the server reaches the others, in a network of the test's own.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Pace, when not zero, is how often snapshots are taken, as a disk's Config says it.
+	Pace SnapshotPace
+}
+
 // NewMemory returns an empty Memory.
-func NewMemory() *Memory { return NewMemoryOn(raft.NewInmemStore()) }
+func NewMemory() *Memory { return NewMemoryOn(raft.NewInmemStore(), MemoryOptions{}) }
+
+// Dial is that of MemoryOptions; nil: the server is alone.
+func (m *Memory) Dial() func(ctx context.Context, address string) (net.Conn, error) {
+	return m.options.Dial
+}
 
 // SnapshotPace is a Config's SnapshotThreshold, SnapshotInterval and TrailingLogs.
 type SnapshotPace struct {
@@ -47,8 +56,8 @@ type SnapshotPace struct {
 
 // NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what it did. A disk
 // that is a raft.SnapshotStore keeps the snapshots too.
-func NewMemoryOn(disk Disk) *Memory {
-	m := &Memory{log: disk, files: make(map[string][]byte)}
+func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
+	m := &Memory{options: options, log: disk, files: make(map[string][]byte)}
 	var ok bool
 	if m.snapshots, ok = disk.(raft.SnapshotStore); !ok {
 		m.snapshots = raft.NewInmemSnapshotStore()

@@ -33,11 +33,12 @@ type member struct {
 func newMember(w *world, i int) *member {
 	m := &member{world: w, id: fmt.Sprintf("gk%d", i+1), disk: newDisk(), changing: make(chan struct{}, 1)}
 	m.changing <- struct{}{}
-	m.memory = consensus.NewMemoryOn(m.disk)
-	m.memory.Pace = w.plan.pace
-	m.memory.Dial = func(ctx context.Context, address string) (net.Conn, error) {
-		return w.net.dial(ctx, m.machine(), address)
-	}
+	m.memory = consensus.NewMemoryOn(m.disk, consensus.MemoryOptions{
+		Pace: w.plan.pace,
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			return w.net.dial(ctx, m.machine(), address)
+		},
+	})
 	return m
 }
 
@@ -67,7 +68,7 @@ func (m *member) start() error {
 	}
 	server, err := gatekeeper.Open(ctx, gatekeeper.Config{
 		ID:           m.id,
-		Memory:       gatekeeper.NewMemoryOf(m.memory),
+		Memory:       (*gatekeeper.Memory)(m.memory),
 		Listeners:    gatekeeper.Listeners{API: m.world.net.listen(h, m.api()), Peer: m.world.net.listen(h, m.peer())},
 		AdvertiseAPI: m.api(),
 		Members:      set,

@@ -172,9 +172,11 @@ type GetStatusResponse struct {
 	Waiters uint32 `protobuf:"varint,18,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	// How long nothing is granted yet after a recovery, as the leader measures it; others say the whole time. Absent when permits are
 	// granted.
-	RecoveryWait  *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
+	// Permits of a shorter duration may be lost when the leader dies. Absent in a cluster of one voter.
+	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -336,6 +338,13 @@ func (x *GetStatusResponse) GetWaiters() uint32 {
 func (x *GetStatusResponse) GetRecoveryWait() *durationpb.Duration {
 	if x != nil {
 		return x.RecoveryWait
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetSmallestDuration() *durationpb.Duration {
+	if x != nil {
+		return x.SmallestDuration
 	}
 	return nil
 }
@@ -702,7 +711,7 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\x9b\x05\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xe3\x05\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
@@ -725,7 +734,8 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"state_hash\x18\x10 \x01(\tR\tstateHash\x12(\n" +
 	"\x10state_hash_index\x18\x11 \x01(\x04R\x0estateHashIndex\x12\x18\n" +
 	"\awaiters\x18\x12 \x01(\rR\awaiters\x12>\n" +
-	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\"|\n" +
+	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\x12F\n" +
+	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"|\n" +
 	"\x10AddMemberRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\x12\x1b\n" +
@@ -780,24 +790,25 @@ var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),        // 9: google.protobuf.Duration
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	0, // 0: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	9, // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	9, // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	0, // 3: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	0, // 4: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	1, // 5: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	3, // 6: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	5, // 7: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	7, // 8: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	2, // 9: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	4, // 10: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	6, // 11: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	8, // 12: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	9, // [9:13] is the sub-list for method output_type
-	5, // [5:9] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	0,  // 0: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
+	9,  // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	9,  // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	9,  // 3: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	0,  // 4: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	0,  // 5: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	1,  // 6: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	3,  // 7: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	5,  // 8: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	7,  // 9: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	2,  // 10: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	4,  // 11: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	6,  // 12: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	8,  // 13: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	10, // [10:14] is the sub-list for method output_type
+	6,  // [6:10] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }

@@ -523,7 +523,9 @@ type DefinitionRecord struct {
 	// Present while work that is expected is not heard of; only in answers of the leader.
 	Silence *Silence `protobuf:"bytes,12,opt,name=silence,proto3" json:"silence,omitempty"`
 	// Edits of it that end, soonest first.
-	Ends          []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
+	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
+	// What a person should know of this definition, for example that its permits do not outlast a fail-over.
+	Warnings      []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -645,6 +647,13 @@ func (x *DefinitionRecord) GetSilence() *Silence {
 func (x *DefinitionRecord) GetEnds() []*EditEnd {
 	if x != nil {
 		return x.Ends
+	}
+	return nil
+}
+
+func (x *DefinitionRecord) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1652,7 +1661,9 @@ type BatchEditResponse struct {
 	// The change id: the revision that all edits of this batch share. 0 when every edit was skipped.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Names whose declare was skipped, because they are there or were deleted.
-	Skipped       []string `protobuf:"bytes,2,rep,name=skipped,proto3" json:"skipped,omitempty"`
+	Skipped []string `protobuf:"bytes,2,rep,name=skipped,proto3" json:"skipped,omitempty"`
+	// Of the definitions that were created or replaced; see DefinitionRecord.warnings.
+	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1697,6 +1708,13 @@ func (x *BatchEditResponse) GetRevision() uint64 {
 func (x *BatchEditResponse) GetSkipped() []string {
 	if x != nil {
 		return x.Skipped
+	}
+	return nil
+}
+
+func (x *BatchEditResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -2206,7 +2224,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11_acquirer_patternB\n" +
 	"\n" +
 	"\b_permitsB\x0f\n" +
-	"\r_firing_limit\"\x81\x04\n" +
+	"\r_firing_limit\"\x9d\x04\n" +
 	"\x10DefinitionRecord\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2225,7 +2243,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	" \x01(\x04R\x0fcreatedRevision\x12\x18\n" +
 	"\aholders\x18\v \x01(\rR\aholders\x120\n" +
 	"\asilence\x18\f \x01(\v2\x16.gatekeeper.v1.SilenceR\asilence\x12*\n" +
-	"\x04ends\x18\r \x03(\v2\x16.gatekeeper.v1.EditEndR\x04ends\"\xae\x01\n" +
+	"\x04ends\x18\r \x03(\v2\x16.gatekeeper.v1.EditEndR\x04ends\x12\x1a\n" +
+	"\bwarnings\x18\x0e \x03(\tR\bwarnings\"\xae\x01\n" +
 	"\aSilence\x12.\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\x04kind\x120\n" +
 	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x12\n" +
@@ -2299,10 +2318,11 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x05drain\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x122\n" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
 	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lastsB\x05\n" +
-	"\x03end\"I\n" +
+	"\x03end\"e\n" +
 	"\x11BatchEditResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
-	"\askipped\x18\x02 \x03(\tR\askipped\"c\n" +
+	"\askipped\x18\x02 \x03(\tR\askipped\x12\x1a\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"c\n" +
 	"\fWatchRequest\x12#\n" +
 	"\rfrom_revision\x18\x01 \x01(\x04R\ffromRevision\x12\x14\n" +
 	"\x05names\x18\x02 \x03(\tR\x05names\x12\x18\n" +

@@ -1,0 +1,63 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// lostInFailover kills the leader under a permit of that duration and reports why the permit's context ended; nil if it did not. The phase moves
+// the death against the refreshes. reset: connections break at once, as when a process dies; otherwise nobody hears of it, as when a
+// host does.
+func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
+	inBubble(t, func(t *testing.T) {
+		w := newWorld(&plan{seed: uint64(phase), members: 3, profile: profile, rates: []float64{1, 1, 1, 1}})
+		for _, m := range w.members {
+			w.must(m.start())
+		}
+		p := w.process(machine(0), "prod", 1, 1)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: "brief", Duration: durationpb.New(duration)})
+		w.must(err)
+		permit, err := p.client.Semaphore("brief").TryAcquire(ctx)
+		w.must(err)
+		s := &stage{world: w}
+		pass(duration + time.Duration(phase)*duration/36) // over a third of the duration, the time between two refreshes
+		s.lead().crash(reset)
+		pass(2 * duration)
+		if permit.Context().Err() != nil {
+			cause = context.Cause(permit.Context())
+		}
+		p.end()
+		for _, m := range w.members {
+			m.stop()
+		}
+	})
+	return cause
+}
+
+func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
+	for profile, timeouts := range map[gatekeeper.Profile]consensus.Timeouts{
+		gatekeeper.ProfileDefault: consensus.DefaultTimeouts(),
+		gatekeeper.ProfileFast:    consensus.FastTimeouts(),
+	} {
+		for _, reset := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, connections reset: %v", profile, reset), func(t *testing.T) {
+				t.Parallel()
+				for phase := range 12 {
+					if cause := lostInFailover(t, profile, timeouts.SmallestDuration(), phase, reset); cause != nil {
+						t.Errorf("phase %d: the permit was lost: %v", phase, cause)
+					}
+				}
+			})
+		}
+	}
+}

@@ -44,6 +44,10 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	if a.weightless {
 		return nil, errWeightless()
 	}
+	if err := c.keeper.enter(ctx, a); err != nil {
+		return nil, err
+	}
+	defer c.keeper.exit(a)
 	var got answer
 	tries := 0
 	for got = (answer{repeat: true}); got.repeat; {
@@ -61,7 +65,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 		}
 	}
 	if got.denial != nil {
-		return nil, newDenied(a.semaphore, got.denial)
+		return nil, newDenied(a, got.denial)
 	}
 	p, err := c.keeper.take(ctx, a, got)
 	if err != nil {
@@ -82,7 +86,8 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 // timedOut is the denial of an acquisition whose time in the queue is over. Who holds is read now, if that is quickly done.
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *Denied {
 	d := &Denied{
-		Semaphore: a.semaphore, Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
+		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
+		Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
 		Message: fmt.Sprintf("%s: no permit became free within %s; it was place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastWord)
@@ -117,12 +122,23 @@ const maxHolders = 16
 
 // takeBack tells the servers that nobody counts on this acquisition, whatever became of it: it leaves the queue, and a permit
 // that was granted to it is free. If it does not get through, the permit expires.
+//
+// A request that the application named is not taken back. The application, or its next process, may repeat it, and a cancellation
+// that arrives late would end the permit that the repeat was answered with.
 func (c *Client) takeBack(a *acquisition) {
-	c.inBackground(func() {
+	if a.named {
+		return
+	}
+	over := c.keeper.speak(a.claim)
+	sent := c.inBackground(func() {
+		defer over()
 		ctx, cancel := context.WithTimeout(c.ctx, lastWord)
 		defer cancel()
 		_, _ = c.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: a.semaphore, Identity: a.identity(), RequestId: a.requestID})
 	})
+	if !sent {
+		over()
+	}
 }
 
 // tryOnce is an attempt of TryAcquire.
@@ -131,7 +147,7 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 	sent := c.settings.clock.Now()
 	r, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
-		RequestId: a.requestID, ExpectedRevision: a.expected, Metadata: a.metadata,
+		RequestId: a.requestID, ExpectedRevision: a.expected, Metadata: a.metadata, ReplacesToken: a.replaces,
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)
@@ -148,7 +164,7 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	sent := c.settings.clock.Now()
 	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
-		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited),
+		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited), ReplacesToken: a.replaces,
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)

@@ -55,6 +55,12 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		defer cancel()
 	}
 	for n := 0; ; n++ {
+		if err := r.yield(limited, policy); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, err
+		}
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*Denied](err)
 		if denied && d.Reason == NoFreePermit && policy != Skip {

@@ -58,13 +58,14 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// inBackground runs f unless the Client is closed. Close waits for it.
-func (c *Client) inBackground(f func()) {
+// inBackground runs f unless the Client is closed, and reports whether it does. Close waits for it.
+func (c *Client) inBackground(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.background.Go(f)
 	}
+	return !c.closed
 }
 
 // Permits is the API's PermitService, with calls repeated as the package comment says. Semaphore is the way to hold a permit;

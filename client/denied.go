@@ -30,7 +30,9 @@ const (
 // Denied is the answer no. It is an error so that a denial is not mistaken for a permit; the servers are well.
 type Denied struct {
 	Semaphore string
-	Reason    Reason
+	// Group and Acquirer are those that asked.
+	Group, Acquirer string
+	Reason          Reason
 	// Message is one sentence for a person.
 	Message string
 	// Holders take the slots: at most 16 of HolderCount.
@@ -50,11 +52,16 @@ type Denied struct {
 	Stop gatekeeperv1.StopCause
 	// PermitRevision is the semaphore's: the expected revision of an optimistic replace.
 	PermitRevision uint64
+
+	asked *acquisition // nil: made by somebody else
 }
 
-func newDenied(semaphore string, d *gatekeeperv1.Denial) *Denied {
+func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
 	return &Denied{
-		Semaphore:      semaphore,
+		Semaphore:      a.semaphore,
+		Group:          a.group,
+		Acquirer:       a.acquirer,
+		asked:          a,
 		Reason:         Reason(strings.TrimPrefix(d.GetReason().String(), "REASON_")),
 		Message:        d.GetMessage(),
 		Holders:        d.GetHolders(),

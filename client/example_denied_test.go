@@ -126,23 +126,49 @@ func ExampleWithExpectedRevision() {
 	// somebody was faster: true
 }
 
-// An acquisition that is repeated by hand, after a crash of the caller for example, is named by the caller.
-func ExampleWithRequestID() {
+// A holder id stands for one holder. A second acquisition of it in the same process is refused.
+func ExampleInUseError() {
 	clients, end := connect("app1")
 	defer end()
-	ctx, sem := context.Background(), clients[0].Semaphore("nightly-export")
-	id := client.NewRequestID() // kept with the work
-	mine := []client.AcquireOption{client.WithRequestID(id), client.WithHolderID("import-17")}
-
-	first, err := sem.TryAcquire(ctx, mine...)
+	ctx, sem := context.Background(), clients[0].Semaphore("nightly-export", client.WithHolderID("worker"))
+	permit, err := sem.TryAcquire(ctx)
 	if err != nil {
 		panic(err)
 	}
-	again, err := sem.TryAcquire(ctx, mine...)
-	fmt.Println("the same permit:", err == nil && again.Token() == first.Token())
 
-	_ = first.Release(ctx)
-	_, err = sem.TryAcquire(ctx, mine...)
+	_, err = sem.TryAcquire(ctx)
+	if used, ok := errors.AsType[*client.InUseError](err); ok {
+		fmt.Println(used.HolderID, "already holds token", used.Token == permit.Token())
+	}
+	_ = permit.Release(ctx)
+	_, err = sem.TryAcquire(ctx)
+	fmt.Println("after the release:", err)
+	// Output:
+	// worker already holds token true
+	// after the release: <nil>
+}
+
+// An acquisition that is repeated by hand, after a crash of the process for example, is named by the application.
+func ExampleWithRequestID() {
+	clients, end := connect("app1", "app1") // a process, and the same one after a crash
+	defer end()
+	ctx := context.Background()
+	id := client.NewRequestID() // kept with the work
+	mine := []client.AcquireOption{client.WithRequestID(id), client.WithHolderID("import-17")}
+
+	first, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, mine...)
+	if err != nil {
+		panic(err)
+	}
+	_ = clients[0].Close() // the crash: nothing is released
+	again, err := clients[1].Semaphore("nightly-export").TryAcquire(ctx, mine...)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("the same permit:", again.Token() == first.Token())
+
+	_ = again.Release(ctx)
+	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, mine...)
 	if ended, ok := errors.AsType[*client.RequestEndedError](err); ok {
 		fmt.Println("no second one:", ended.How)
 	}

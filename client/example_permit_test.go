@@ -221,6 +221,8 @@ func ExampleStopError() {
 		fmt.Println("somebody judged this process dead")
 	case errors.Is(cause, client.ErrStopped):
 		fmt.Println("stopped, for another reason")
+	case errors.Is(cause, client.ErrSuperseded):
+		fmt.Println("another process uses this holder id")
 	case errors.Is(cause, client.ErrClosed):
 		fmt.Println("this process closed its client")
 	}

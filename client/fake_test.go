@@ -93,6 +93,7 @@ type server struct {
 	acquired []*gatekeeperv1.TryAcquireRequest
 	released []uint64
 	outcomes []gatekeeperv1.ReleaseOutcome
+	releaser []*gatekeeperv1.Identity // of each release
 	canceled []*gatekeeperv1.CancelRequest
 	frames   []sentFrame
 	streams  int
@@ -102,6 +103,7 @@ type server struct {
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
 	release    func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error)
+	cancel     func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) // nil: answers at once
 	clear      func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error)
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
@@ -294,14 +296,20 @@ func (s *server) Acquire(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.Per
 func (s *server) Release(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 	s.set(func(s *server) {
 		s.released, s.outcomes = append(s.released, q.GetToken()), append(s.outcomes, q.GetOutcome())
+		s.releaser = append(s.releaser, q.GetIdentity())
 	})
 	return serve(ctx, s, "Release", q, func(s *server) func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 		return s.release
 	})
 }
 
-func (s *server) Cancel(_ context.Context, q *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
+func (s *server) Cancel(ctx context.Context, q *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
 	s.set(func(s *server) { s.canceled = append(s.canceled, q) })
+	if f := get(s, func(s *server) func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
+		return s.cancel
+	}); f != nil {
+		return f(ctx, q)
+	}
 	return &gatekeeperv1.CancelResponse{}, s.enter("Cancel")
 }
 

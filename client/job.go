@@ -99,8 +99,8 @@ type Runner struct {
 	releaseLimit time.Duration
 }
 
-// NewRunner returns a Runner of job under permits of sem. A holder id that is given to sem, by WithHolderID, makes runs at the same time
-// share one permit, which the first to end releases.
+// NewRunner returns a Runner of job under permits of sem. Leave out WithHolderID unless a restarted process must take over its own
+// permit: under one holder id only one run at a time gets a permit, and another one fails with an *InUseError.
 func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
 	r := &Runner{sem: sem, job: job, patience: DefaultPatience, pause: DefaultPause, firing: sem.name}
 	for _, o := range opts {
@@ -137,7 +137,7 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 // Fire is RunDue for schedulers that take no error: what Run returns is logged, as an error when it is the job's.
 func (r *Runner) Fire(ctx context.Context, due time.Time) {
 	err := r.RunDue(ctx, due)
-	if _, denied := errors.AsType[*Denied](err); err == nil || denied || errors.Is(err, ErrUnavailable) {
+	if _, denied := errors.AsType[*Denied](err); err == nil || denied || errors.Is(err, ErrUnavailable) || isRefused(err) {
 		return // Begin has logged it
 	}
 	r.log().Error("gatekeeper: the job failed", "due", due, "error", err)

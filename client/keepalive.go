@@ -289,6 +289,7 @@ func (k *keeper) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse)
 	for _, r := range answer.GetResults() {
 		byToken[r.GetToken()] = r
 	}
+	defer k.reportTaken()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.trouble = nil
@@ -333,7 +334,7 @@ func (k *keeper) result(p *Permit, sent, now time.Duration, r *gatekeeperv1.Toke
 		p.answerAll(p.refused)
 		return
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
-		k.end(p, fmt.Errorf("%w: %s", ErrLost, r.GetMessage()))
+		k.lost(p, r)
 		return
 	}
 	if r.GetMessage() != "" {
@@ -363,6 +364,7 @@ func (k *keeper) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
 	}
+	defer k.reportTaken()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, n := range notices {
@@ -380,7 +382,7 @@ func (k *keeper) noticed(notices []*gatekeeperv1.TokenResult) {
 				k.serving.endBy(now, now)
 			}
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
-			k.end(p, fmt.Errorf("%w: %s", ErrLost, n.GetMessage()))
+			k.lost(p, n)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -35,8 +36,9 @@ type keeper struct {
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
-	// unreleased are tokens whose release was sent and not yet answered. A grant of one is not taken: the release may still arrive.
-	unreleased map[uint64]bool
+	claims  claims
+	// takenAway are losses to other processes that are not logged yet.
+	takenAway []takenAway
 	// streams counts the streams that were opened.
 	streams uint64
 	// forget are tokens that the present stream has named and is to send no more notices of.
@@ -48,18 +50,21 @@ type keeper struct {
 
 func newKeeper(c *Client) *keeper {
 	k := &keeper{
-		client:     c,
-		clock:      c.settings.clock,
-		watching:   newNap(),
-		serving:    newNap(),
-		permits:    make(map[uint64]*Permit),
-		events:     schedule{by: byEvent},
-		refresh:    schedule{by: byRefresh},
-		unreleased: make(map[uint64]bool),
+		client:   c,
+		clock:    c.settings.clock,
+		watching: newNap(),
+		serving:  newNap(),
+		permits:  make(map[uint64]*Permit),
+		events:   schedule{by: byEvent},
+		refresh:  schedule{by: byRefresh},
+		claims:   claims{byKey: make(map[claimKey]*claim)},
 	}
 	k.ctx, k.cancel = context.WithCancel(c.ctx)
 	return k
 }
+
+// errHeldTwice: a server granted a token to two acquisitions.
+var errHeldTwice = errors.New("the servers granted the token of a permit that this process holds already, to another holder id")
 
 // take begins to keep a permit that was granted.
 func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
@@ -70,12 +75,10 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 	switch held := k.permits[granted.GetToken()]; {
 	case k.closed:
 		return nil, ErrClosed
-	case k.unreleased[granted.GetToken()]:
-		return nil, ErrReleasePending
-	case held != nil && now < held.belief.deadline:
-		return held, nil // the same holder asked again
+	case a.claim != nil && granted.GetToken() <= a.claim.ended:
+		return nil, ErrReleasePending // a repeat of the request that had this permit; a release of it may still arrive
 	case held != nil:
-		k.end(held, lostAtDeadline())
+		return nil, errHeldTwice
 	}
 	if tooBrief(a.stopTime, got.belief.duration) {
 		return nil, &StopTimeError{StopTime: a.stopTime, Duration: got.belief.duration}
@@ -84,6 +87,7 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 		keeper:   k,
 		granted:  granted,
 		identity: a.identity(),
+		claim:    a.claim,
 		stopTime: a.stopTime,
 		stall:    a.stallLimit,
 		done:     make(chan struct{}),
@@ -94,6 +98,9 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 	p.reports.Store(p.stall > 0)
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	k.permits[p.Token()] = p
+	if c := a.claim; c != nil {
+		c.permit, c.leftover, c.lost = p, 0, nil
+	}
 	k.arrange(p)
 	k.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
 	k.watching.endBy(p.at[byEvent], now)
@@ -227,6 +234,7 @@ func (k *keeper) end(p *Permit, cause error) {
 	}
 	p.ended, p.stopping = true, true
 	delete(k.permits, p.Token())
+	k.letGo(p)
 	k.events.remove(p)
 	k.refresh.remove(p)
 	if p.named != 0 && p.named == k.streams {
@@ -243,15 +251,14 @@ func (k *keeper) drop(p *Permit) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.end(p, ErrReleased)
-	k.unreleased[p.Token()] = true
 	return p.belief.deadline - k.clock.Now() + afterDeadline(p.belief.duration)
 }
 
-// gone notes that the servers have answered a release.
-func (k *keeper) gone(p *Permit) {
+// released notes that the servers have answered a release.
+func (k *keeper) released(p *Permit) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.unreleased, p.Token())
+	k.gone(p)
 }
 
 // close ends belief in all permits, and returns when both goroutines have ended.

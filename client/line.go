@@ -80,8 +80,10 @@ func carried(ctx context.Context, args, reply any, opts []grpc.CallOption) (size
 			size, can = plainRequest(m)
 		}
 	case *gatekeeperv1.ReleaseRequest:
-		_, can = reply.(*gatekeeperv1.ReleaseResponse)
-		size, can = callBytes, can && m != nil
+		if _, can = reply.(*gatekeeperv1.ReleaseResponse); can && m != nil {
+			id := m.GetIdentity()
+			size, can = plainTexts(id.GetGroup(), id.GetAcquirer(), id.GetHolderId())
+		}
 	}
 	if !can {
 		return 0, false
@@ -103,22 +105,25 @@ func plainRequest(m *gatekeeperv1.TryAcquireRequest) (size int, plain bool) {
 	if m == nil {
 		return 0, false
 	}
-	const around = 4 // tag, length, and half an entry's
-	valid := func(s string) bool {
-		size += around + len(s)
-		return size <= maxCarried && utf8.ValidString(s)
-	}
 	id := m.GetIdentity()
-	if !valid(m.GetSemaphore()) || !valid(id.GetGroup()) || !valid(id.GetAcquirer()) || !valid(id.GetHolderId()) ||
-		!valid(m.GetRequestId()) || !valid(m.GetFiring().GetName()) {
-		return 0, false
-	}
+	size, plain = plainTexts(m.GetSemaphore(), id.GetGroup(), id.GetAcquirer(), id.GetHolderId(), m.GetRequestId(), m.GetFiring().GetName())
 	for k, v := range m.GetMetadata() {
-		if !valid(k) || !valid(v) {
-			return 0, false
-		}
+		more, valid := plainTexts(k, v)
+		size += more - callBytes
+		plain = plain && valid && size <= maxCarried+callBytes
 	}
-	return size + callBytes, true
+	return size, plain
+}
+
+// plainTexts is the size of a call with these texts, about, and whether it is common and they can be encoded.
+func plainTexts(texts ...string) (size int, plain bool) {
+	const around = 4 // tag, length, and half an entry's
+	plain = true
+	for _, s := range texts {
+		size += around + len(s)
+		plain = plain && size <= maxCarried && utf8.ValidString(s)
+	}
+	return size + callBytes, plain
 }
 
 // call makes a call on the stream. done is false when it is to be made in another way.

@@ -43,7 +43,7 @@ func TestCalls_GoByStream_NothingElseChanges(t *testing.T) {
 		"too late":            TestTryAcquire_AnswerTooLate_IsAskedAgain,
 		"unknown outcome":     TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack,
 		"stop time":           TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack,
-		"same holder":         TestTryAcquire_SameHolder_GetsItsOwnPermit,
+		"same holder":         TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
 		"belief":              TestRelease_BeliefEndsBeforeItIsSent,
 		"ended context":       TestRelease_EndedContext_IsSentAllTheSame,
 		"ended before":        TestRelease_EndedBefore_IsTruthful,

@@ -19,6 +19,7 @@ type Permit struct {
 	keeper   *keeper
 	granted  *gatekeeperv1.Permit
 	identity *gatekeeperv1.Identity
+	claim    *claim        // nil: of a holder id that was drawn
 	stopTime time.Duration // as asked for; 0: the default
 	stall    time.Duration // 0: no limit
 	progress atomic.Int64  // the clock's reading at the last Progress, or the grant
@@ -233,21 +234,21 @@ func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 }
 
 func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome) error {
+	defer p.keeper.speak(p.claim)()
 	bound := p.keeper.drop(p) // before the lock: belief ends also while another release is under way
 	p.releasing.Lock()
 	defer p.releasing.Unlock()
 	if p.released {
-		p.keeper.gone(p)
 		return nil
 	}
 	if ctx.Err() != nil {
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	r, err := p.keeper.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome})
+	r, err := p.keeper.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome, Identity: p.identity})
 	if err != nil {
 		return err
 	}
-	p.keeper.gone(p)
+	p.keeper.released(p)
 	if !r.GetReleased() {
 		return &EndedError{Token: p.Token(), Message: r.GetMessage()}
 	}

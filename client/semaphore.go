@@ -32,6 +32,8 @@ type acquisition struct {
 	semaphore       string
 	group, acquirer string
 	holderID        *string // nil: a new one
+	chosen          bool    // the application gave the holder id
+	named           bool    // the application gave the request id
 	weight          uint32
 	weightless      bool // 0 was asked for, which the API takes for its default
 	firing          *gatekeeperv1.Firing
@@ -42,6 +44,8 @@ type acquisition struct {
 	stallLimit      time.Duration
 	onPlace         func(Place)
 	place           *Place // what the present attempt was told last
+	claim           *claim // nil when the holder id was drawn
+	replaces        uint64 // a token of this identity on which nobody here counts any more
 }
 
 type acquireOption func(*acquisition)
@@ -75,14 +79,25 @@ func WithMetadata(metadata map[string]string) AcquireOption {
 	})
 }
 
-// WithHolderID names the holder. Default: a new one for each acquisition, so that the goroutines of a process and the processes of a
-// host exclude each other. Who asks again by the same group, acquirer and holder id gets its own permit back; the empty id is
-// one too.
+// WithHolderID names the holder. Default: a new id for each acquisition, so that the goroutines of a process and the processes of a
+// host exclude each other. The empty id is a holder id too.
+//
+// Group, acquirer and holder id together are one holder, which has at most one permit of a semaphore. A process that is started again
+// under the same ids takes over the permit of its former life at once, without waiting for it to expire. It gets a new token, and the old
+// one is lost. A permit with a firing is not taken over: the new process is denied until the old permit has ended.
+//
+// So a holder id must be used by one process at a time. If two live processes use it, each acquisition takes the permit from the other
+// process, whose permit ends with ErrSuperseded; a Runner then stays away, and logs a warning that names the holder. Within a process, a
+// Client refuses a second acquisition with an *InUseError while the first is under way or its permit is held. Two Clients of a process
+// do not know of each other: they count as two processes.
 func WithHolderID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.holderID = &id })
 }
 
-// WithRequestID names the acquisition. Default: a new one for each. A permit that was released is never granted again to its request.
+// WithRequestID names the acquisition, for an application that repeats it after an unknown outcome or a crash: together with
+// WithHolderID, the repeat gets the same permit. Default: a new id for each. A permit that was released is never granted again to its
+// request. The Client does not take such a request back when it gives up: if the application does not repeat it, a permit that was
+// granted to it expires.
 func WithRequestID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.requestID = id })
 }
@@ -111,7 +126,21 @@ type Place struct {
 	QueueLength int
 }
 
+// acquisition is one acquisition by these options, with the ids that it draws.
 func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
+	a := s.request(opts)
+	if !a.named {
+		a.requestID = NewRequestID()
+	}
+	if !a.chosen {
+		id := NewRequestID()
+		a.holderID = &id
+	}
+	return a
+}
+
+// request is what these options ask for.
+func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	a := s.client.settings.defaults
 	a.semaphore = s.name
 	for _, o := range s.opts {
@@ -120,13 +149,7 @@ func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
 	for _, o := range opts {
 		o.acquire(&a)
 	}
-	if a.requestID == "" {
-		a.requestID = NewRequestID()
-	}
-	if a.holderID == nil {
-		id := NewRequestID()
-		a.holderID = &id
-	}
+	a.named, a.chosen = a.requestID != "", a.holderID != nil
 	return &a
 }
 
@@ -136,7 +159,8 @@ func (a *acquisition) identity() *gatekeeperv1.Identity {
 
 // TryAcquire asks once, and is answered at once: a permit, or a *Denied that says why not and who holds. A server that does
 // not answer is asked again, over all members, until ctx ends; then the error is an *UnavailableError, and the servers are told
-// to take back what they may have granted. Other errors: *InvalidFieldError, *RevisionChangedError, *RequestEndedError, *StopTimeError.
+// to take back what they may have granted. Other errors: *InvalidFieldError, *RevisionChangedError, *RequestEndedError, *StopTimeError,
+// *InUseError.
 //
 // ctx is for the acquisition alone: the permit outlives it. Values of ctx are those of the permit's context too.
 func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {

@@ -39,8 +39,13 @@ var (
 	// the definition's firing_on_loss, as after a loss.
 	ErrCutShort = errors.New("the job was cut short")
 
-	// ErrReleasePending: the permit that was granted is one whose release has not yet got through. Release it again first.
-	ErrReleasePending = errors.New("the release of this very permit is still under way: release it again first")
+	// ErrSuperseded: another process acquired under the same group, acquirer and holder id, and so took over the permit. It comes
+	// together with ErrLost. A Runner does not acquire again for at least the permit's duration; its error is ErrSuperseded then.
+	ErrSuperseded = errors.New("another process took it over under the same holder id")
+
+	// ErrReleasePending: the request was repeated, and its permit has ended here. A release of it may still be under way. Release the
+	// permit again first, and then acquire by a new request.
+	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire by a new request")
 )
 
 // StopError says why to stop, and until when the permit can be counted on. It is ErrStopped and the sentinel of its cause, or

@@ -38,7 +38,7 @@ type held struct {
 	unfollow func() bool
 }
 
-// New returns a view of sem that holds nothing.
+// New returns a view of sem that holds nothing. Give sem no holder id: under one holder id only one permit can be held at a time.
 func New(sem *client.Semaphore) *Weighted {
 	w := &Weighted{sem: sem}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())

@@ -1,0 +1,291 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// rising grants tokens that rise from 1.
+func rising(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	token := uint64(0)
+	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		token++
+		return granted(q.GetSemaphore(), token, duration), nil
+	}
+}
+
+// unanswered is a call whose outcome nobody learns.
+func unanswered[Q, A any](ctx context.Context, _ Q) (none A, err error) {
+	<-ctx.Done()
+	return none, status.FromContextError(ctx.Err()).Err()
+}
+
+func wantInUse(t *testing.T, err error, token uint64) {
+	t.Helper()
+	e, ok := errors.AsType[*InUseError](err)
+	if !ok || e.Semaphore != "export" || e.Group != "prod" || e.Acquirer != "app1" || e.HolderID != "worker" || e.Token != token {
+		t.Errorf("%#v: %v", err, err)
+	}
+}
+
+func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c, a := w.dial([]string{"a"}), w.servers["a"]
+		a.tryAcquire, a.release = rising(time.Minute), releases
+		sem := c.Semaphore("export", WithHolderID("worker"))
+		p, err := sem.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = sem.TryAcquire(t.Context())
+		wantInUse(t, err, 1)
+		_, err = sem.Acquire(t.Context())
+		wantInUse(t, err, 1)
+		if n := get(a, func(s *server) int { return len(s.acquired) }); n != 1 {
+			t.Errorf("%d requests: a refused one must not reach the servers", n)
+		}
+		for _, other := range []*Semaphore{
+			c.Semaphore("import", WithHolderID("worker")), c.Semaphore("export", WithHolderID("other")), c.Semaphore("export"),
+			c.Semaphore("export", WithHolderID("worker"), WithGroup("dr")), c.Semaphore("export", WithHolderID("worker"), WithAcquirer("app2")),
+		} {
+			if _, err := other.TryAcquire(t.Context()); err != nil {
+				t.Errorf("another identity: %v", err)
+			}
+		}
+
+		if err := p.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sem.TryAcquire(t.Context()); err != nil {
+			t.Errorf("after the release: %v", err)
+		}
+		last := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
+		if last.GetReplacesToken() != 0 {
+			t.Errorf("it replaces token %d, which the servers know to be released", last.GetReplacesToken())
+		}
+	})
+}
+
+func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].tryAcquire = unanswered
+		sem := c.Semaphore("export", WithHolderID("worker"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		first := make(chan error, 1)
+		go func() {
+			_, err := sem.TryAcquire(ctx)
+			first <- err
+		}()
+		synctest.Wait()
+		_, err := sem.TryAcquire(t.Context())
+		wantInUse(t, err, 0)
+		if err := <-first; !errors.Is(err, ErrOutcomeUnknown) {
+			t.Error(err)
+		}
+		w.servers["a"].set(func(s *server) { s.tryAcquire = rising(time.Minute) })
+		if _, err := sem.TryAcquire(t.Context()); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+// A permit that was lost to its deadline, or whose release had no answer, may be live at the servers.
+func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t *testing.T) {
+	for how, end := range map[string]func(*testing.T, *server, *Permit){
+		"the deadline passed": func(t *testing.T, a *server, p *Permit) {
+			t.Helper()
+			a.down()
+			<-p.Done()
+			a.up()
+		},
+		"the release had no answer": func(t *testing.T, a *server, p *Permit) {
+			t.Helper()
+			a.set(func(s *server) { s.release = unanswered })
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := p.Release(ctx); !errors.Is(err, ErrOutcomeUnknown) {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newCluster(t, "a")
+				c, a := w.dial([]string{"a"}), w.servers["a"]
+				a.tryAcquire = rising(10 * time.Second)
+				sem := c.Semaphore("export", WithHolderID("worker"))
+				p, err := sem.TryAcquire(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				end(t, a, p)
+				q, err := sem.TryAcquire(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := get(a, func(s *server) uint64 { return s.acquired[len(s.acquired)-1].GetReplacesToken() }); got != p.Token() {
+					t.Errorf("it replaces token %d, want %d", got, p.Token())
+				}
+				a.set(func(s *server) { s.release = releases })
+				if err := q.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if n := len(c.keeper.claims.byKey); n != 0 {
+					t.Errorf("%d claims are left", n)
+				}
+			})
+		})
+	}
+}
+
+// The answer to a cancellation can be behind the answer to a later acquisition, unless the acquisition waits for it.
+func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c, a := w.dial([]string{"a"}), w.servers["a"]
+		a.tryAcquire = unanswered
+		a.cancel = func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
+			pass(700 * time.Millisecond)
+			return &gatekeeperv1.CancelResponse{}, nil
+		}
+		sem := c.Semaphore("export", WithHolderID("worker"))
+		unknown := func() {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if _, err := sem.TryAcquire(ctx); !errors.Is(err, ErrOutcomeUnknown) {
+				t.Fatal(err)
+			}
+		}
+		unknown()
+		ended := time.Now()
+		var asked time.Time
+		grant := func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			asked = time.Now()
+			return granted("export", 7, time.Minute), nil
+		}
+		a.set(func(s *server) { s.tryAcquire, s.release = grant, releases })
+		p, err := sem.TryAcquire(t.Context())
+		if err != nil || asked.Sub(ended) != 700*time.Millisecond {
+			t.Fatalf("asked after %s: %v", asked.Sub(ended), err)
+		}
+		if err := p.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		// One that has no answer is waited for only so long: the servers must cope then.
+		a.set(func(s *server) { s.tryAcquire, s.cancel = unanswered, unanswered })
+		unknown()
+		ended = time.Now()
+		a.set(func(s *server) { s.tryAcquire = grant })
+		brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := sem.TryAcquire(brief); !errors.Is(err, context.DeadlineExceeded) || time.Since(ended) != 100*time.Millisecond {
+			t.Errorf("a caller that cannot wait is held up for %s: %v", time.Since(ended), err)
+		}
+		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != lastWord {
+			t.Errorf("asked after %s: %v", asked.Sub(ended), err)
+		}
+	})
+}
+
+// Its application may repeat the request, perhaps in another process. A cancellation that arrives later would end what the repeat
+// was answered with.
+func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c, a := w.dial([]string{"a"}), w.servers["a"]
+		a.tryAcquire = unanswered
+		mine := []AcquireOption{WithHolderID("worker"), WithRequestID("import")}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.Semaphore("export", mine...).TryAcquire(ctx); !errors.Is(err, ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+		a.set(func(s *server) { s.tryAcquire = rising(time.Minute) })
+		if _, err := c.Semaphore("export", mine...).TryAcquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 0 {
+			t.Errorf("%d cancelled", n)
+		}
+	})
+}
+
+func TestRelease_NamesTheIdentity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute, WithHolderID("worker"))
+		if err := p.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id := get(w.servers["a"], func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
+		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
+			t.Errorf("released by %v", id)
+		}
+	})
+}
+
+// A Client whose releases have no answer must not keep a note of each forever.
+func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *testing.T) {
+	k, clock := restingKeeper(t)
+	const many = 10_000
+	for i := range uint64(many) {
+		id := fmt.Sprintf("worker-%d", i)
+		a := &acquisition{semaphore: "s", holderID: &id, chosen: true}
+		if err := k.enter(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		p, err := k.take(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: believe(clock.now, 0, time.Minute, clock.now)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.exit(a)
+		over := k.speak(p.claim)
+		k.drop(p)
+		over()
+		clock.now += time.Second
+	}
+	// The life of a permit and of one change of leaders, twice because of the sweep.
+	life := time.Minute + afterDeadline(time.Minute)
+	if n, most := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > most {
+		t.Errorf("%d of %d unanswered releases are remembered, want at most %d", n, many, most)
+	}
+}
+
+// A drawn holder id never comes back: nothing of it is remembered.
+func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		p := held(t, c, w.servers["a"], time.Minute)
+		w.servers["a"].set(func(s *server) {
+			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
+				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Release(ctx); !errors.Is(err, ErrOutcomeUnknown) {
+			t.Error(err)
+		}
+		if n := len(c.keeper.claims.byKey); n != 0 {
+			t.Errorf("%d claims", n)
+		}
+	})
+}

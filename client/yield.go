@@ -1,0 +1,49 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// yield keeps a run back whose identity has lost its last permit to another process. If both acquired again at once, they would take the
+// permit from each other forever. So a run leaves it alone for the permit's duration, and then for as long as the other process holds it.
+func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
+	a := r.sem.request(nil)
+	if !a.chosen {
+		return nil // the holder id will be a new one, which takes nothing from anybody
+	}
+	k, key := r.sem.client.keeper, a.claimKey()
+	for {
+		lost, wait := k.resting(key)
+		switch {
+		case lost == nil:
+			return nil
+		case wait <= 0 && r.holds(ctx, lost.by):
+			k.restAgain(key, lost)
+			continue
+		case wait <= 0:
+			k.restOver(key, lost)
+			return nil
+		}
+		if policy == Skip || !sleep(ctx, wait) {
+			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job stays away for %s, so that the two do not take it from each other. Give each process another holder id",
+				a.semaphore, *a.holderID, a.acquirer, a.group, ErrSuperseded, seconds(max(wait, time.Second)))
+		}
+	}
+}
+
+// holds reports whether a token is live. When no server says so, the acquisition that follows will tell what is wrong.
+func (r *Runner) holds(ctx context.Context, token uint64) bool {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	_, err := r.sem.client.Verify(ctx, r.sem.name, token)
+	return err == nil
+}
+
+// isRefused reports whether a run did not start because of its holder id.
+func isRefused(err error) bool {
+	_, inUse := errors.AsType[*InUseError](err)
+	return inUse || errors.Is(err, ErrSuperseded) && !errors.Is(err, ErrLost)
+}

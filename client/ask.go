@@ -59,6 +59,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
+			r.report(opts, err)
 			return nil, err
 		}
 		p, err := r.askOnce(limited, opts)
@@ -68,6 +69,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*Denied](err)
 		}
+		r.report(opts, err)
 		if !denied || policy != RunLate || d.firingIsOver() || limited.Err() != nil {
 			return p, err
 		}

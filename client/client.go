@@ -12,6 +12,8 @@ type Client struct {
 	settings *settings
 	router   *router
 	keeper   *keeper
+	// unrunnable is for the Runners of the Client.
+	unrunnable unrunnable
 
 	// ctx ends with Close, and with it whatever runs in the background.
 	ctx        context.Context //nolint:containedctx // the client's own life

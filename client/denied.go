@@ -81,6 +81,11 @@ func (d *Denied) firingIsOver() bool {
 	return d.Reason == FiringDone || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
 }
 
+// runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any more.
+func (d *Denied) runsElsewhere() bool {
+	return d.Reason == FiringDone || d.Reason == FiringClaimed && !d.ownClaim()
+}
+
 // Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot that nobody
 // holds any more.
 func (d *Denied) Error() string {

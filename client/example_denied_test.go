@@ -126,6 +126,20 @@ func ExampleWithExpectedRevision() {
 	// somebody was faster: true
 }
 
+// What a log shows of a denial: the sentence, and the command that explains it.
+func ExampleDenied_ExplainCommand() {
+	clients, end := connect("app1")
+	defer end()
+	_, err := clients[0].Semaphore("nightly-exprot").TryAcquire(context.Background())
+	if denied, ok := errors.AsType[*client.Denied](err); ok {
+		fmt.Println(denied)
+		fmt.Println(denied.ExplainCommand())
+	}
+	// Output:
+	// There is no semaphore "nightly-exprot".
+	// gkctl explain nightly-exprot --group default --acquirer app1
+}
+
 // A holder id stands for one holder. A second acquisition of it in the same process is refused.
 func ExampleInUseError() {
 	clients, end := connect("app1")

@@ -120,7 +120,8 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 
 // RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however much their
 // clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short and the definition's
-// firing_on_loss is spent. A zero due is Run.
+// firing_on_loss is spent. It is a *Denied when the firing was claimed under the Runner's own holder id, by a former life of the process for
+// example: nobody else runs it. A zero due is Run.
 //
 // A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
 // returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one that returns ErrCutShort.
@@ -128,7 +129,7 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // denied it asks again only under RunLate. A job that returns nil came to its end all the same.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
-	if d, ok := errors.AsType[*Denied](err); ok && (d.Reason == FiringClaimed || d.Reason == FiringDone) {
+	if d, ok := errors.AsType[*Denied](err); ok && d.runsElsewhere() {
 		return nil
 	}
 	return err
@@ -188,6 +189,7 @@ func (r *Runner) Loop(ctx context.Context) error {
 		switch {
 		case err == nil:
 			told = ""
+		case !ran && reported(err): // by Begin
 		case ran || err.Error() != told: // the same trouble again and again is told once
 			r.log().Warn("gatekeeper: a run of the loop failed", "error", err, "ran", ran)
 			told = err.Error()
@@ -204,6 +206,12 @@ func needsAPerson(err error) bool {
 	_, brief := errors.AsType[*StopTimeError](err)
 	d, denied := errors.AsType[*Denied](err)
 	return brief || denied && d.Reason == NoSuchSemaphore
+}
+
+// reported reports whether Begin logs such an error as a warning.
+func reported(err error) bool {
+	d, denied := errors.AsType[*Denied](err)
+	return denied && d.needsAPerson() || isRefused(err)
 }
 
 // retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.

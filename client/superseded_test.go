@@ -149,6 +149,9 @@ func TestRun_Superseded_SkipsWhatIsDueWithinThePermitsDuration(t *testing.T) {
 		if n := len(d.asked); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
+		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
+			t.Errorf("told %d times:\n%s", n, d.log.String())
+		}
 		pass(2 * time.Second)
 		ran := false
 		if err := Wrap(sem, func(context.Context) error { ran = true; return nil })(t.Context()); err != nil || !ran {
@@ -173,6 +176,30 @@ func TestRun_SupersededAndPatient_WaitsOutTheRestWithinItsLimit(t *testing.T) {
 		d.a.set(func(*server) { d.theirs = false })
 		if err := Wrap(sem, func(context.Context) error { return nil }, OnDenied(Wait))(t.Context()); err != nil || time.Since(start) < 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// A drawn holder id takes nothing from anybody.
+func TestRun_HolderIDInUse_IsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		sem := s.client.Semaphore("export", WithHolderID("worker"))
+		p, err := sem.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, ok := errors.AsType[*InUseError](NewRunner(sem, untilEnded).Run(t.Context())); !ok {
+				t.Error("it ran beside a permit of its own identity")
+			}
+			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
+		}
+		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
+			t.Errorf("told %d times:\n%s", n, s.log.String())
+		}
+		if err := p.Release(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -1,0 +1,140 @@
+package client
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// unrunnable remembers which denials were logged, so that a job that runs every minute is not reported every minute. It belongs to
+// the Client, because some schedulers make a new Runner for each run.
+type unrunnable struct {
+	mu     sync.Mutex // guards logged
+	logged map[denialKey]string
+}
+
+// denialKey is what a definition is matched against.
+type denialKey struct{ semaphore, group, acquirer string }
+
+// maxUnrunnable bounds the memory. A program that is denied more semaphores than that is told about some of them again.
+const maxUnrunnable = 10_000
+
+// changed notes that a request was denied for cause, and reports whether that is news. An empty cause is a grant, or a denial that
+// passes by itself.
+func (u *unrunnable) changed(key denialKey, cause string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if cause == "" {
+		delete(u.logged, key)
+		return false
+	}
+	if u.logged[key] == cause {
+		return false
+	}
+	if u.logged == nil || len(u.logged) >= maxUnrunnable {
+		u.logged = make(map[denialKey]string)
+	}
+	u.logged[key] = cause
+	return true
+}
+
+// report logs why a run does not start if somebody must act before it can, once until the cause changes. A nil error is a grant.
+func (r *Runner) report(opts []AcquireOption, err error) {
+	d, denied := errors.AsType[*Denied](err)
+	cause, text := "", ""
+	var more []any
+	switch {
+	case denied && d.needsAPerson():
+		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
+		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
+	case isRefused(err):
+		cause, text = "the holder id", ": "+err.Error() // how long it waits is no news
+	case err != nil && !denied:
+		return // it does not say whether the cause is gone
+	}
+	a := r.sem.request(opts)
+	if r.sem.client.unrunnable.changed(denialKey{a.semaphore, a.group, a.acquirer}, cause) {
+		r.log().Warn("gatekeeper: the job does not run"+text, more...)
+	}
+}
+
+// needsAPerson reports whether the denial stands until somebody changes a definition, a cordon, a held slot or the caller.
+func (d *Denied) needsAPerson() bool {
+	switch d.Reason {
+	case NoSuchSemaphore, GroupMismatch, AcquirerMismatch, Cordoned, HeldForOperator, AlreadyHeld, WeightExceedsPermits:
+		return true
+	case NoFreePermit:
+		return d.heldForOperator()
+	case FiringClaimed:
+		return d.ownClaim()
+	case Paused, Stopping, FiringDone:
+	}
+	return false
+}
+
+// heldForOperator reports whether every slot that the denial names waits for an operator.
+func (d *Denied) heldForOperator() bool {
+	for _, p := range d.Holders {
+		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
+			return false
+		}
+	}
+	return len(d.Holders) > 0
+}
+
+// ownClaim reports whether the caller's own identity claimed the firing: an earlier life of the process, or another one that uses its
+// holder id.
+func (d *Denied) ownClaim() bool {
+	return d.Reason == FiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
+}
+
+// ExplainCommand is the command that shows, step by step, how the servers decide this request, for a shell.
+func (d *Denied) ExplainCommand() string {
+	words := []string{"gkctl", "explain"}
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, shellWord(value))
+		}
+	}
+	dashed := strings.HasPrefix(d.Semaphore, "-")
+	if !dashed {
+		words = append(words, shellWord(d.Semaphore))
+	}
+	add("--group", d.Group)
+	add("--acquirer", d.Acquirer)
+	if a := d.asked; a != nil {
+		if a.chosen {
+			add("--holder-id", *a.holderID)
+		}
+		if a.weight > 1 {
+			add("--weight", strconv.FormatUint(uint64(a.weight), 10))
+		}
+		if name := a.firing.GetName(); name != "" {
+			if a.firing.GetDue() != nil {
+				name += "@" + a.firing.GetDue().AsTime().Format(time.RFC3339Nano)
+			}
+			add("--firing", name)
+		}
+	}
+	if dashed {
+		words = append(words, "--", shellWord(d.Semaphore))
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes a word for a shell where it must.
+func shellWord(s string) string {
+	plain := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./:@+,=", c)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

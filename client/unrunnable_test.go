@@ -1,0 +1,156 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// deniesWith denies as d is at the time.
+func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+	return func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+		return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: *d}}, nil
+	}
+}
+
+func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		var d *gatekeeperv1.Denial
+		s.a.tryAcquire = deniesWith(&d)
+		told := 0
+		// ask asks three times, each time by a new Runner, as gocron's Locker does, and wants it to be told so often.
+		ask := func(reason gatekeeperv1.Reason, message string, want int) {
+			t.Helper()
+			d = &gatekeeperv1.Denial{Reason: reason, Message: message}
+			for range 3 {
+				_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
+			}
+			n := strings.Count(s.log.String(), "the job does not run")
+			if n-told != want {
+				t.Errorf("%s, %s: told %d times, want %d:\n%s", reason, message, n-told, want, s.log.String())
+			}
+			told = n
+		}
+		ask(gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE, `There is no semaphore "export".`, 1)
+		for _, want := range []string{`There is no semaphore \"export\".`, "reason=NO_SUCH_SEMAPHORE", `explain="gkctl explain export --group prod --acquirer app1"`} {
+			if !strings.Contains(s.log.String(), want) {
+				t.Errorf("the log lacks %s:\n%s", want, s.log.String())
+			}
+		}
+		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants a", 1)
+		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // an edit that did not help
+		ask(gatekeeperv1.Reason_REASON_ACQUIRER_MISMATCH, "m", 1)
+		ask(gatekeeperv1.Reason_REASON_WEIGHT_EXCEEDS_PERMITS, "m", 1)
+		ask(gatekeeperv1.Reason_REASON_CORDONED, "m", 1)
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1)
+		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes
+		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // somebody wants it so
+		ask(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // again
+
+		s.a.set(func(a *server) { a.tryAcquire = grants(7, 10*time.Second) })
+		if err := Wrap(s.client.Semaphore("export"), func(context.Context) error { return nil })(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.a.set(func(a *server) { a.tryAcquire = deniesWith(&d) })
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // after it ran
+	})
+}
+
+func TestRunner_EverySlotIsHeldForAnOperator_IsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Holders: []*gatekeeperv1.Permit{{State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}}}
+		s.a.tryAcquire = deniesWith(&d)
+		_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
+		if !strings.Contains(s.log.String(), "the job does not run") {
+			t.Error("not told")
+		}
+	})
+}
+
+// While a Loop or a late run waits, nobody sees an error.
+func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
+	for how, wait := range map[string]func(context.Context, *Runner) error{
+		"loop":     func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
+		"run late": func(ctx context.Context, r *Runner) error { OnDenied(RunLate)(r); return r.RunDue(ctx, time.Now()) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_GROUP_MISMATCH)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				_ = wait(ctx, NewRunner(s.client.Semaphore("export"), untilEnded))
+				if n := strings.Count(s.log.String(), "level=WARN"); n != 1 {
+					t.Errorf("%d warnings:\n%s", n, s.log.String())
+				}
+			})
+		})
+	}
+}
+
+// A process that is started again under the same holder id in the middle of a firing is denied by its own former permit. That is not
+// "another process runs it".
+func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
+		claim := &gatekeeperv1.FiringClaim{
+			Winner: &gatekeeperv1.Identity{Group: "prod", Acquirer: "app1", HolderId: "worker"}, Token: 3, State: gatekeeperv1.FiringState_FIRING_STATE_CLAIMED,
+			Firing: &gatekeeperv1.Firing{Name: "export", Due: timestamppb.New(due)},
+		}
+		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_FIRING_CLAIMED, Message: "m", Firing: claim}
+		s.a.tryAcquire = deniesWith(&d)
+		own := NewRunner(s.client.Semaphore("export", WithHolderID("worker")), untilEnded)
+		if _, ok := errors.AsType[*Denied](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
+			t.Errorf("nothing is said of it:\n%s", s.log.String())
+		}
+		if want := `gkctl explain export --group prod --acquirer app1 --holder-id worker --firing export@2026-01-31T02:00:00Z`; !strings.Contains(s.log.String(), want) {
+			t.Errorf("the log lacks %s:\n%s", want, s.log.String())
+		}
+		other := NewRunner(s.client.Semaphore("export", WithHolderID("other")), untilEnded)
+		if err := other.RunDue(t.Context(), due); err != nil {
+			t.Errorf("another runs it: %v", err)
+		}
+		claim.State = gatekeeperv1.FiringState_FIRING_STATE_SPENT
+		if err := own.RunDue(t.Context(), due); err != nil {
+			t.Errorf("it is over: %v", err)
+		}
+	})
+}
+
+func TestUnrunnable_ManySemaphores_IsBounded(t *testing.T) {
+	u := unrunnable{}
+	for i := range 3 * maxUnrunnable {
+		if !u.changed(denialKey{semaphore: fmt.Sprint(i)}, "cause") {
+			t.Fatal("not told")
+		}
+	}
+	if len(u.logged) > maxUnrunnable {
+		t.Errorf("%d are remembered", len(u.logged))
+	}
+}
+
+func TestExplainCommand_IsForAShell(t *testing.T) {
+	for want, d := range map[string]*Denied{
+		"gkctl explain export --group prod --acquirer app1":                        {Semaphore: "export", Group: "prod", Acquirer: "app1"},
+		`gkctl explain 'it'\''s $HOME' --group 'a b' --acquirer 'ü'`:               {Semaphore: "it's $HOME", Group: "a b", Acquirer: "ü"},
+		"gkctl explain --group prod --acquirer app1 -- -x":                         {Semaphore: "-x", Group: "prod", Acquirer: "app1"},
+		"gkctl explain export --group prod --acquirer app1 --weight 3":             {Semaphore: "export", Group: "prod", Acquirer: "app1", asked: &acquisition{weight: 3}},
+		"gkctl explain export --group prod --acquirer app1 --firing 'nightly run'": {Semaphore: "export", Group: "prod", Acquirer: "app1", asked: &acquisition{firing: &gatekeeperv1.Firing{Name: "nightly run"}}},
+	} {
+		if got := d.ExplainCommand(); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}

@@ -147,21 +147,27 @@ func (p *process) run(w wish, luck *rand.Rand) {
 	case isDenied && w.wait > 0:
 		// It may have been in the queue and left it, so the denial is no statement about one moment.
 		answered(history.Unknown, history.Response{}, err)
-		p.tookBack(asked)
+		p.takeBack(asked)
 	case isDenied:
 		answered(history.Known, history.Response{Result: history.Denied, Reason: string(denied.Reason), Waiting: uint32(denied.QueueLength)}, nil)
 	default:
 		answered(history.Unknown, history.Response{}, err)
-		p.tookBack(asked)
+		p.takeBack(asked)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			p.world.paths.met(unknownOutcome)
 		}
 	}
 }
 
-// tookBack notes what the client does by itself after an acquisition of which it does not know how it ended.
-func (p *process) tookBack(asked history.Request) {
+// takeBack cancels an acquisition of which nobody knows how it ended. The client does so only for requests that it names itself.
+func (p *process) takeBack(asked history.Request) {
 	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: asked.Semaphore, Identity: asked.Identity, RequestID: asked.RequestID})
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, _ = p.client.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{ // the history holds it as one of unknown outcome
+		Semaphore: asked.Semaphore, RequestId: asked.RequestID,
+		Identity: &gatekeeperv1.Identity{Group: asked.Identity.Group, Acquirer: asked.Identity.Acquirer, HolderId: asked.Identity.HolderID},
+	})
 }
 
 // believes is until when the client counts on a permit, by the bubble's clock; 0 when it does not.

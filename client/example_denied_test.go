@@ -126,12 +126,13 @@ func ExampleWithExpectedRevision() {
 	// somebody was faster: true
 }
 
-// What a log shows of a denial: the sentence, and the command that explains it.
-func ExampleDenied_ExplainCommand() {
+// A job that is denied until somebody acts must not stay silent. This is what a Runner logs: the sentence, and the command that
+// explains it.
+func ExampleDenied_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()
 	_, err := clients[0].Semaphore("nightly-exprot").TryAcquire(context.Background())
-	if denied, ok := errors.AsType[*client.Denied](err); ok {
+	if denied, ok := errors.AsType[*client.Denied](err); ok && denied.NeedsAction() {
 		fmt.Println(denied)
 		fmt.Println(denied.ExplainCommand())
 	}

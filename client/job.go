@@ -211,7 +211,7 @@ func needsAPerson(err error) bool {
 // reported reports whether Begin logs such an error as a warning.
 func reported(err error) bool {
 	d, denied := errors.AsType[*Denied](err)
-	return denied && d.needsAPerson() || isRefused(err)
+	return denied && d.NeedsAction() || isRefused(err)
 }
 
 // retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.

@@ -50,7 +50,7 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	cause, text := "", ""
 	var more []any
 	switch {
-	case denied && d.needsAPerson():
+	case denied && d.NeedsAction():
 		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):
@@ -64,8 +64,10 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	}
 }
 
-// needsAPerson reports whether the denial stands until somebody changes a definition, a cordon, a held slot or the caller.
-func (d *Denied) needsAPerson() bool {
+// NeedsAction reports whether waiting alone does not help: the denial stands until somebody changes the definition, ends a cordon, clears
+// a slot that is held for an operator, or calls with another group, acquirer, weight or holder id. A Runner logs such a denial as a
+// warning, once until its cause changes. A pause and a firing that another holder has are not such denials: somebody wants them so.
+func (d *Denied) NeedsAction() bool {
 	switch d.Reason {
 	case NoSuchSemaphore, GroupMismatch, AcquirerMismatch, Cordoned, HeldForOperator, AlreadyHeld, WeightExceedsPermits:
 		return true

@@ -50,8 +50,9 @@ func TestReadme_Program_IsShort(t *testing.T) {
 	}
 }
 
-// Three hosts run the README's program as it stands, but that the job is due every second and says its token.
-func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
+// buildProgram builds the README's program as it stands, but that the job is due every second and says its token.
+func buildProgram(t *testing.T) (binary string) {
+	t.Helper()
 	source := program(t)
 	for what, otherwise := range map[string]string{
 		`"30 2 * * *"`:           `"@every 1s"`,
@@ -72,7 +73,63 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v\n%s", err, out)
 	}
+	return binary
+}
 
+// A program that prints nothing and does nothing is the worst answer to a definition that is missing or does not fit.
+func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
+	binary := buildProgram(t)
+	for name, c := range map[string]struct {
+		define *gatekeeperv1.Definition // nil: none
+		says   string
+	}{
+		"no definition":      {nil, `There is no semaphore "nightly-export".`},
+		"another name":       {&gatekeeperv1.Definition{Name: "nightly-exprot"}, `There is no semaphore "nightly-export".`},
+		"another group":      {&gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("prod")}, `Group "default" does not match the group pattern "prod"`},
+		"another host":       {&gatekeeperv1.Definition{Name: "nightly-export", AcquirerPattern: new("db7")}, `Acquirer "app1" does not match the acquirer pattern "db7"`},
+		"no permits for now": {&gatekeeperv1.Definition{Name: "nightly-export", Permits: new(uint32(0))}, `0 permits`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := startServers(t, &page{servers: 1}, "..")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			ops, err := client.Dial(ctx, cluster.Endpoints())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ops.Close()
+			if c.define != nil {
+				if _, err := ops.Declare(ctx, c.define); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lines := make(chan string, 1000)
+			stop := startProgram(t, binary, "app1", cluster, func(line string) { lines <- line })
+			for told := 0; told == 0; {
+				select {
+				case line := <-lines:
+					if !strings.Contains(line, "WARN") || !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.says) ||
+						!strings.Contains(line, "gkctl explain nightly-export --group default --acquirer app1") {
+						t.Errorf("it says: %s\nwant a warning: %s", line, c.says)
+					}
+					told++
+				case <-ctx.Done():
+					t.Fatal("it says nothing")
+				}
+			}
+			stop()
+			close(lines)
+			for line := range lines {
+				t.Errorf("it says more: %s", line)
+			}
+		})
+	}
+}
+
+// Three hosts run the README's program as it stands, but that the job is due every second and says its token.
+func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
+	binary := buildProgram(t)
 	cluster := startServers(t, &page{servers: 1}, "..")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -128,9 +185,22 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 // startHost starts the program as one host of three, and returns what kills it. It sends the token of each run to printed.
 func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, printed chan<- uint64) (stop func()) {
 	t.Helper()
+	return startProgram(t, binary, name, cluster, func(line string) {
+		var token uint64
+		if _, text, ok := strings.Cut(line, "exporting "); ok {
+			if _, err := fmt.Sscan(text, &token); err == nil {
+				printed <- token
+			}
+		}
+	})
+}
+
+// startProgram starts the program as the host of that name, and returns what kills it. It hands on each line that the program prints.
+func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, line func(string)) (stop func()) {
+	t.Helper()
 	cmd := exec.Command(binary)
 	servers.DieWithParent(cmd)
-	cmd.Env = append(os.Environ(), "GK_ACQUIRER="+name, "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
+	cmd.Env = append(os.Environ(), "GK_ACQUIRER="+name, "GK_GROUP=", "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -142,12 +212,7 @@ func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, prin
 	go func() {
 		defer close(read)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			var token uint64
-			if _, text, ok := strings.Cut(lines.Text(), "exporting "); ok {
-				if _, err := fmt.Sscan(text, &token); err == nil {
-					printed <- token
-				}
-			}
+			line(lines.Text())
 		}
 	}()
 	stop = sync.OnceFunc(func() {

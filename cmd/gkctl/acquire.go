@@ -174,7 +174,7 @@ func (o *acquireOptions) denied(err error) error {
 	case d.Reason == client.NoFreePermit && !o.wait.set:
 		return &codeError{code: exitNotAcquired, err: err, hint: retryHint(d) + "--wait waits in the queue."}
 	}
-	return &codeError{code: exitNotAcquired, err: err, hint: "`gkctl explain " + o.semaphore + "` shows how this was decided."}
+	return &codeError{code: exitNotAcquired, err: err, hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
 }
 
 // denialOf is the API's message of a denial.

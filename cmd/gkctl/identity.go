@@ -14,7 +14,7 @@ type identityFlags struct{ group, acquirer, holderID string }
 
 func (f *identityFlags) register(cmd *cobra.Command) {
 	f.registerAsker(cmd)
-	cmd.Flags().StringVar(&f.holderID, "holder-id", "", "holder id; who asks again with the same one gets its own permit back")
+	cmd.Flags().StringVar(&f.holderID, "holder-id", "", "holder id; one that asks again takes over its own permit, under a new token")
 }
 
 // registerAsker registers those of a command whose holders are never the same.

@@ -154,13 +154,16 @@ func (o *runOptions) denied(d *client.Denied) error {
 	case client.NoSuchSemaphore:
 		return &codeError{code: exitNoSuch, err: d, hint: "`gkctl get` lists the definitions."}
 	}
+	explain := "`" + d.ExplainCommand() + "` shows how this was decided."
 	if o.onDenied.is("skip") {
-		if tell {
+		if d.NeedsAction() { // it would be skipped forever, and nobody would know why
+			o.say("gkctl: skipped: %s\n%s", d, explain)
+		} else if tell {
 			o.say("gkctl: skipped: %s", d)
 		}
 		return nil
 	}
-	e := &codeError{code: o.conflictCode, err: d, hint: "`gkctl explain " + o.semaphore + "` shows how this was decided."}
+	e := &codeError{code: o.conflictCode, err: d, hint: explain}
 	switch d.Reason {
 	case client.GroupMismatch, client.AcquirerMismatch, client.Cordoned, client.WeightExceedsPermits:
 		e.code = exitNotAllowed // waiting does not help

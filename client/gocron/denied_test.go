@@ -1,0 +1,58 @@
+package gocron_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/gktest"
+	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A job that is denied at each of its runs, for a reason that only an edit changes, is not reported at each of them.
+func TestLocker_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		var log bytes.Buffer
+		locker := gkgocron.NewLocker(srv.Dial(t, "app1", client.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))))
+		s, _ := schedule(t, "export", locker.Task(func(context.Context) error { t.Error("ran"); return nil }), gocron.WithDistributedLocker(locker))
+		locker.Follow(s)
+		s.Start()
+		defer func() { _ = s.Shutdown() }()
+		for want, says := range []string{"There is no semaphore", `group pattern \"dr-site\"`} {
+			if want == 1 {
+				srv.Define(t, &gatekeeperv1.Definition{Name: "export", GroupPattern: new("dr-site")})
+			}
+			srv.Advance(t, 5*time.Minute)
+			if n := strings.Count(log.String(), "the job does not run"); n != want+1 || !strings.Contains(log.String(), says) {
+				t.Errorf("told %d times, want %d, the last time of %s:\n%s", n, want+1, says, log.String())
+			}
+		}
+		if !strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {
+			t.Errorf("the log does not name the command:\n%s", log.String())
+		}
+	})
+}
+
+func TestElector_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		var log bytes.Buffer
+		e := gkgocron.NewElector(srv.Dial(t, "app1", client.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))).Semaphore("leader"))
+		srv.Advance(t, time.Hour)
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+			t.Errorf("%d warnings:\n%s", n, log.String())
+		}
+	})
+}

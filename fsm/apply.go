@@ -60,6 +60,8 @@ func (d *draft) apply(cmd Command) Result {
 		return d.endQuarantine(c)
 	case Undo:
 		return d.undo(c)
+	case Trim:
+		return d.trimRequests(c)
 	}
 	return invalid("unknown command %T", cmd)
 }

@@ -9,12 +9,19 @@ import (
 // Pauses and cordons close semaphores for a time. Instants in them are for people and for the leader's timer; nothing here
 // compares times.
 
+// repeatedChange is the result of the repeat of a change: that of the first time.
+func repeatedChange(done *Remembered) RevisionResult {
+	first := done.FirstAnswer()
+	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
+}
+
 // pause pauses all the named semaphores or none. Pausing what is paused replaces the pause.
 func (d *draft) pause(c Pause) Result {
-	if done, used := d.repeated(EditPause, c.RequestID); used != nil {
-		return *used
+	request := editRequest{EditPause, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
 	} else if done != nil {
-		return RevisionResult{Revision: done.Revision, Repeated: true}
+		return repeatedChange(done)
 	}
 	if why := d.invalidNames("pause", c.Names); why != nil {
 		return *why
@@ -30,42 +37,44 @@ func (d *draft) pause(c Pause) Result {
 		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author, Drain: c.Drain},
 			JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	d.rememberEdit(EditPause, c.RequestID)
-	return RevisionResult{Applied: true, Revision: revision}
+	d.rememberEdit(request, EditAnswer{Names: c.Names})
+	return RevisionResult{Applied: true, Revision: revision, Names: c.Names}
 }
 
 // resume ends pauses. With a revision it ends only that pause: one that was set since is left alone.
 func (d *draft) resume(c Resume) Result {
-	if done, used := d.repeated(EditResume, c.RequestID); used != nil {
-		return *used
+	request := editRequest{EditResume, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
 	} else if done != nil {
-		return RevisionResult{Revision: done.Revision, Repeated: true}
+		return repeatedChange(done)
 	}
-	if c.Term == 0 {
+	foundNone := len(c.Names) == 0 && c.RequestID != "" && d.featureLevel >= 3
+	if c.Term == 0 && !foundNone {
 		if why := d.invalidNames("resume", c.Names); why != nil {
 			return *why
 		}
-	} else if !d.timely(c.Term) {
+	} else if c.Term != 0 && !d.timely(c.Term) {
 		return RevisionResult{}
 	}
-	var ends []string
+	var resumed []string
 	for _, name := range c.Names {
 		def := d.Definition(name)
-		if def != nil && def.Pause != nil && c.names(def.Pause) {
-			ends = append(ends, name)
+		if def == nil || def.Pause == nil || !c.names(def.Pause) {
+			continue
 		}
+		if len(resumed) == 0 {
+			d.advance()
+		}
+		d.setPause(name, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+		resumed = append(resumed, name)
 	}
-	if len(ends) == 0 {
+	if len(resumed) == 0 {
+		d.rememberNothing(request)
 		return RevisionResult{}
 	}
-	revision := d.advance()
-	for _, name := range ends {
-		if d.Definition(name).Pause != nil { // a name may stand twice in the command
-			d.setPause(name, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		}
-	}
-	d.rememberEdit(EditResume, c.RequestID)
-	return RevisionResult{Applied: true, Revision: revision}
+	d.rememberEdit(request, EditAnswer{Names: resumed})
+	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
 }
 
 // names reports whether it is this pause that c ends. A timer is that of one revision; an operator means what a change set, and has it
@@ -118,10 +127,11 @@ func cordonID(c *Cordon) string { return c.ID }
 
 // setCordon adds or replaces a cordon.
 func (d *draft) setCordon(c SetCordon) Result {
-	if done, used := d.repeated(EditCordon, c.RequestID); used != nil {
-		return *used
+	request := editRequest{EditCordon, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
 	} else if done != nil {
-		return RevisionResult{Revision: done.Revision, Repeated: true}
+		return repeatedChange(done)
 	}
 	if c.ID == "" {
 		return invalid("cordon: it needs an id")
@@ -130,12 +140,13 @@ func (d *draft) setCordon(c SetCordon) Result {
 		return *why
 	}
 	revision := d.advance()
-	d.putCordon(c.ID, &Cordon{
+	now := &Cordon{
 		ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until,
 		Author: c.Author, Reason: c.Reason, Revision: revision, Drain: c.Drain,
-	}, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(EditCordon, c.RequestID)
-	return RevisionResult{Applied: true, Revision: revision}
+	}
+	d.putCordon(c.ID, now, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+	d.rememberEdit(request, EditAnswer{Cordon: now})
+	return RevisionResult{Applied: true, Revision: revision, Cordon: now}
 }
 
 // putCordon sets or, with nil, lifts the cordon of that id, which is there then. e says who, why and when.
@@ -164,17 +175,22 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 
 // uncordon ends a cordon. With a revision it ends only a cordon of that revision: one that was set since is left alone.
 func (d *draft) uncordon(c Uncordon) Result {
-	if done, used := d.repeated(EditUncordon, c.RequestID); used != nil {
-		return *used
+	request := editRequest{EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
 	} else if done != nil {
-		return RevisionResult{Revision: done.Revision, Repeated: true}
+		return repeatedChange(done)
+	}
+	if c.Term != 0 && !d.timely(c.Term) {
+		return RevisionResult{}
 	}
 	i, found := search(d.cordons, c.ID, cordonID)
-	if !found || (c.Term != 0 && !d.timely(c.Term)) || (c.Revision != 0 && d.cordons[i].Revision != c.Revision) {
+	if !found || (c.Revision != 0 && d.cordons[i].Revision != c.Revision) {
+		d.rememberNothing(request)
 		return RevisionResult{}
 	}
 	revision := d.advance()
 	d.putCordon(c.ID, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(EditUncordon, c.RequestID)
+	d.rememberEdit(request, EditAnswer{})
 	return RevisionResult{Applied: true, Revision: revision}
 }

@@ -14,7 +14,7 @@ func TestPause_AllOrNothing(t *testing.T) {
 	l.define("b")
 	pause := fsm.Pause{Names: []string{"a", "b"}, Reason: "night", Until: at(60), Stop: true, Author: "ann", At: at(1)}
 	r := one[fsm.RevisionResult](l, pause)
-	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 3})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 3, Names: []string{"a", "b"}})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.PausedEvent, fsm.PausedEvent})
 	d := l.state().Definition("b")
 	equal(t, "pause", d.Pause, &semaphore.Pause{Reason: "night", Until: at(60), Stop: true, Revision: 3, Author: "ann"})
@@ -63,7 +63,7 @@ func TestCordons(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	r := one[fsm.RevisionResult](l, fsm.SetCordon{ID: "z", GroupPattern: "dr-.*", Until: at(60), Author: "ann", Reason: "power", At: at(1)})
-	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 2})
+	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 2, Cordon: l.state().Cordons()[0]})
 	l.apply(fsm.SetCordon{ID: "a", AcquirerPattern: "app1"})
 	before := l.state()
 	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "dr-site"})

@@ -46,18 +46,53 @@ func (d *draft) forget(c Forget) Result {
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
+// trimRequests forgets requests that have been remembered for long enough, by the leader's clock.
+func (d *draft) trimRequests(c Trim) Result {
+	if !d.timely(c.Term) {
+		return RevisionResult{}
+	}
+	left := MaxTrimmed
+	for _, name := range c.Names {
+		for kept := d.keptRequests(name); left > 0; left-- {
+			requests := d.memory(name).requests
+			if requests.len() <= kept || requests.first().Revision > c.UpTo {
+				break
+			}
+			d.forgetOldest(name)
+		}
+	}
+	return RevisionResult{Applied: left < MaxTrimmed}
+}
+
+// keptRequests is how many requests of a name Trim leaves, however old they are. Of a deleted semaphore it leaves none: otherwise every name
+// that ever was would keep some.
+func (s *State) keptRequests(name string) int {
+	if name != "" && s.Definition(name) == nil {
+		return 0
+	}
+	return int(s.settings.Requests.OrDefault().Kept)
+}
+
 // maxMaxDuration keeps sums of a few durations far from overflow.
 const maxMaxDuration = semaphore.MaxSpan
 
 func (s Settings) validate() error {
+	bounds := s.Requests.OrDefault()
 	switch {
 	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxMaxDuration:
 		return fmt.Errorf("max_duration %v is not within %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case s.RememberedRequests == 0:
 		return fmt.Errorf("remembered_requests is 0: no retry could be told that its request has ended")
+	case s.Requests.Lifetime < 0:
+		return fmt.Errorf("the lifetime of requests is %v, which is below 0", s.Requests.Lifetime)
+	case bounds.RequestBytes < minRequestBytes || bounds.EditBytes < minRequestBytes:
+		return fmt.Errorf("the memory of requests is %d bytes, and that of edits %d: each must be %d or more", bounds.RequestBytes, bounds.EditBytes, minRequestBytes)
 	}
 	return nil
 }
+
+// minRequestBytes has room for a request with the longest names.
+const minRequestBytes = 2048
 
 // configure replaces the settings and brings what they bound within them.
 func (d *draft) configure(c Configure) Result {
@@ -97,6 +132,12 @@ func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {
 	if c.Level <= d.featureLevel {
 		return RevisionResult{}
 	}
+	before := d.featureLevel
 	d.featureLevel = c.Level
-	return RevisionResult{Applied: true, Revision: d.advance()}
+	revision := d.advance()
+	if before < 3 && c.Level >= 3 {
+		d.markForgotten() // what was forgotten so far left no mark
+		d.boundRequests()
+	}
+	return RevisionResult{Applied: true, Revision: revision}
 }

@@ -11,10 +11,12 @@ import (
 // editBatch applies all edits or none. Everything is checked before anything is written; because a name stands only once in
 // a batch, no edit sees another.
 func (d *draft) editBatch(c EditBatch) Result {
-	if done, used := d.repeated(EditDefinitions, c.RequestID); used != nil {
-		return *used
+	request := editRequest{EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
 	} else if done != nil {
-		return EditResult{Revision: done.Revision, Skipped: done.Skipped, Repeated: true}
+		first := done.FirstAnswer()
+		return EditResult{Revision: done.Revision, Skipped: first.Skipped, Repeated: true, Definition: first.Definition, Permits: first.Permits}
 	}
 	if why := invalidDrain("edit", c.Drain); why != nil {
 		return *why
@@ -49,7 +51,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 		}
 	}
 	if len(skipped) == len(c.Changes) {
-		return EditResult{Skipped: skipped}
+		return EditResult{Skipped: skipped} // not remembered: a repeat skips them too, because a deleted name is skipped as well
 	}
 
 	revision := d.advance()
@@ -58,8 +60,16 @@ func (d *draft) editBatch(c EditBatch) Result {
 			d.edit(c, UndoEdit{Change: change}, 0)
 		}
 	}
-	d.rememberEdit(EditDefinitions, c.RequestID, skipped...)
-	return EditResult{Revision: revision, Skipped: skipped}
+	answer := EditAnswer{Skipped: skipped}
+	if len(c.Changes) == 1 {
+		name := c.Changes[0].Name
+		answer.Definition = d.Definition(name)
+		if answer.Definition == nil {
+			answer.Permits = uint32(d.HolderCount(name))
+		}
+	}
+	d.rememberEdit(request, answer)
+	return EditResult{Revision: revision, Skipped: skipped, Definition: answer.Definition, Permits: answer.Permits}
 }
 
 func (d *draft) validChange(change Change) error {

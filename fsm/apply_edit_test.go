@@ -129,7 +129,7 @@ func TestEditBatch_Repeated_SaysWhatItDid(t *testing.T) {
 	l := newLog(t)
 	batch := edits(create(definition("s")))
 	batch.RequestID = "e1"
-	equal(t, "first", one[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1})
+	equal(t, "first", one[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Definition: l.state().Definition("s")})
 	l.apply(edits(remove("s", 1)))
 	equal(t, "again", unchanged[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Repeated: true})
 	equal(t, "remembered", l.state().EditRequest("e1"), &fsm.Remembered{RequestID: "e1", Revision: 1})

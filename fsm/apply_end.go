@@ -25,6 +25,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	// Noted first: of a name whose definition is deleted, the journal may be all that is left after this.
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
+	d.rememberEnd(p, e.how) // before the permit goes: with it all else of the name may go
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
@@ -34,7 +35,6 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	} else {
 		d.setPermit(p, nil)
 	}
-	d.remember(Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: e.how, Token: p.Token})
 	d.emit(Event{Kind: kind, Semaphore: p.Semaphore, Permit: after, Author: e.author, Reason: e.reason, At: e.at})
 	return after, revision
 }

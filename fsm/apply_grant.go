@@ -16,7 +16,11 @@ func (d *draft) grant(c Grant) Result {
 	}
 	// A request that has ended never grants again, however late its retry comes.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
-		return d.refuse(c, GrantResult{Outcome: GrantRequestEnded, Ended: ended})
+		outcome := GrantRequestEnded
+		if !ended.Matches(AskedBy(c.Weight, c.Firing)) {
+			outcome = GrantRequestReused
+		}
+		return d.refuse(c, GrantResult{Outcome: outcome, Ended: ended})
 	}
 	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing}
 	facts := d.Facts(&req)
@@ -24,6 +28,9 @@ func (d *draft) grant(c Grant) Result {
 	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet that it
 	// was granted, and what it expected was before that grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
+		if old := d.TooOld(c.Semaphore, c.RequestRevision); old != nil && c.RequestID != "" {
+			return d.refuse(c, GrantResult{Outcome: GrantRequestTooOld, TooOld: old})
+		}
 		if c.ExpectedRevision != nil && *c.ExpectedRevision != d.PermitRevision(c.Semaphore) {
 			return d.refuse(c, GrantResult{Outcome: GrantRevisionChanged})
 		}

@@ -9,8 +9,9 @@ import (
 // undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so that whoever hears of
 // changes needs not know that it was an undo; the journal says so beside.
 func (d *draft) undo(c Undo) Result {
-	if done, used := d.repeated(EditUndo, c.RequestID); used != nil {
-		return *used
+	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
 	} else if done != nil {
 		return UndoResult{Revision: done.Revision, Repeated: true}
 	}
@@ -44,7 +45,7 @@ func (d *draft) undo(c Undo) Result {
 		}
 		d.putCordon(o.ID, again, entry)
 	}
-	d.rememberEdit(EditUndo, c.RequestID)
+	d.rememberEdit(request, EditAnswer{})
 	return UndoResult{Revision: revision}
 }
 

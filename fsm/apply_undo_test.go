@@ -284,7 +284,7 @@ func TestChangesOfOperators_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 			results := l.apply(made(l, "1"), also(l, "1")) // in one entry, as when two callers come at once
 			done := &fsm.Remembered{RequestID: "1", Edit: first, Revision: l.state().Revision()}
 			equal(t, "remembered", l.state().EditRequest("1"), done)
-			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" is that of %v, change %d: use a new one`, first, done.Revision), Used: done}
+			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" belongs to %v, change %d: use a new one`, first, done.Revision), Used: done}
 			equal(t, "in the same entry", results[1], fsm.Result(want))
 			equal(t, "later", unchanged[fsm.InvalidResult](l, also(l, "1")), want)
 			restored(t, l.state())

@@ -84,7 +84,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Grant{Grant: &logv1.Grant{
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), Weight: c.Weight, Firing: w.firing(c.Firing),
 			RequestId: c.RequestID, Metadata: metadataToProto(c.Metadata), DefinitionVersion: c.DefinitionVersion,
-			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At),
+			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At), RequestRevision: c.RequestRevision,
 		}}
 	case Extend:
 		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration), Term: c.Term}}
@@ -113,7 +113,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case EditBatch:
 		batch := &logv1.EditBatch{
 			Changes: make([]*logv1.Change, len(c.Changes)), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
-			Drain: int64(c.Drain), Until: w.time(c.Until),
+			Drain: int64(c.Drain), Until: w.time(c.Until), Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}
 		for i, change := range c.Changes {
 			batch.Changes[i] = changeToProto(change)
@@ -123,19 +123,22 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
 			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
 			Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain), RequestId: c.RequestID,
+			Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}}
 	case Uncordon:
 		out.Kind = &logv1.Command_Uncordon{Uncordon: &logv1.Uncordon{
 			Id: c.ID, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
+			Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}}
 	case Pause:
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
-			Drain: int64(c.Drain), RequestId: c.RequestID,
+			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
 			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
+			Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}}
 	case Forget:
 		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}}
@@ -163,6 +166,8 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{Term: c.Term, At: w.time(c.At)}}
 	case Undo:
 		out.Kind = &logv1.Command_Undo{Undo: w.undo(c)}
+	case Trim:
+		out.Kind = &logv1.Command_Trim{Trim: &logv1.Trim{Term: c.Term, UpTo: c.UpTo, Names: c.Names}}
 	default:
 		return nil, errors.New("not a command; pass the value, not a pointer")
 	}
@@ -178,7 +183,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = Grant{
 			Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), Weight: c.GetWeight(), Firing: r.firing(c.GetFiring()),
 			RequestID: c.GetRequestId(), Metadata: r.labels(c.GetMetadata()).Map(), DefinitionVersion: c.GetDefinitionVersion(),
-			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()),
+			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Extend:
 		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration()), Term: k.Extend.GetTerm()}
@@ -211,24 +216,26 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = SetCordon{
 			ID: c.GetId(), GroupPattern: c.GetGroupPattern(), AcquirerPattern: c.GetAcquirerPattern(), Until: timeFromProto(c.GetUntil()),
 			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
+			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Uncordon:
 		c := k.Uncordon
 		cmd = Uncordon{
 			ID: c.GetId(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(),
+			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Pause:
 		c := k.Pause
 		cmd = Pause{
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
 			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
+			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
 		cmd = Resume{
 			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(),
+			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
@@ -261,6 +268,8 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = EndQuarantine{Term: k.EndQuarantine.GetTerm(), At: timeFromProto(k.EndQuarantine.GetAt())}
 	case *logv1.Command_Undo:
 		cmd = r.undo(k.Undo)
+	case *logv1.Command_Trim:
+		cmd = Trim{Term: k.Trim.GetTerm(), UpTo: k.Trim.GetUpTo(), Names: k.Trim.GetNames()}
 	default:
 		return nil, ErrUnknownCommand
 	}
@@ -273,7 +282,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 func (r *reader) editBatch(in *logv1.EditBatch) EditBatch {
 	out := EditBatch{
 		Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
-		Drain: duration(in.GetDrain()), Until: timeFromProto(in.GetUntil()),
+		Drain: duration(in.GetDrain()), Until: timeFromProto(in.GetUntil()), Asked: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
 		Changes: make([]Change, len(in.GetChanges())),
 	}
 	for i, c := range in.GetChanges() {
@@ -295,7 +304,10 @@ func (r *reader) change(in *logv1.Change) Change {
 }
 
 func (w *writer) undo(c Undo) *logv1.Undo {
-	out := &logv1.Undo{Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain)}
+	out := &logv1.Undo{
+		Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain),
+		Asked: c.Asked, RequestRevision: c.RequestRevision,
+	}
 	for _, e := range c.Edits {
 		out.Edits = append(out.Edits, &logv1.UndoEdit{
 			Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: w.ends(e.EndsBack), EndsGone: e.EndsGone,
@@ -317,7 +329,7 @@ func (w *writer) undo(c Undo) *logv1.Undo {
 func (r *reader) undo(in *logv1.Undo) Undo {
 	out := Undo{
 		Change: in.GetChange(), Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
-		Drain: duration(in.GetDrain()),
+		Drain: duration(in.GetDrain()), Asked: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
 	}
 	for _, e := range in.GetEdits() {
 		out.Edits = append(out.Edits, UndoEdit{

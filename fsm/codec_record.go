@@ -25,7 +25,7 @@ func headerToProto(s *State) *logv1.Header {
 		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,
 		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
 		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration), Quarantine: int64(s.quarantine),
-		HistoryBegins: beginsToProto(s.historyBegins),
+		HistoryBegins: beginsToProto(s.historyBegins), EditsForgotten: s.Forgotten(""), NamesForgotten: s.namesForgotten,
 	}
 }
 
@@ -212,7 +212,13 @@ const outcomeEdited = 6
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 	out := &logv1.StoredRequest{
 		Semaphore: m.Semaphore, Identity: identityToProto(m.Identity), RequestId: m.RequestID, Outcome: uint32(m.Outcome),
-		Token: m.Token, Revision: m.Revision, Skipped: m.Skipped, Edit: uint32(m.Edit),
+		Token: m.Token, Revision: m.Revision, Edit: uint32(m.Edit), Asked: m.Asked,
+	}
+	if a := m.Answer; a != nil {
+		out.Skipped, out.Nothing, out.Names, out.Permits, out.Cordon = a.Skipped, a.Nothing, a.Names, a.Permits, w.cordon(a.Cordon)
+		if a.Definition != nil {
+			out.Definition = w.definition(a.Definition)
+		}
 	}
 	if m.Semaphore == "" {
 		out.Outcome = outcomeEdited
@@ -223,7 +229,7 @@ func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	out := &Remembered{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
-		Token: in.GetToken(), Revision: in.GetRevision(), Skipped: in.GetSkipped(),
+		Token: in.GetToken(), Revision: in.GetRevision(), Asked: in.GetAsked(),
 		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditUndo), "kind of an edit")),
 	}
 	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndFreedUnsafely), "outcome of a request")
@@ -233,9 +239,10 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	if out.Outcome == semaphore.EndFreedUnsafely || out.Edit != EditDefinitions {
 		r.needs(2)
 	}
-	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(out.Skipped) > 0) {
+	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
 		r.fail("it is no edit of definitions, and has their names")
 	}
+	out.Answer = r.editAnswer(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
 		r.fail("its outcome does not fit a request of semaphore %q", out.Semaphore)
 	}
@@ -243,6 +250,30 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		r.fail("it has neither request id nor token")
 	}
 	return out
+}
+
+// editAnswer reads what an edit answered.
+func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
+	out := EditAnswer{
+		Nothing: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
+	}
+	if in.GetDefinition() != nil {
+		out.Definition = r.storedDefinition(in.GetDefinition())
+	}
+	level3 := out
+	level3.Skipped = nil
+	if in.GetAsked() != 0 || level3.stored() != nil {
+		r.needs(3)
+	}
+	switch kind := EditKind(in.GetEdit()); {
+	case out.stored() != nil && in.GetSemaphore() != "",
+		len(out.Names) > 0 && kind != EditPause && kind != EditResume,
+		(out.Definition != nil || out.Permits > 0) && kind != EditDefinitions,
+		out.Cordon != nil && kind != EditCordon,
+		out.Nothing && (kind != EditResume && kind != EditUncordon || len(out.Names) > 0):
+		r.fail("a request has an answer that does not fit what it was")
+	}
+	return out.stored()
 }
 
 func (w *writer) journal(e *JournalEntry) *logv1.JournalEntry {
@@ -271,8 +302,8 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	return &out
 }
 
-func (w *writer) gate(name string, g *gate, waits due) *logv1.StoredSemaphore {
-	out := &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater}
+func (w *writer) gate(name string, g *gate, waits due, forgotten uint64) *logv1.StoredSemaphore {
+	out := &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater, RequestsForgotten: forgotten}
 	for _, drain := range waits.drains {
 		out.Drains = append(out.Drains, &logv1.StoredDrain{Revision: drain.Revision, Duration: int64(drain.Duration)})
 	}

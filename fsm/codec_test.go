@@ -98,12 +98,12 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		number := func(what string) uint64 { return rapid.Uint64().Draw(t, what) }
 		names := func() []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, "names") }
 		instant := func(what string) time.Time { return anyTime().Draw(t, what) }
-		switch rapid.IntRange(0, 22).Draw(t, "command") {
+		switch rapid.IntRange(0, 23).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
 				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
 				Firing: anyFiring().Draw(t, "firing"), RequestID: text("request"), Metadata: anyLabels().Draw(t, "metadata"),
-				DefinitionVersion: number("version"), CordonRevision: number("cordons"), At: instant("at"),
+				DefinitionVersion: number("version"), CordonRevision: number("cordons"), At: instant("at"), RequestRevision: number("request revision"),
 			}
 			if rapid.Bool().Draw(t, "expects") {
 				n := number("expected")
@@ -132,6 +132,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 9:
 			b := fsm.EditBatch{Author: text("author"), Reason: text("reason"), RequestID: text("request"), At: instant("at")}
 			b.Drain, b.Until = anyDuration().Draw(t, "drain"), instant("until")
+			b.Asked, b.RequestRevision = number("asked"), number("request revision")
 			for range rapid.IntRange(0, 3).Draw(t, "changes") {
 				c := fsm.Change{
 					Kind: rapid.SampledFrom([]fsm.ChangeKind{fsm.Create, fsm.Replace, fsm.Delete, fsm.Declare}).Draw(t, "kind"),
@@ -147,16 +148,24 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.SetCordon{
 				ID: text("id"), GroupPattern: text("group"), AcquirerPattern: text("acquirer"), Until: instant("until"),
 				Author: text("author"), Reason: text("reason"), At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
+				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
 			}
 		case 11:
-			return fsm.Uncordon{ID: text("id"), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+			return fsm.Uncordon{
+				ID: text("id"), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
+				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
+			}
 		case 12:
 			return fsm.Pause{
 				Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"),
 				At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
+				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
 			}
 		case 13:
-			return fsm.Resume{Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at")}
+			return fsm.Resume{
+				Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
+				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
+			}
 		case 14:
 			return fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}
 		case 15:
@@ -164,6 +173,9 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.Configure{Settings: fsm.Settings{
 				MaxDuration: anyDuration().Draw(t, "max"), JournalPerSemaphore: n("per semaphore"), JournalTotal: n("total"),
 				RememberedRequests: n("requests"), RememberedDeletions: n("deletions"),
+				Requests: fsm.RequestBounds{
+					Lifetime: anyDuration().Draw(t, "lifetime"), Kept: n("kept"), RequestBytes: number("request bytes"), EditBytes: number("edit bytes"),
+				},
 			}, Author: text("author"), Reason: text("reason"), At: instant("at")}
 		case 16:
 			return fsm.RetireMember{ID: text("id")}
@@ -186,6 +198,8 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 		case 21:
 			return fsm.EndQuarantine{Term: number("term"), At: instant("at")}
+		case 22:
+			return fsm.Trim{Term: number("term"), UpTo: number("up to"), Names: names()}
 		}
 		return fsm.RaiseFeatureLevel{Level: rapid.Uint32Range(0, fsm.SupportedLevel).Draw(t, "level")}
 	})

@@ -195,19 +195,28 @@ func pattern(s string) string {
 }
 
 func settingsToProto(s Settings) *logv1.Settings {
-	return &logv1.Settings{
+	out := &logv1.Settings{
 		MaxDuration: int64(s.MaxDuration), JournalPerSemaphore: s.JournalPerSemaphore, JournalTotal: s.JournalTotal,
 		RememberedRequests: s.RememberedRequests, RememberedDeletions: s.RememberedDeletions,
 	}
+	if b := s.Requests; b != (RequestBounds{}) {
+		out.Requests = &logv1.RequestBounds{Lifetime: int64(b.Lifetime), Kept: b.Kept, RequestBytes: b.RequestBytes, EditBytes: b.EditBytes}
+	}
+	return out
 }
 
 func (r *reader) settings(in *logv1.Settings) Settings {
 	if in == nil {
 		r.fail("no settings")
 	}
+	b := in.GetRequests()
+	if b != nil {
+		r.needs(3)
+	}
 	return Settings{
 		MaxDuration: duration(in.GetMaxDuration()), JournalPerSemaphore: in.GetJournalPerSemaphore(), JournalTotal: in.GetJournalTotal(),
 		RememberedRequests: in.GetRememberedRequests(), RememberedDeletions: in.GetRememberedDeletions(),
+		Requests: RequestBounds{Lifetime: duration(b.GetLifetime()), Kept: b.GetKept(), RequestBytes: b.GetRequestBytes(), EditBytes: b.GetEditBytes()},
 	}
 }
 

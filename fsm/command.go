@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -35,6 +36,8 @@ type Grant struct {
 	// ExpectedRevision is the permit revision that the caller saw; nil when it does not care.
 	ExpectedRevision *uint64
 	At               time.Time
+	// RequestRevision is a cluster revision as of which this request had no permit; 0: none is known. Feature level 3.
+	RequestRevision uint64
 }
 
 // Extend sets a live permit's replicated duration; its result is a PermitResult. A longer one is always applied. A shorter
@@ -106,6 +109,9 @@ type EditBatch struct {
 	// Until is when the leader's Revert gives the replaced fields their old values back; zero: never. Only for batches of Replace,
 	// and while fewer than MaxEditEnds edits of each name wait for their end. Feature level 2.
 	Until time.Time
+	// Asked, with a request id, is a hash of what the caller asked for, which every repeat must ask for too; 0: not known.
+	// RequestRevision is a cluster revision as of which the edit had not been made; 0: none is known. Feature level 3.
+	Asked, RequestRevision uint64
 }
 
 // ChangeKind is what a Change does. The numbers are frozen: they are in the log.
@@ -138,51 +144,57 @@ type SetCordon struct {
 	At                            time.Time
 	Drain                         time.Duration // as in EditBatch; feature level 2
 	// RequestID, when given, has a repeat of the command do nothing, as that of an EditBatch does. Feature level 2.
-	RequestID string
+	RequestID              string
+	Asked, RequestRevision uint64 // as in EditBatch
 }
 
 // Uncordon ends a cordon; its result is a RevisionResult. Revision, when not 0, names the cordon's revision that it ends. Term is 0 on an operator's word.
 type Uncordon struct {
-	ID             string
-	Term, Revision uint64
-	Author, Reason string
-	At             time.Time
-	RequestID      string // as in SetCordon
+	ID                     string
+	Term, Revision         uint64
+	Author, Reason         string
+	At                     time.Time
+	RequestID              string // as in SetCordon
+	Asked, RequestRevision uint64 // as in EditBatch
 }
 
 // Pause pauses semaphores, all or nothing; its result is a RevisionResult.
 type Pause struct {
-	Names          []string
-	Reason, Author string
-	Until          time.Time
-	Stop           bool
-	At             time.Time
-	Drain          time.Duration // as in EditBatch, only with Stop; feature level 2
-	RequestID      string        // as in SetCordon
+	Names                  []string
+	Reason, Author         string
+	Until                  time.Time
+	Stop                   bool
+	At                     time.Time
+	Drain                  time.Duration // as in EditBatch, only with Stop; feature level 2
+	RequestID              string        // as in SetCordon
+	Asked, RequestRevision uint64        // as in EditBatch
 }
 
 // Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause that it ends: for a timer by its
-// revision, for an operator, whose Term is 0, by the change that set it.
+// revision, for an operator, whose Term is 0, by the change that set it. From feature level 3 on it may name no semaphore if it has a
+// request id: it then remembers that the caller's selector found nothing.
 type Resume struct {
-	Names          []string
-	Term, Revision uint64
-	Author, Reason string
-	At             time.Time
-	RequestID      string // as in SetCordon
+	Names                  []string
+	Term, Revision         uint64
+	Author, Reason         string
+	At                     time.Time
+	RequestID              string // as in SetCordon
+	Asked, RequestRevision uint64 // as in EditBatch
 }
 
 // Undo takes one change back, as one change, all of it or nothing; its result is an UndoResult. What is to be done was planned by
 // who looked at the journal; the command carries what the plan expects to find, so that what was changed since is a conflict. A name
 // stands in it once. Feature level 2.
 type Undo struct {
-	Change         uint64 // what is taken back
-	Edits          []UndoEdit
-	Pauses         []UndoPause
-	Cordons        []UndoCordon
-	Author, Reason string
-	RequestID      string
-	At             time.Time
-	Drain          time.Duration // of Edits, as in EditBatch; pauses and cordons bring theirs
+	Change                 uint64 // what is taken back
+	Edits                  []UndoEdit
+	Pauses                 []UndoPause
+	Cordons                []UndoCordon
+	Author, Reason         string
+	RequestID              string
+	At                     time.Time
+	Drain                  time.Duration // of Edits, as in EditBatch; pauses and cordons bring theirs
+	Asked, RequestRevision uint64        // as in EditBatch
 }
 
 // UndoEdit is an edit by which a change is taken back: a create, a replace or a delete.
@@ -229,8 +241,32 @@ type Settings struct {
 	MaxDuration         time.Duration
 	JournalPerSemaphore uint32
 	JournalTotal        uint32
+	// RememberedRequests is how many requests are remembered below feature level 3. From then on Requests counts.
 	RememberedRequests  uint32
 	RememberedDeletions uint32
+	// Requests bounds what is remembered of requests from feature level 3 on.
+	Requests RequestBounds
+}
+
+// RequestBounds bounds what is remembered of requests. 0 in a field means its default. Feature level 3.
+type RequestBounds struct {
+	// Lifetime is how long a request is remembered at least, while there is room for it. Default 10 minutes.
+	Lifetime time.Duration
+	// Kept is how many requests of each semaphore, and how many edits, are remembered for longer than that. Default 1000.
+	Kept uint32
+	// RequestBytes and EditBytes bound the estimated sizes of all remembered requests, and of the edits. Beyond RequestBytes the semaphore
+	// with the most requests loses its oldest one. Defaults 64 MiB and 16 MiB.
+	RequestBytes, EditBytes uint64
+}
+
+// OrDefault is b with the defaults filled in. They are frozen: what servers forget depends on them.
+func (b RequestBounds) OrDefault() RequestBounds {
+	return RequestBounds{
+		Lifetime:     cmp.Or(b.Lifetime, 10*time.Minute),
+		Kept:         cmp.Or(b.Kept, 1000),
+		RequestBytes: cmp.Or(b.RequestBytes, 64<<20),
+		EditBytes:    cmp.Or(b.EditBytes, 16<<20),
+	}
 }
 
 // DefaultSettings are those of a new cluster.
@@ -243,6 +279,17 @@ func DefaultSettings() Settings {
 		RememberedDeletions: 100_000,
 	}
 }
+
+// Trim forgets the requests of these names that were remembered at revision UpTo or before, but for the newest of each (RequestBounds.Kept); the
+// empty name stands for edits. It forgets at most MaxTrimmed of them. Its result is a RevisionResult. It takes no revision and has no
+// event, as Sight. Feature level 3.
+type Trim struct {
+	Term, UpTo uint64
+	Names      []string
+}
+
+// MaxTrimmed is how many requests one Trim forgets, so that it does not hold up the commands behind it.
+const MaxTrimmed = 4096
 
 // Configure replaces the settings; its result is a RevisionResult.
 type Configure struct {
@@ -339,3 +386,4 @@ func (Sight) command()             {}
 func (NoteSilence) command()       {}
 func (EndQuarantine) command()     {}
 func (Undo) command()              {}
+func (Trim) command()              {}

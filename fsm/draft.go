@@ -17,8 +17,9 @@ type draft struct {
 
 	// These no reader asks for.
 	claimTokens  *btree.Map[uint64, *semaphore.Claim]
-	deletionAges *btree.BTreeG[deletion] // by (revision, name)
-	sightingAges *btree.BTreeG[Sighting] // the longest unseen first
+	deletionAges *btree.BTreeG[deletion]   // by (revision, name)
+	sightingAges *btree.BTreeG[Sighting]   // the longest unseen first
+	memorySizes  *btree.BTreeG[memorySize] // of semaphores; the fewest requests first
 
 	entries uint64 // how many were begun; see write
 	events  []Event
@@ -44,6 +45,7 @@ func newDraft(clusterID string) *draft {
 		claimTokens:  btree.NewMap[uint64, *semaphore.Claim](0),
 		deletionAges: newTree(deletionBefore),
 		sightingAges: newTree(sightingOlder),
+		memorySizes:  newTree(fewerRequests),
 	}
 }
 
@@ -90,6 +92,7 @@ func (d *draft) sweep(name string, g *gate) {
 	}
 	if _, waits := d.dues.Get(name); !waits {
 		d.gates.Delete(name)
+		d.settleMemory(name)
 	}
 }
 

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -113,42 +112,4 @@ type EditEnd struct {
 	Until         time.Time
 	Before, After *semaphore.Definition
 	Drain         time.Duration // that its end begins, if it shuts holders out; that of the edit
-}
-
-// Remembered is how a request ended: an acquire, whose permit ended or which was cancelled before it had one, or a change that an
-// operator made, which is called an edit here. It is immutable.
-type Remembered struct {
-	Semaphore string // empty for an edit
-	Identity  semaphore.Identity
-	RequestID string        // empty when the acquire had none; it is then found by its token
-	Outcome   semaphore.End // NotEnded for an edit
-	Token     uint64        // 0 for an edit, and for an acquire that was cancelled before it had a permit
-	Revision  uint64        // at which it ended, or of the edit
-	Skipped   []string      // for edits
-	Edit      EditKind      // of an edit
-}
-
-// EditKind is what kind of change an operator made. The numbers are frozen: they are in snapshots.
-type EditKind uint8
-
-const (
-	EditDefinitions EditKind = iota
-	EditPause
-	EditResume
-	EditCordon
-	EditUncordon
-	EditUndo
-)
-
-func (k EditKind) String() string {
-	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo"}
-	if int(k) >= len(names) {
-		return fmt.Sprintf("EditKind(%d)", uint8(k))
-	}
-	return names[k]
-}
-
-// Used says for a person why the request id of an edit is none for another change.
-func (r *Remembered) Used() string {
-	return fmt.Sprintf("is that of %v, change %d: use a new one", r.Edit, r.Revision)
 }

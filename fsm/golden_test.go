@@ -42,6 +42,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"every-command-2.entry": {2, commandsOfLevel2()},
 		"cut-short.entry":       {2, commandsOfCutShort()},
 		"undo.entry":            {2, commandsOfUndo()},
+		"requests.entry":        {3, commandsOfRequests()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -72,6 +73,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"every-command-2.snapshot": func() *fsm.State { return storyOfEveryCommand(t).state() },
 		"cut-short.snapshot":       func() *fsm.State { return storyOfCutShort(t).state() },
 		"undo.snapshot":            func() *fsm.State { return storyOfUndo(t).state() },
+		"requests.snapshot":        func() *fsm.State { return storyOfRequests(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })

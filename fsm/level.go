@@ -18,7 +18,29 @@ func Level(cmd Command) uint32 {
 	return 1
 }
 
-func needsLevel3(Command) bool { return false }
+func needsLevel3(cmd Command) bool {
+	switch c := cmd.(type) {
+	case Trim:
+		return true
+	case Grant:
+		return c.RequestRevision != 0
+	case EditBatch:
+		return c.Asked != 0 || c.RequestRevision != 0
+	case SetCordon:
+		return c.Asked != 0 || c.RequestRevision != 0
+	case Uncordon:
+		return c.Asked != 0 || c.RequestRevision != 0
+	case Pause:
+		return c.Asked != 0 || c.RequestRevision != 0
+	case Resume:
+		return c.Asked != 0 || c.RequestRevision != 0
+	case Undo:
+		return c.Asked != 0 || c.RequestRevision != 0
+	case Configure:
+		return c.Settings.Requests != (RequestBounds{})
+	}
+	return false
+}
 
 func needsLevel2(cmd Command) bool {
 	switch c := cmd.(type) {

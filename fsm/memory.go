@@ -151,7 +151,7 @@ func (d *draft) trimSightings() {
 
 // trim brings everything back within bounds that were lowered.
 func (d *draft) trim() {
-	d.trimRequests()
+	d.boundRequests()
 	d.trimDeletions()
 	var over []string
 	d.gates.Scan(func(name string, g *gate) bool {

@@ -35,6 +35,10 @@ type model struct {
 	ends       map[string][]fsm.EditEnd // oldest first
 	sightings  []fsm.Sighting           // by group and acquirer
 	quarantine time.Duration
+
+	// forgotten are the marks of names under which something is remembered or was; namesForgotten is that of all others.
+	forgotten      map[string]uint64
+	namesForgotten uint64
 }
 
 type deletion struct {
@@ -47,6 +51,7 @@ func newModel() *model {
 		settings: fsm.DefaultSettings(), largest: fsm.DefaultSettings().MaxDuration,
 		permitRev: map[string]uint64{}, lowWater: map[string]time.Time{},
 		level: 1, drains: map[string][]fsm.Drain{}, ends: map[string][]fsm.EditEnd{},
+		forgotten: map[string]uint64{},
 	}
 }
 
@@ -124,7 +129,8 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.Undo:
 		return m.undo(c)
 	case fsm.SetCordon:
-		if r := m.repeated(fsm.EditCordon, c.RequestID, repeatedChange); r != nil {
+		request := modelEdit{fsm.EditCordon, c.RequestID, c.Asked, c.RequestRevision}
+		if r := m.repeated(request, repeatedChange); r != nil {
 			return r
 		}
 		if c.ID == "" || badDrain(c.Drain) {
@@ -133,24 +139,30 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		m.revision++
 		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision, Drain: c.Drain}
 		m.putCordon(c.ID, &now, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		m.rememberEdit(fsm.EditCordon, c.RequestID)
-		return m.changed()
+		m.rememberEdit(request, fsm.EditAnswer{Cordon: &now})
+		return fsm.RevisionResult{Applied: true, Revision: m.revision, Cordon: &now}
 	case fsm.Uncordon:
-		if r := m.repeated(fsm.EditUncordon, c.RequestID, repeatedChange); r != nil {
+		request := modelEdit{fsm.EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
+		if r := m.repeated(request, repeatedChange); r != nil {
 			return r
 		}
+		if c.Term != 0 && c.Term != m.term {
+			return fsm.RevisionResult{}
+		}
 		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
-		if i < 0 || c.Term != 0 && c.Term != m.term || c.Revision != 0 && c.Revision != m.cordons[i].Revision {
+		if i < 0 || c.Revision != 0 && c.Revision != m.cordons[i].Revision {
+			m.rememberNothing(request)
 			return fsm.RevisionResult{}
 		}
 		m.revision++
 		m.putCordon(c.ID, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		m.rememberEdit(fsm.EditUncordon, c.RequestID)
+		m.rememberEdit(request, fsm.EditAnswer{})
 		return m.changed()
 	case fsm.Forget:
 		return m.forget(c)
 	case fsm.Configure:
-		if c.Settings.RememberedRequests == 0 || c.Settings.MaxDuration < semaphore.MinDuration {
+		bounds := c.Settings.Requests.OrDefault()
+		if c.Settings.RememberedRequests == 0 || c.Settings.MaxDuration < semaphore.MinDuration || min(bounds.RequestBytes, bounds.EditBytes) < 2048 {
 			return fsm.InvalidResult{}
 		}
 		if c.Settings == m.settings {
@@ -176,9 +188,19 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		if c.Level <= m.level {
 			return fsm.RevisionResult{}
 		}
+		before := m.level
 		m.level = c.Level
 		m.revision++
+		if before < 3 && m.level >= 3 {
+			m.namesForgotten = m.revision
+			m.forgotten[""] = m.revision
+			for name := range m.forgotten {
+				m.forgotten[name] = m.revision
+			}
+		}
 		return m.changed()
+	case fsm.Trim:
+		return m.trimRequests(c)
 	case fsm.Sight:
 		return m.sight(c)
 	case fsm.EndDrain, fsm.Revert, fsm.NoteSilence, fsm.EndQuarantine:
@@ -284,10 +306,17 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 	if r.Ended = m.request(c.Semaphore, c.Identity, c.RequestID); r.Ended != nil {
 		r.Outcome = fsm.GrantRequestEnded
+		if r.Ended.Asked != 0 && r.Ended.Asked != fsm.AskedBy(c.Weight, c.Firing) {
+			r.Outcome = fsm.GrantRequestReused
+		}
 		return r
 	}
 	own, def := m.own(c.Semaphore, c.Identity), m.definition(c.Semaphore)
 	if own == nil || c.RequestID == "" || own.RequestID != c.RequestID {
+		if c.RequestID != "" && c.RequestRevision != 0 && c.RequestRevision < m.mark(c.Semaphore) {
+			r.Outcome, r.TooOld = fsm.GrantRequestTooOld, m.tooOld(c.Semaphore, c.RequestRevision)
+			return r
+		}
 		if c.ExpectedRevision != nil && *c.ExpectedRevision != m.permitRev[c.Semaphore] {
 			r.Outcome = fsm.GrantRevisionChanged
 			return r
@@ -408,15 +437,12 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 	} else {
 		m.dropPermit(p.Token)
 	}
-	m.remember(fsm.Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: how, Token: p.Token})
+	m.remember(fsm.Remembered{
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: fsm.AskedBy(p.Weight, p.Firing), Outcome: how, Token: p.Token,
+	})
 	e.Semaphore, e.Permit = p.Semaphore, p
 	m.note(e)
 	return &after
-}
-
-func (m *model) remember(r fsm.Remembered) {
-	r.Revision = m.revision
-	m.requests = append(m.requests, r)
 }
 
 func (m *model) note(e fsm.JournalEntry) {
@@ -444,7 +470,7 @@ func (m *model) bound() {
 		}
 	}
 	m.journal = newest(m.journal, m.settings.JournalTotal)
-	m.requests = newest(m.requests, m.settings.RememberedRequests)
+	m.boundRequests()
 	slices.SortFunc(m.deletions, func(a, b deletion) int {
 		return cmp.Or(cmp.Compare(a.revision, b.revision), cmp.Compare(a.name, b.name))
 	})
@@ -455,6 +481,7 @@ func (m *model) bound() {
 			delete(m.lowWater, name)
 		}
 	}
+	m.settleMarks()
 }
 
 // keeps tells whether anything is kept of a name.
@@ -522,8 +549,10 @@ func (m *model) cancel(c fsm.Cancel) fsm.Result {
 }
 
 func (m *model) edit(c fsm.EditBatch) fsm.Result {
-	if r := m.repeated(fsm.EditDefinitions, c.RequestID, func(r fsm.Remembered) fsm.Result {
-		return fsm.EditResult{Revision: r.Revision, Skipped: r.Skipped, Repeated: true}
+	request := modelEdit{fsm.EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
+	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
+		a := r.FirstAnswer()
+		return fsm.EditResult{Revision: r.Revision, Skipped: a.Skipped, Repeated: true, Definition: a.Definition, Permits: a.Permits}
 	}); r != nil {
 		return r
 	}
@@ -576,8 +605,21 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	for _, change := range do {
 		m.change(c, fsm.UndoEdit{Change: change}, 0)
 	}
-	m.rememberEdit(fsm.EditDefinitions, c.RequestID, skipped...)
-	return fsm.EditResult{Revision: m.revision, Skipped: skipped}
+	answer := fsm.EditAnswer{Skipped: skipped}
+	if len(c.Changes) == 1 {
+		if d := m.definition(c.Changes[0].Name); d != nil {
+			now := *d
+			answer.Definition = &now
+		} else {
+			for _, p := range m.permits {
+				if p.Semaphore == c.Changes[0].Name {
+					answer.Permits++
+				}
+			}
+		}
+	}
+	m.rememberEdit(request, answer)
+	return fsm.EditResult{Revision: m.revision, Skipped: skipped, Definition: answer.Definition, Permits: answer.Permits}
 }
 
 // change makes one change of a batch or of an undo.
@@ -620,7 +662,8 @@ func (m *model) badNames(names []string) bool {
 }
 
 func (m *model) pause(c fsm.Pause) fsm.Result {
-	if r := m.repeated(fsm.EditPause, c.RequestID, repeatedChange); r != nil {
+	request := modelEdit{fsm.EditPause, c.RequestID, c.Asked, c.RequestRevision}
+	if r := m.repeated(request, repeatedChange); r != nil {
 		return r
 	}
 	if m.badNames(c.Names) || badDrain(c.Drain) || c.Drain > 0 && !c.Stop {
@@ -631,21 +674,22 @@ func (m *model) pause(c fsm.Pause) fsm.Result {
 		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author, Drain: c.Drain}
 		m.putPause(name, p, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	m.rememberEdit(fsm.EditPause, c.RequestID)
-	return m.changed()
+	m.rememberEdit(request, fsm.EditAnswer{Names: c.Names})
+	return fsm.RevisionResult{Applied: true, Revision: m.revision, Names: c.Names}
 }
 
 func (m *model) resume(c fsm.Resume) fsm.Result {
-	if r := m.repeated(fsm.EditResume, c.RequestID, repeatedChange); r != nil {
+	request := modelEdit{fsm.EditResume, c.RequestID, c.Asked, c.RequestRevision}
+	if r := m.repeated(request, repeatedChange); r != nil {
 		return r
 	}
-	if c.Term == 0 && m.badNames(c.Names) {
+	if c.Term == 0 && m.badNames(c.Names) && (len(c.Names) > 0 || c.RequestID == "" || m.level < 3) {
 		return fsm.InvalidResult{}
 	}
 	if c.Term != 0 && c.Term != m.term {
 		return fsm.RevisionResult{}
 	}
-	any := false
+	var resumed []string
 	for _, name := range c.Names {
 		d := m.definition(name)
 		if d == nil || d.Pause == nil {
@@ -654,17 +698,18 @@ func (m *model) resume(c fsm.Resume) fsm.Result {
 		if c.Revision != 0 && c.Revision != d.Pause.Revision && (c.Term != 0 || d.Pause.Change == 0 || c.Revision != d.Pause.Change) {
 			continue
 		}
-		if !any {
-			any = true
+		if len(resumed) == 0 {
 			m.revision++
 		}
+		resumed = append(resumed, name)
 		m.putPause(name, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	if !any {
+	if len(resumed) == 0 {
+		m.rememberNothing(request)
 		return fsm.RevisionResult{}
 	}
-	m.rememberEdit(fsm.EditResume, c.RequestID)
-	return m.changed()
+	m.rememberEdit(request, fsm.EditAnswer{Names: resumed})
+	return fsm.RevisionResult{Applied: true, Revision: m.revision, Names: resumed}
 }
 
 func (m *model) forget(c fsm.Forget) fsm.Result {

@@ -12,28 +12,6 @@ import (
 
 // Pauses, cordons and their undo in the model, and how commands that undo are drawn.
 
-func (m *model) rememberEdit(kind fsm.EditKind, requestID string, skipped ...string) {
-	if requestID != "" {
-		m.remember(fsm.Remembered{RequestID: requestID, Edit: kind, Skipped: skipped})
-	}
-}
-
-// repeated is what an edit of that request id did before, or how it is refused because it did something else.
-func (m *model) repeated(kind fsm.EditKind, requestID string, as func(fsm.Remembered) fsm.Result) fsm.Result {
-	switch r := m.request("", semaphore.Identity{}, requestID); {
-	case r == nil:
-		return nil
-	case r.Edit != kind:
-		return fsm.InvalidResult{Used: r}
-	default:
-		return as(*r)
-	}
-}
-
-func repeatedChange(r fsm.Remembered) fsm.Result {
-	return fsm.RevisionResult{Revision: r.Revision, Repeated: true}
-}
-
 // again is a pause that comes back now.
 func (m *model) again(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
@@ -73,7 +51,8 @@ func (m *model) putCordon(id string, now *fsm.Cordon, e fsm.JournalEntry) {
 
 // undo believes that a command is well formed, as those drawn are, but for its drain and for what there is.
 func (m *model) undo(c fsm.Undo) fsm.Result {
-	if r := m.repeated(fsm.EditUndo, c.RequestID, func(r fsm.Remembered) fsm.Result {
+	request := modelEdit{fsm.EditUndo, c.RequestID, c.Asked, c.RequestRevision}
+	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
 		return fsm.UndoResult{Revision: r.Revision, Repeated: true}
 	}); r != nil {
 		return r
@@ -161,7 +140,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		}
 		m.putCordon(o.ID, now, entry)
 	}
-	m.rememberEdit(fsm.EditUndo, c.RequestID)
+	m.rememberEdit(request, fsm.EditAnswer{})
 	return fsm.UndoResult{Revision: m.revision}
 }
 
@@ -177,6 +156,7 @@ func (d draw) undo() fsm.Undo {
 		Change: rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "undone"), Author: d.text("author"), Reason: d.text("reason"), At: d.at(),
 		RequestID: pick(d, "request", modelRequests...), Drain: d.drain(),
 	}
+	c.Asked, c.RequestRevision = d.asked()
 	what := pick(d, "undo", "edit", "edit", "pause", "cordon", "all")
 	pause := func() *semaphore.Pause {
 		stop := rapid.Bool().Draw(d.T, "stop")

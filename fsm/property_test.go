@@ -116,6 +116,7 @@ func (d draw) command() fsm.Command {
 			}
 			g.ExpectedRevision = &revision
 		}
+		g.RequestRevision = d.requestRevision()
 		return g
 	case "release":
 		return fsm.Release{
@@ -126,6 +127,7 @@ func (d draw) command() fsm.Command {
 	case "edit":
 		b := fsm.EditBatch{Changes: d.changes(), Author: d.text("author"), Reason: d.text("reason"), RequestID: pick(d, "request", modelRequests...), At: d.at()}
 		b.Drain = d.drain()
+		b.Asked, b.RequestRevision = d.asked()
 		if rapid.IntRange(0, 3).Draw(d.T, "ends") == 0 {
 			b.Until = d.at()
 			for i := range b.Changes {
@@ -249,7 +251,7 @@ func (d draw) otherCommand() fsm.Command {
 		return rapid.Uint64Range(1, d.m.revision+1).Draw(d.T, "revision")
 	}
 	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "cancel",
-		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level") {
+		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim") {
 	case "extend":
 		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
 	case "abandon":
@@ -265,16 +267,26 @@ func (d draw) otherCommand() fsm.Command {
 	case "cancel":
 		return fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
 	case "cordon":
-		return fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at(), Drain: d.drain(), RequestID: d.request()}
+		c := fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at(), Drain: d.drain(), RequestID: d.request()}
+		c.Asked, c.RequestRevision = d.asked()
+		return c
 	case "uncordon":
-		return fsm.Uncordon{ID: pick(d, "id", "k", "l"), Term: operatorOrTimer(), Revision: revision(), Reason: d.text("reason"), At: d.at(), RequestID: d.request()}
+		c := fsm.Uncordon{ID: pick(d, "id", "k", "l"), Term: operatorOrTimer(), Revision: revision(), Reason: d.text("reason"), At: d.at(), RequestID: d.request()}
+		c.Asked, c.RequestRevision = d.asked()
+		return c
 	case "pause":
-		return fsm.Pause{
+		c := fsm.Pause{
 			Names: names(), Reason: d.text("reason"), Until: d.at(), Stop: rapid.Bool().Draw(d.T, "stop"), Author: d.text("author"), At: d.at(),
 			Drain: d.drain(), RequestID: d.request(),
 		}
+		c.Asked, c.RequestRevision = d.asked()
+		return c
 	case "resume":
-		return fsm.Resume{Names: names(), Term: operatorOrTimer(), Revision: revision(), Author: d.text("author"), At: d.at(), RequestID: d.request()}
+		c := fsm.Resume{Names: names(), Term: operatorOrTimer(), Revision: revision(), Author: d.text("author"), At: d.at(), RequestID: d.request()}
+		c.Asked, c.RequestRevision = d.asked()
+		return c
+	case "trim":
+		return d.trim()
 	case "undo":
 		return d.undo()
 	case "forget":
@@ -287,12 +299,12 @@ func (d draw) otherCommand() fsm.Command {
 		return fsm.Configure{Settings: fsm.Settings{
 			MaxDuration: pick(d, "max duration", time.Hour, 3*time.Hour, time.Minute, 0), JournalPerSemaphore: uint32(rapid.IntRange(0, 4).Draw(d.T, "per semaphore")),
 			JournalTotal: uint32(rapid.IntRange(0, 6).Draw(d.T, "total")), RememberedRequests: uint32(rapid.IntRange(0, 6).Draw(d.T, "requests")),
-			RememberedDeletions: uint32(rapid.IntRange(0, 2).Draw(d.T, "deletions")),
+			RememberedDeletions: uint32(rapid.IntRange(0, 2).Draw(d.T, "deletions")), Requests: d.requestBounds(),
 		}, Author: d.text("author"), At: d.at()}
 	case "retire":
 		return fsm.RetireMember{ID: pick(d, "id", "", "gk1", "gk2")}
 	}
-	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2))}
+	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3))}
 }
 
 // The machine does what the model says, in every result and in every read; a machine restored in between from a snapshot of it
@@ -301,13 +313,13 @@ func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, one := newModel(), fsm.New(clusterID)
 		m.term = 1
-		if rapid.IntRange(0, 7).Draw(t, "level 2") > 0 {
+		if level := pick[uint32](draw{T: t}, "level", 1, 2, 2, 3, 3, 3, 3, 3); level > 1 {
 			// As after a recovery, but with small numbers.
 			records := readRecords(t, snapshot(t, one.State()))
 			if rapid.IntRange(0, 7).Draw(t, "quarantine") == 0 {
 				m.quarantine = time.Minute
 			}
-			m.level, records[0].GetHeader().FeatureLevel, records[0].GetHeader().Quarantine = 2, 2, int64(m.quarantine)
+			m.level, records[0].GetHeader().FeatureLevel, records[0].GetHeader().Quarantine = level, level, int64(m.quarantine)
 			if err := one.Restore(bytes.NewReader(writeRecords(t, records))); err != nil {
 				t.Fatal(err)
 			}
@@ -478,6 +490,16 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		same(t, "journal of "+name+" backward", backward, slices.DeleteFunc(entries, func(e fsm.JournalEntry) bool { return e.Revision > m.revision/2 }))
 	}
 	same(t, "permits by semaphore", bySemaphore, wanted)
+	for _, name := range modelNames {
+		same(t, "forgotten of "+name, s.Forgotten(name), m.mark(name))
+	}
+	var requests []fsm.Remembered
+	for _, name := range modelSemaphores {
+		requests = append(requests, m.under(name)...)
+	}
+	n, edits, bytes, editBytes := s.RequestMemory()
+	same(t, "memory of requests", []uint64{uint64(n), uint64(edits), bytes, editBytes},
+		[]uint64{uint64(len(requests)), uint64(len(m.under(""))), sizes(requests), sizes(m.under(""))})
 	for _, request := range modelRequests {
 		same(t, "edit request", s.EditRequest(request), m.request("", semaphore.Identity{}, request))
 	}

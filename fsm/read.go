@@ -185,6 +185,44 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	return k.request
 }
 
+// Forgotten is the revision up to which ended requests of a semaphore, or edits if sem is empty, may have been forgotten; 0: none was.
+func (s *State) Forgotten(sem string) uint64 {
+	if m, ok := s.memories.Get(sem); ok || sem == "" {
+		if !ok {
+			return 0
+		}
+		return m.forgotten
+	}
+	return s.namesForgotten
+}
+
+// TooOld returns nil unless a request that is not remembered may have been made, and forgotten since. revision is one as of which it had
+// not been made; 0, if none is known, is never too old. sem is empty for an edit.
+func (s *State) TooOld(sem string, revision uint64) *TooOld {
+	if forgotten := s.Forgotten(sem); revision != 0 && revision < forgotten {
+		return &TooOld{RequestRevision: revision, Forgotten: forgotten, Revision: s.revision}
+	}
+	return nil
+}
+
+// RequestMemory returns how many requests are remembered of all semaphores and how many edits, with estimates of their sizes in bytes.
+func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes uint64) {
+	m := s.memory("")
+	return s.requests.Len() - m.requests.len(), m.requests.len(), s.requestBytes, m.bytes
+}
+
+// Trimmable returns how many requests of each name Trim would forget up to that revision; the empty name stands for edits.
+func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		s.memories.Scan(func(name string, m *memory) bool {
+			list := m.requests.items
+			list = list[:max(0, len(list)-s.keptRequests(name))]
+			n, _ := slices.BinarySearchFunc(list, upTo+1, func(r *Remembered, upTo uint64) int { return cmp.Compare(r.Revision, upTo) })
+			return n == 0 || yield(name, n)
+		})
+	}
+}
+
 // EditRequest tells what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an undo; or returns nil.
 func (s *State) EditRequest(requestID string) *Remembered {
 	return s.Request("", semaphore.Identity{}, requestID)

@@ -100,6 +100,9 @@ func (d *draft) recover(r Recovery) {
 	d.advance()
 	if !r.KeepPermits {
 		d.historyBegins = time.Unix(0, r.At.UnixNano()).UTC() // as a snapshot has it
+		if d.featureLevel >= 3 {
+			d.markForgotten() // the log entries that were lost may have had requests in them
+		}
 	}
 	for _, id := range r.Retired {
 		if !d.Retired(id) {
@@ -137,8 +140,8 @@ func (d *draft) lose(p *semaphore.Permit) {
 		d.hold(p)
 	default:
 		d.settleFiring(p, ending{how: semaphore.EndExpired})
+		d.rememberEnd(p, semaphore.EndExpired)
 		d.setPermit(p, nil)
-		d.remember(Remembered{Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Outcome: semaphore.EndExpired, Token: p.Token})
 	}
 }
 

@@ -1,36 +1,297 @@
 package fsm
 
-// remember keeps how a request ended, under the current revision, and forgets the oldest. Without a request id it is found
-// by its token only. At most one is remembered a revision.
+import (
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Remembered says how a request ended: an acquire whose permit has ended, or that was cancelled before it had one, or an edit, which is
+// what a change that an operator made is called here. It is immutable.
+type Remembered struct {
+	Semaphore string // empty for an edit
+	Identity  semaphore.Identity
+	RequestID string // empty if the acquire had none: then it is found by its token only
+	// Asked is a hash of what was asked for; 0: not known, because it was remembered below feature level 3, or cancelled before its grant.
+	Asked    uint64
+	Token    uint64        // 0 for an edit, and for an acquire that was cancelled before it had a permit
+	Revision uint64        // at which it was remembered
+	Outcome  semaphore.End // NotEnded for an edit
+	Edit     EditKind      // of an edit
+	// Answer is what an edit answered besides its revision; nil: nothing.
+	Answer *EditAnswer
+}
+
+// EditAnswer is what an edit answers besides its revision. All but Skipped is remembered since feature level 3. It is immutable.
+type EditAnswer struct {
+	// Nothing: the edit found nothing to do. Its answer has no revision.
+	Nothing bool
+	// Names are the semaphores that a pause or a resume has paused or resumed.
+	Names []string
+	// Skipped are the names whose declaration an edit of definitions skipped.
+	Skipped []string
+	// Definition is the definition as an edit of one definition has left it; nil after a deletion, and after an edit of several.
+	Definition *StoredDefinition
+	// Permits is how many permits the deletion of one definition left: live, held and cooling.
+	Permits uint32
+	// Cordon is the cordon that a cordon has set.
+	Cordon *Cordon
+}
+
+// EditKind is what kind of change an operator made. The numbers are frozen: they are in snapshots.
+type EditKind uint8
+
+const (
+	EditDefinitions EditKind = iota
+	EditPause
+	EditResume
+	EditCordon
+	EditUncordon
+	EditUndo
+)
+
+func (k EditKind) String() string {
+	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo"}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("EditKind(%d)", uint8(k))
+	}
+	return names[k]
+}
+
+// FirstAnswer returns what an edit answered besides its revision.
+func (r *Remembered) FirstAnswer() EditAnswer {
+	if r.Answer == nil {
+		return EditAnswer{}
+	}
+	return *r.Answer
+}
+
+// ChangeID is the revision that an edit answered: 0 if it found nothing to do.
+func (r *Remembered) ChangeID() uint64 {
+	if r.FirstAnswer().Nothing {
+		return 0
+	}
+	return r.Revision
+}
+
+// Matches reports whether a request that asks for asked, a hash or 0 if that is not known, can be a repeat of this one.
+func (r *Remembered) Matches(asked uint64) bool {
+	return asked == 0 || r.Asked == 0 || asked == r.Asked
+}
+
+// AskedBy is the hash of what an acquire asks for, besides what its key says: semaphore, identity and request id. It is never 0.
+// Metadata is not part of it: a retry may describe itself differently. Frozen: hashes are in snapshots.
+func AskedBy(weight uint32, firing *semaphore.Firing) uint64 {
+	h := fnvOffset
+	number := func(n uint64) {
+		for range 8 {
+			h = (h ^ n&0xff) * fnvPrime
+			n >>= 8
+		}
+	}
+	number(uint64(weight))
+	if firing != nil {
+		if !firing.Due.IsZero() {
+			number(uint64(firing.Due.UnixNano()))
+		}
+		h = hashText(h, firing.Name)
+	}
+	return max(h, 1)
+}
+
+// TooOld says why a request cannot be told from one that was carried out and forgotten.
+type TooOld struct {
+	RequestRevision uint64 // as of which it had not been made, as far as its caller knows
+	Forgotten       uint64 // up to which requests may have been forgotten
+	Revision        uint64 // of the state that says so: a request id that is drawn now is newer than all that was forgotten
+}
+
+func (o TooOld) String() string {
+	return fmt.Sprintf("it is as old as revision %d, and requests up to revision %d may have been forgotten: "+
+		"whether it was carried out before is not known; draw a new request id", o.RequestRevision, o.Forgotten)
+}
+
+// memory is what is remembered under one name: requests of that semaphore or, under the empty name, edits. A memory exists as long as it
+// holds a request, or a mark that nothing else covers.
+type memory struct {
+	requests fifo[*Remembered] // by revision
+	bytes    uint64            // the sum of their sizes
+	// forgotten is the newest revision of a request that was forgotten. It does not fall.
+	forgotten uint64
+	written   uint64 // see draft.remembering
+}
+
+// noMemory stands for every name under which nothing is remembered.
+//
+//nolint:gochecknoglobals // never written
+var noMemory = &memory{}
+
+func (s *State) memory(name string) *memory {
+	if m, ok := s.memories.Get(name); ok {
+		return m
+	}
+	return noMemory
+}
+
+// memorySize orders the names by how many requests are remembered under them.
+type memorySize struct {
+	requests int
+	name     string
+}
+
+func fewerRequests(a, b memorySize) bool {
+	if a.requests != b.requests {
+		return a.requests < b.requests
+	}
+	return a.name < b.name
+}
+
+// size is an estimate of the memory that a remembered request takes, the same on every server. A request of common sizes takes
+// requestBytes with its places in the trees.
+func (r *Remembered) size() uint64 {
+	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.RequestID)
+	if a := r.Answer; a != nil {
+		n += answerBytes + sizeOf(a.Names) + sizeOf(a.Skipped)
+		if d := a.Definition; d != nil {
+			n += definitionBytes + len(d.UpdatedBy) + len(d.Reason) + sizeOfDefinition(d.Definition)
+			if d.Pause != nil {
+				n += len(d.Pause.Reason) + len(d.Pause.Author)
+			}
+		}
+		if c := a.Cordon; c != nil {
+			n += definitionBytes + len(c.ID) + len(c.GroupPattern) + len(c.AcquirerPattern) + len(c.Author) + len(c.Reason)
+		}
+	}
+	return uint64(n)
+}
+
+// What an estimate counts besides texts. Frozen from feature level 3 on: what is forgotten depends on them.
+const (
+	requestBytes    = 256
+	answerBytes     = 128
+	definitionBytes = 512
+	textBytes       = 16
+)
+
+func sizeOf(texts []string) (n int) {
+	for _, t := range texts {
+		n += textBytes + len(t)
+	}
+	return n
+}
+
+func sizeOfDefinition(d *semaphore.Definition) int {
+	n := len(d.Name) + len(d.Description) + len(d.GroupPattern) + len(d.AcquirerPattern)
+	for _, l := range d.Labels {
+		n += 2*textBytes + len(l.Key) + len(l.Value)
+	}
+	return n
+}
+
+// remember keeps how a request ended, under the current revision, and forgets what no longer fits. At most one request is remembered at
+// a revision.
 func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
+	if d.featureLevel < 3 {
+		r = r.asOfLevel2()
+	}
 	d.addRequest(&r)
-	d.trimRequests()
+	d.boundRequests()
 }
 
-// rememberEdit keeps that a change of an operator was made, if it was given a request id.
-func (d *draft) rememberEdit(kind EditKind, requestID string, skipped ...string) {
-	if requestID != "" {
-		d.remember(Remembered{RequestID: requestID, Edit: kind, Skipped: skipped})
+// rememberEnd remembers the request of a permit that has ended.
+func (d *draft) rememberEnd(p *semaphore.Permit, how semaphore.End) {
+	d.remember(Remembered{
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: AskedBy(p.Weight, p.Firing), Outcome: how, Token: p.Token,
+	})
+}
+
+// asOfLevel2 is r without what feature level 3 brought.
+func (r Remembered) asOfLevel2() Remembered {
+	skipped := r.FirstAnswer().Skipped
+	r.Asked, r.Answer = 0, nil
+	if len(skipped) > 0 {
+		r.Answer = &EditAnswer{Skipped: skipped}
+	}
+	return r
+}
+
+// editRequest is the request of an edit.
+type editRequest struct {
+	kind      EditKind
+	requestID string
+	asked     uint64 // a hash, see Remembered.Asked
+	revision  uint64 // as of which the edit had not been made; 0: not known
+}
+
+// rememberEdit remembers an edit and its answer, if it has a request id.
+func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
+	if e.requestID != "" {
+		d.remember(Remembered{RequestID: e.requestID, Edit: e.kind, Asked: e.asked, Answer: answer.stored()})
 	}
 }
 
-// repeated tells what an edit of that request id did before, nil for one that is new. An id that another kind of edit had is not that
-// of a repeat: taken for one, its caller would hear that it is done, and nothing is.
-func (d *draft) repeated(kind EditKind, requestID string) (*Remembered, *InvalidResult) {
-	done := d.EditRequest(requestID)
-	if done == nil || done.Edit == kind {
+// rememberNothing remembers an edit that found nothing to do, so that its repeat does not do what it did not: lift a pause that was set
+// since, for example. Below feature level 3 it is not remembered.
+func (d *draft) rememberNothing(e editRequest) {
+	if e.requestID != "" && d.featureLevel >= 3 {
+		d.advance()
+		d.rememberEdit(e, EditAnswer{Nothing: true})
+	}
+}
+
+// stored is nil for an answer that says nothing.
+func (a EditAnswer) stored() *EditAnswer {
+	if !a.Nothing && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil {
+		return nil
+	}
+	return &a
+}
+
+// repeated returns the edit of that request id that was made before; nil for a new one. It refuses an id that belongs to a different
+// edit: its caller would be told that this one is done. It also refuses an id that may be that of an edit that was forgotten.
+func (d *draft) repeated(e editRequest) (*Remembered, *InvalidResult) {
+	if e.requestID == "" {
+		return nil, nil
+	}
+	switch done := d.EditRequest(e.requestID); {
+	case done != nil && (done.Edit != e.kind || !done.Matches(e.asked)):
+		return nil, &InvalidResult{Why: fmt.Sprintf("request id %q %s", e.requestID, done.Used(e.kind)), Used: done}
+	case done != nil:
 		return done, nil
+	default:
+		if old := d.TooOld("", e.revision); old != nil {
+			return nil, &InvalidResult{Why: fmt.Sprintf("request id %q: %v", e.requestID, old), TooOld: old}
+		}
+		return nil, nil
 	}
-	why := invalid("request id %q %s", requestID, done.Used())
-	why.Used = done
-	return nil, &why
 }
 
-// addRequest lets the newest be found when there are two of one key: when a permit held for an operator was cancelled,
-// which freed nothing, and then was cleared.
+// Used says for a person what the request id of an edit belongs to, and that another edit, of that kind, needs a new one.
+func (r *Remembered) Used(kind EditKind) string {
+	what := r.Edit.String()
+	if r.Edit == kind {
+		what += " that asked for something else"
+	}
+	change := fmt.Sprintf("change %d", r.Revision)
+	if r.FirstAnswer().Nothing {
+		change = "which found nothing to do"
+	}
+	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
+}
+
+// addRequest makes the newest findable if there are two of one key: that of a permit that was held for an operator when its request was
+// cancelled, which freed nothing, and then was cleared.
 func (d *draft) addRequest(r *Remembered) {
-	d.requests = d.requests.push(r)
+	m := d.remembering(r.Semaphore)
+	d.resize(r.Semaphore, m.requests.len(), m.requests.len()+1)
+	m.requests = m.requests.push(r)
+	size := r.size()
+	m.bytes += size
+	if r.Semaphore != "" {
+		d.requestBytes += size
+	}
+	d.requests.Set(r.Revision, r)
 	if r.RequestID != "" {
 		d.requestKeys.Set(keyOfRequest(r))
 	}
@@ -39,15 +300,101 @@ func (d *draft) addRequest(r *Remembered) {
 	}
 }
 
-func (d *draft) trimRequests() {
-	for d.requests.len() > int(d.settings.RememberedRequests) {
-		r := d.requests.first()
-		d.requests = d.requests.pop()
-		if r.RequestID != "" {
-			if found, _ := d.requestKeys.Delete(keyOfRequest(r)); found.request != r {
-				d.requestKeys.Set(found) // a newer one of the same key
-			}
+// remembering returns the memory of a name to write to; see write.
+func (d *draft) remembering(name string) *memory {
+	m, ok := d.memories.Get(name)
+	if ok && m.written == d.entries {
+		return m
+	}
+	c := memory{}
+	switch {
+	case ok:
+		c = *m
+	case name != "":
+		c.forgotten = d.namesForgotten
+	}
+	c.written = d.entries
+	d.memories.Set(name, &c)
+	return &c
+}
+
+func (d *draft) resize(name string, from, to int) {
+	if name == "" {
+		return // edits have a separate budget
+	}
+	if from > 0 {
+		d.memorySizes.Delete(memorySize{from, name})
+	}
+	if to > 0 {
+		d.memorySizes.Set(memorySize{to, name})
+	}
+}
+
+// boundRequests forgets what no longer fits. From feature level 3 on, the semaphore with the most requests loses its oldest one.
+func (d *draft) boundRequests() {
+	if d.featureLevel < 3 {
+		for d.requests.Len() > int(d.settings.RememberedRequests) {
+			_, oldest, _ := d.requests.Min()
+			d.forgetOldest(oldest.Semaphore)
 		}
-		d.requestTokens.Delete(r.Token)
+		return
+	}
+	// The last one stays, however small the budget is.
+	bounds := d.settings.Requests.OrDefault()
+	for d.requestBytes > bounds.RequestBytes && d.requests.Len()-d.memory("").requests.len() > 1 {
+		most, _ := d.memorySizes.Max()
+		d.forgetOldest(most.name)
+	}
+	for d.memory("").bytes > bounds.EditBytes && d.memory("").requests.len() > 1 {
+		d.forgetOldest("")
+	}
+}
+
+// forgetOldest forgets the oldest request of a name.
+func (d *draft) forgetOldest(name string) {
+	m := d.remembering(name)
+	r := m.requests.first()
+	d.resize(name, m.requests.len(), m.requests.len()-1)
+	m.requests = m.requests.pop()
+	size := r.size()
+	m.bytes -= size
+	if name != "" {
+		d.requestBytes -= size
+	}
+	if d.featureLevel >= 3 {
+		m.forgotten = max(m.forgotten, r.Revision)
+	}
+	d.requests.Delete(r.Revision)
+	if r.RequestID != "" {
+		if found, _ := d.requestKeys.Delete(keyOfRequest(r)); found.request != r {
+			d.requestKeys.Set(found) // a newer one of the same key
+		}
+	}
+	d.requestTokens.Delete(r.Token)
+	d.settleMemory(name)
+}
+
+// settleMemory drops the memory of a name that holds no request any more. Of a name of which nothing else is kept the mark goes too, into
+// one for all such names: otherwise every name that ever was would leave one.
+func (d *draft) settleMemory(name string) {
+	m, ok := d.memories.Get(name)
+	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {
+		return
+	}
+	d.memories.Delete(name)
+	d.namesForgotten = max(d.namesForgotten, m.forgotten)
+}
+
+// markForgotten takes note that any request up to this revision may have been forgotten.
+func (d *draft) markForgotten() {
+	d.namesForgotten = d.revision
+	d.remembering("")
+	var names []string
+	d.memories.Scan(func(name string, _ *memory) bool {
+		names = append(names, name)
+		return true
+	})
+	for _, name := range names {
+		d.remembering(name).forgotten = d.revision
 	}
 }

@@ -45,6 +45,8 @@ type restoring struct {
 	kind     int    // of the last record; see recordKind
 	// The last of those that their trees do not tell, because they come up there in other ways too.
 	lastDefinition, lastGate string
+	// namesForgotten is that of the header; d's own is 0 until the end, so that it is not taken for the mark of a name.
+	namesForgotten uint64
 }
 
 // require keeps the first thing that is wrong. Where records come by the million, a switch stands instead: arguments cost.
@@ -110,6 +112,15 @@ func (in *restoring) header(h *logv1.Header) {
 		d.quarantine, d.largestDuration)
 	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is above its revision %d", d.cordonRevision, d.revision)
 	in.revision, d.revision = d.revision, 0
+	in.require(h.GetEditsForgotten() <= in.revision && h.GetNamesForgotten() <= in.revision,
+		"requests were forgotten up to revisions %d and %d, the last one is %d", h.GetEditsForgotten(), h.GetNamesForgotten(), in.revision)
+	if h.GetEditsForgotten() != 0 || h.GetNamesForgotten() != 0 {
+		in.r.needs(3)
+	}
+	in.namesForgotten = h.GetNamesForgotten()
+	if edits := h.GetEditsForgotten(); edits != 0 {
+		d.remembering("").forgotten = edits
+	}
 }
 
 func (in *restoring) trailer(t *logv1.Trailer) error {
@@ -233,26 +244,6 @@ func (in *restoring) origin(change, revision uint64, what string) {
 	}
 }
 
-func (in *restoring) request(m *Remembered) {
-	if in.r.err != nil {
-		return
-	}
-	var last uint64
-	if n := in.d.requests.len(); n > 0 {
-		last = in.d.requests.items[n-1].Revision
-	}
-	switch {
-	case m.Revision <= last:
-		in.r.fail("request of revision %d after one of %d", m.Revision, last)
-	case m.Token > in.d.lastToken:
-		in.r.fail("a request has token %d, the last one is %d", m.Token, in.d.lastToken)
-	case m.Token != 0 && in.d.EndedPermit(m.Token) != nil:
-		in.r.fail("permit %d ended twice", m.Token)
-	}
-	in.requireRevision(m.Revision, "a request")
-	in.d.addRequest(m)
-}
-
 func (in *restoring) deletion(del deletion) {
 	last, _, _ := in.d.deletions.Max()
 	in.require(last < del.name, "deletion of %q after %q", del.name, last)
@@ -358,10 +349,13 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	name := s.GetName()
 	in.require(in.lastGate < name, "semaphore %q after %q", name, in.lastGate)
 	in.lastGate = name
-	g := in.d.write(name)
-	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
 	waits := in.r.due(s)
 	some := len(waits.drains) > 0 || len(waits.ends) > 0
+	if in.forgotten(name, s.GetRequestsForgotten(), some) && !some && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 {
+		return // that is all there is to it
+	}
+	g := in.d.write(name)
+	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
 	in.require(some || !g.empty(), "semaphore %q has nothing else to it", name)
 	in.require(some || g.permitRevision > 0 || g.lowWater != 0, "semaphore %q has nothing to say", name)
 	if some {
@@ -418,7 +412,7 @@ func (in *restoring) retired(id string) {
 // crossCheck checks what can be told only of the whole.
 func (in *restoring) crossCheck() {
 	d := in.d
-	d.revision = in.revision
+	d.revision, d.namesForgotten = in.revision, in.namesForgotten
 	d.permits.Scan(func(token uint64, p *semaphore.Permit) bool {
 		if p.State == semaphore.Live && p.Firing != nil {
 			if claim := d.claimOf(token); claim == nil || claim.State != semaphore.ClaimHeld {
@@ -442,11 +436,11 @@ func (in *restoring) crossCheck() {
 		count, most int
 	}{
 		{"journal entries", d.State.journal.Len(), int(d.settings.JournalTotal)},
-		{"requests", d.requests.len(), int(d.settings.RememberedRequests)},
 		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
 		{"sightings", d.State.sightings.Len(), MaxSightings},
 	} {
 		in.require(n.count <= n.most, "it has %d %s, the bound is %d", n.count, n.what, n.most)
 	}
+	in.requestBounds()
 	in.require(in.r.level <= d.featureLevel, "it holds what feature level %d brought, and its own is %d", in.r.level, d.featureLevel)
 }

@@ -462,6 +462,7 @@ func FuzzRestore(f *testing.F) {
 	story := snapshot(f, storyOfEveryCommand(f).state())
 	f.Add(story)
 	f.Add(story[:len(story)/2])
+	f.Add(snapshot(f, storyOfRequests(f).state()))
 	f.Add(snapshot(f, fsm.New("").State()))
 	f.Add([]byte{})
 	records := readRecords(f, story)

@@ -23,6 +23,10 @@ const (
 	GrantRequestEnded
 	// GrantQuarantined: it would be granted, were it not for a quarantine; see State.Quarantine. Nothing happened.
 	GrantQuarantined
+	// GrantRequestReused: this request id belongs to an ended request that asked for something else; see Ended. Nothing happened.
+	GrantRequestReused
+	// GrantRequestTooOld: this request may have been granted, and forgotten since; see TooOld. Nothing happened.
+	GrantRequestTooOld
 )
 
 // GrantResult is the result of a Grant.
@@ -31,6 +35,7 @@ type GrantResult struct {
 	Permit   *semaphore.Permit
 	Decision semaphore.Decision
 	Ended    *Remembered
+	TooOld   *TooOld
 	// PermitRevision is the semaphore's, after this command.
 	PermitRevision uint64
 }
@@ -102,6 +107,9 @@ type EditResult struct {
 	Conflict *Conflict
 	// Repeated: this request id was applied before, and Revision and Skipped are what it did then.
 	Repeated bool
+	// Definition and Permits are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are not known.
+	Definition *StoredDefinition
+	Permits    uint32
 }
 
 // RevisionResult is the result of commands that have no other data to answer with.
@@ -110,14 +118,19 @@ type RevisionResult struct {
 	Revision uint64 // of the change; 0 when nothing happened
 	// Repeated: this request id was applied before, and Revision is that of what it did then; nothing happened now.
 	Repeated bool
+	// Names and Cordon are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are not known.
+	Names  []string
+	Cordon *Cordon
 }
 
 // InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no such
 // semaphore, or a definition that breaks a rule. Nothing happened. Any command can have it.
 type InvalidResult struct {
 	Why string
-	// Used is set when the request id is that of an edit of another kind, and is then that edit.
+	// Used is the edit to which the request id belongs, if the command asks for something else.
 	Used *Remembered
+	// TooOld is set if the edit may have been made, and forgotten since.
+	TooOld *TooOld
 }
 
 func (GrantResult) result()    {}

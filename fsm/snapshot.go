@@ -66,29 +66,57 @@ func (s *State) records(w *recordWriter) {
 	for _, c := range s.cordons {
 		w.write(&logv1.Record{Kind: &logv1.Record_Cordon{Cordon: w.cordon(c)}})
 	}
-	for _, r := range s.requests.items {
-		w.write(&logv1.Record{Kind: &logv1.Record_Request{Request: w.request(r)}})
-	}
+	s.requests.Scan(func(_ uint64, r *Remembered) bool {
+		return w.write(&logv1.Record{Kind: &logv1.Record_Request{Request: w.request(r)}})
+	})
 	s.deletions.Scan(func(name string, revision uint64) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Deletion{Deletion: &logv1.StoredDeletion{Name: name, Revision: revision}}})
 	})
 	for e := range s.Journal("", 0) {
 		w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
 	}
-	s.gates.Scan(func(name string, g *gate) bool {
-		waits, some := s.dues.Get(name)
-		if g.permitRevision == 0 && g.lowWater == 0 && !some {
-			return true // all else that is in it is derived, or stands in its definition
-		}
-		if !some {
-			waits = &due{}
-		}
-		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *waits)}})
-	})
+	s.semaphores(w)
 	for _, id := range s.retired {
 		w.write(&logv1.Record{Kind: &logv1.Record_RetiredMember{RetiredMember: &logv1.StoredMember{Id: id}}})
 	}
 	s.sightings.Scan(func(seen Sighting) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Sighting{Sighting: w.sighting(seen)}})
 	})
+}
+
+// semaphores writes what is kept of a name besides its definition, permits, claims, journal and requests.
+func (s *State) semaphores(w *recordWriter) {
+	marked := s.onlyMarked()
+	before := func(name string) {
+		for len(marked) > 0 && (name == "" || marked[0] < name) {
+			w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: &logv1.StoredSemaphore{
+				Name: marked[0], RequestsForgotten: s.memory(marked[0]).forgotten,
+			}}})
+			marked = marked[1:]
+		}
+	}
+	s.gates.Scan(func(name string, g *gate) bool {
+		waits, some := s.dues.Get(name)
+		if !some {
+			waits = &due{}
+		}
+		forgotten := s.memory(name).forgotten
+		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !some && forgotten == 0 {
+			return true // all else that is in it is derived, or stands in its definition; the mark of edits is in the header
+		}
+		before(name)
+		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *waits, forgotten)}})
+	})
+	before("")
+}
+
+// onlyMarked are the names of which some requests are remembered, others were forgotten, and nothing else is kept.
+func (s *State) onlyMarked() (names []string) {
+	s.memories.Scan(func(name string, m *memory) bool {
+		if name != "" && m.forgotten > 0 && s.gate(name) == noGate {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names
 }

@@ -36,9 +36,13 @@ type State struct {
 
 	claims *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
 
-	requests      fifo[*Remembered]         // at most one of each revision
-	requestKeys   *btree.BTreeG[requestKey] // the newest by (semaphore, identity, request id), of those with a request id
+	requests      *btree.Map[uint64, *Remembered] // by revision
+	requestKeys   *btree.BTreeG[requestKey]       // the newest by (semaphore, identity, request id), of those with a request id
 	requestTokens *btree.Map[uint64, *Remembered]
+	memories      *btree.Map[string, *memory] // the same requests by semaphore
+	requestBytes  uint64                      // the sum of the sizes of all but edits
+	// namesForgotten is the forgotten mark of every name that has no memory.
+	namesForgotten uint64
 
 	deletions *btree.Map[string, uint64] // name to revision
 
@@ -102,6 +106,8 @@ func newState(clusterID string) *State {
 		holders:       newTree(holderBefore),
 		identities:    newTree(identityBefore),
 		claims:        newTree(claimBefore),
+		requests:      btree.NewMap[uint64, *Remembered](0),
+		memories:      btree.NewMap[string, *memory](0),
 		requestKeys:   newTree(requestBefore),
 		requestTokens: btree.NewMap[uint64, *Remembered](0),
 		deletions:     btree.NewMap[string, uint64](0),
@@ -125,6 +131,8 @@ func (s *State) fork() *State {
 	c.holders = s.holders.Copy()
 	c.identities = s.identities.Copy()
 	c.claims = s.claims.Copy()
+	c.requests = s.requests.Copy()
+	c.memories = s.memories.Copy()
 	c.requestKeys = s.requestKeys.Copy()
 	c.requestTokens = s.requestTokens.Copy()
 	c.deletions = s.deletions.Copy()

@@ -13,7 +13,7 @@ import (
 
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
-	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo())
+	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -148,6 +148,7 @@ func TestEveryCommand_HasEveryFieldSet_AndComesBackSo(t *testing.T) {
 func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields := unset{}
 	fields.look(everything(storyOfUndo(t).state()))
+	fields.look(everything(storyOfRequests(t).state()))
 	fields.report(t)
 }
 
@@ -190,6 +191,9 @@ func everything(s *fsm.State) []any {
 		}
 	}
 	all = append(all, s.EditRequest("e1"), s.EditRequest("e2"), s.EditRequest("e3"), s.EditRequest("u3"))
+	for _, id := range []string{"created", "deleted", "paused", "cordoned", "nothing"} {
+		all = append(all, s.EditRequest(id))
+	}
 	for e := range s.Journal("", 0) {
 		all = append(all, e)
 	}

@@ -27,7 +27,9 @@ func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.Serv
 	last := new(gatekeeperv1.AcquireResponse)
 	switch {
 	case answer.Repeat != nil:
-		last.Progress = &gatekeeperv1.AcquireResponse_Place{Place: toPlace(*answer.Repeat, true)}
+		place := toPlace(*answer.Repeat, true)
+		place.Revision = answer.RepeatRevision
+		last.Progress = &gatekeeperv1.AcquireResponse_Place{Place: place}
 	case answer.Outcome == semaphore.Denied:
 		last.Progress = &gatekeeperv1.AcquireResponse_Denial{Denial: toDenial(answer.Denial, call.Firing)}
 	default:

@@ -47,7 +47,7 @@ func tryAcquireFrom(m *gatekeeperv1.TryAcquireRequest, received time.Time) (*kee
 	if err != nil {
 		return nil, err
 	}
-	call.ExpectedRevision = m.ExpectedRevision
+	call.ExpectedRevision, call.RequestRevision = m.ExpectedRevision, m.GetRequestRevision()
 	return call, nil
 }
 
@@ -59,6 +59,7 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 	if call.WaitedBefore, err = durationFrom("waited_before", m.GetWaitedBefore(), 0); err != nil {
 		return nil, err
 	}
+	call.RequestRevision = m.GetRequestRevision()
 	if call.WaitedBefore < 0 {
 		return nil, invalid("waited_before", call.WaitedBefore.String(), "must not be negative")
 	}

@@ -33,6 +33,7 @@ type word interface {
 	GetAuthor() string
 	GetReason() string
 	GetRequestId() string
+	GetRequestRevision() uint64
 }
 
 func (s *definitionService) CreateDefinition(ctx context.Context, m *gatekeeperv1.CreateDefinitionRequest) (*gatekeeperv1.CreateDefinitionResponse, error) {
@@ -74,8 +75,7 @@ func (s *definitionService) DeleteDefinition(ctx context.Context, m *gatekeeperv
 	if err != nil {
 		return nil, err
 	}
-	permits := s.cfg.Machine.State().HolderCount(m.GetName())
-	return &gatekeeperv1.DeleteDefinitionResponse{Revision: result.Revision, LivePermits: uint32(permits)}, nil
+	return &gatekeeperv1.DeleteDefinitionResponse{Revision: result.Revision, LivePermits: result.Permits}, nil
 }
 
 // BatchEdit applies all edits or none.
@@ -121,17 +121,17 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 	return edits, nil
 }
 
-// editOne applies a single edit and returns the record as it is then: this edit's, or already that of a later one.
+// editOne applies a single edit and returns the record as the edit left it, also if others have edited the definition since.
 func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatekeeperv1.DefinitionRecord, error) {
-	if _, err := s.edit(ctx, m, 0, keeper.Ending{}, e); err != nil {
+	result, err := s.edit(ctx, m, 0, keeper.Ending{}, e)
+	if err != nil {
 		return nil, err
 	}
-	state := s.cfg.Machine.State()
-	stored := state.Definition(e.Name)
-	if stored == nil { // deleted since; the edit was made all the same
-		return &gatekeeperv1.DefinitionRecord{Definition: toDefinition(e.Definition)}, nil
+	stored := result.Definition
+	if stored == nil { // a repeat of what was remembered below feature level 3
+		stored = &fsm.StoredDefinition{Definition: e.Definition, Version: result.Revision}
 	}
-	return s.record(state, stored), nil
+	return s.record(s.cfg.Machine.State(), stored), nil
 }
 
 // edit applies edits in one step.
@@ -143,9 +143,17 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return fsm.EditResult{}, err
 	}
-	batch := fsm.EditBatch{Changes: make([]fsm.Change, len(edits)), Author: author, Reason: reason, RequestID: m.GetRequestId(), Drain: drain}
+	batch := fsm.EditBatch{
+		Changes: make([]fsm.Change, len(edits)), Author: author, Reason: reason, Drain: drain,
+		RequestID: m.GetRequestId(), RequestRevision: m.GetRequestRevision(),
+	}
 	for i := range edits {
 		batch.Changes[i] = edits[i].Change
+	}
+	if batch.RequestID != "" {
+		if batch.Asked, err = askedEdits(&batch, end); err != nil {
+			return fsm.EditResult{}, err
+		}
 	}
 	result, err := s.cfg.Keeper.Edit(ctx, batch, end)
 	if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
@@ -153,9 +161,6 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 	}
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return fsm.EditResult{}, &conflictError{conflict, edits[conflict.Index].ExpectedVersion}
-	}
-	if err == nil && result.Repeated {
-		err = sameEdits(s.cfg.Machine.State(), &batch, result)
 	}
 	return result, err
 }

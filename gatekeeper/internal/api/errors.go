@@ -40,6 +40,8 @@ const (
 	reasonNoSuchDefinition = "NO_SUCH_DEFINITION"
 	reasonRevisionChanged  = "REVISION_CHANGED"
 	reasonRequestEnded     = "REQUEST_ENDED"
+	reasonRequestReused    = "REQUEST_REUSED"
+	reasonRequestTooOld    = "REQUEST_TOO_OLD"
 	reasonNoSuchPermit     = "NO_SUCH_PERMIT"
 	reasonMemberRetired    = "MEMBER_RETIRED"
 	reasonMemberExists     = "MEMBER_EXISTS"
@@ -126,6 +128,14 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}), nil},
 	{"keeper.ErrRequestEnded", codes.FailedPrecondition, reasonRequestEnded, as(func(e *keeper.RequestEndedError) map[string]string {
 		return map[string]string{"how": e.Outcome.String(), "token": decimal(e.Token)}
+	}), nil},
+	{"keeper.ErrRequestReused", codes.InvalidArgument, reasonRequestReused, as(func(e *keeper.RequestReusedError) map[string]string {
+		return map[string]string{"request_id": e.RequestID, "semaphore": e.Semaphore, "change": decimal(e.ChangeID())}
+	}), nil},
+	{"keeper.ErrRequestTooOld", codes.FailedPrecondition, reasonRequestTooOld, as(func(e *keeper.RequestTooOldError) map[string]string {
+		return map[string]string{
+			"request_revision": decimal(e.RequestRevision), "forgotten": decimal(e.Forgotten), "revision": decimal(e.Revision),
+		}
 	}), nil},
 	{"keeper.ErrNoSuchPermit", codes.NotFound, reasonNoSuchPermit, as(func(e *keeper.NoSuchPermitError) map[string]string {
 		return map[string]string{"token": decimal(e.Token)}

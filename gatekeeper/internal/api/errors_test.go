@@ -69,6 +69,14 @@ func errorCases() []errorCase {
 		{"consensus.ErrNotAppended", consensus.ErrNotAppended, codes.Unavailable, "NOT_APPENDED", nil},
 		{"keeper.ErrRevisionChanged", &keeper.RevisionChangedError{Semaphore: "s", Expected: 1, Current: 2}, codes.Aborted, "REVISION_CHANGED", map[string]string{"semaphore": "s", "expected": "1", "current": "2"}},
 		{"keeper.ErrRequestEnded", ended, codes.FailedPrecondition, "REQUEST_ENDED", map[string]string{"how": "expired", "token": "5"}},
+		{
+			"keeper.ErrRequestReused", &keeper.RequestReusedError{Remembered: fsm.Remembered{RequestID: "r", Edit: fsm.EditPause, Revision: 7}, Why: "x"},
+			codes.InvalidArgument, "REQUEST_REUSED", map[string]string{"request_id": "r", "semaphore": "", "change": "7"},
+		},
+		{
+			"keeper.ErrRequestTooOld", &keeper.RequestTooOldError{TooOld: fsm.TooOld{RequestRevision: 3, Forgotten: 5, Revision: 9}, Why: "x"},
+			codes.FailedPrecondition, "REQUEST_TOO_OLD", map[string]string{"request_revision": "3", "forgotten": "5", "revision": "9"},
+		},
 		{"keeper.ErrNoSuchPermit", &keeper.NoSuchPermitError{Token: 4, Why: "x"}, codes.NotFound, "NO_SUCH_PERMIT", map[string]string{"token": "4"}},
 		{"keeper.ErrConflict", conflict(fsm.ConflictExists, stored), codes.AlreadyExists, "ALREADY_EXISTS", map[string]string{"name": "n", "index": "3", "current": "9"}},
 		{"keeper.ErrConflict", conflict(fsm.ConflictAbsent, nil), codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3"}},
@@ -174,6 +182,8 @@ func unlisted() map[string]string {
 		"consensus.ErrSucceeded":       "stops the server",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",
 		"keeper.RequestEndedError":     "listed as keeper.ErrRequestEnded",
+		"keeper.RequestReusedError":    "listed as keeper.ErrRequestReused",
+		"keeper.RequestTooOldError":    "listed as keeper.ErrRequestTooOld",
 		"keeper.NoSuchPermitError":     "listed as keeper.ErrNoSuchPermit",
 		"keeper.ConflictError":         "listed as keeper.ErrConflict",
 		"keeper.RefusedError":          "listed as keeper.ErrRefused",
@@ -232,7 +242,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 // TestTable_EveryReason_IsProduced is the other direction: a reason on which clients may decide comes from some error.
 func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
-		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
+		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
 		UNDO_CONFLICT NOTHING_CHOSEN FEATURE_LEVEL RECOVERING
 		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE`)

@@ -125,6 +125,7 @@ type fakeKeeper struct {
 	waiters    []keeper.Waiter
 	recovering time.Duration
 	meanwhile  fsm.Command // applied just before an undo
+	onRead     func()      // called before each read; nil: not
 	silent     map[string]silence.Report
 	remaining  map[uint64]time.Duration
 
@@ -200,6 +201,9 @@ func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semapho
 // Edit validates as the keeper does and applies to the machine.
 func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
 	b.Until = end.At
+	if k.machine.State().FeatureLevel() < 3 {
+		b.Asked, b.RequestRevision = 0, 0
+	}
 	if k.notLeader != nil {
 		return fsm.EditResult{}, k.notLeader
 	}
@@ -211,11 +215,30 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending)
 			return fsm.EditResult{}, &keeper.EditFieldError{Index: i, Name: c.Name, Err: field}
 		}
 	}
-	r := k.do(b).(fsm.EditResult)
+	r, err := did[fsm.EditResult](k, b)
 	if r.Conflict != nil {
 		return r, &keeper.ConflictError{Conflict: *r.Conflict}
 	}
-	return r, nil
+	return r, err
+}
+
+// did applies a command, and turns its refusal into an error as the keeper does.
+func did[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
+	switch r := k.do(cmd).(type) {
+	case R:
+		return r, k.notLeader
+	case fsm.InvalidResult:
+		var none R
+		switch {
+		case r.Used != nil:
+			return none, &keeper.RequestReusedError{Remembered: *r.Used, Why: r.Why}
+		case r.TooOld != nil:
+			return none, &keeper.RequestTooOldError{TooOld: *r.TooOld, Why: r.Why}
+		}
+		return none, &keeper.RefusedError{Why: r.Why}
+	default:
+		panic(fmt.Sprintf("%T gave %T", cmd, r))
+	}
 }
 
 func instant(end keeper.Ending) time.Time {
@@ -228,31 +251,34 @@ func instant(end keeper.Ending) time.Time {
 // What operators do is applied to the machine as it is.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
 	cmd.Until = instant(end)
-	return k.do(cmd).(fsm.RevisionResult), k.notLeader
+	return did[fsm.RevisionResult](k, cmd)
 }
 
 func (k *fakeKeeper) Resume(_ context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
-	return k.do(cmd).(fsm.RevisionResult), k.notLeader
+	if len(cmd.Names) == 0 && cmd.RequestID == "" {
+		return fsm.RevisionResult{}, k.notLeader
+	}
+	return did[fsm.RevisionResult](k, cmd)
 }
 
 func (k *fakeKeeper) Cordon(_ context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {
 	cmd.Until = instant(end)
-	return k.do(cmd).(fsm.RevisionResult), k.notLeader
+	return did[fsm.RevisionResult](k, cmd)
 }
 
 func (k *fakeKeeper) Uncordon(_ context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
-	r := k.do(cmd).(fsm.RevisionResult)
-	if !r.Applied && !r.Repeated {
-		return r, &keeper.NoSuchCordonError{ID: cmd.ID}
+	r, err := did[fsm.RevisionResult](k, cmd)
+	if err == nil && r.Revision == 0 {
+		err = &keeper.NoSuchCordonError{ID: cmd.ID}
 	}
-	return r, k.notLeader
+	return r, err
 }
 
 func (k *fakeKeeper) Undo(_ context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if k.meanwhile != nil {
 		k.do(k.meanwhile)
 	}
-	return k.do(cmd).(fsm.UndoResult), k.notLeader
+	return did[fsm.UndoResult](k, cmd)
 }
 
 func (k *fakeKeeper) Match(pattern, name string) bool {
@@ -276,6 +302,9 @@ func (k *fakeKeeper) ToldToStop(_ *fsm.State, p *semaphore.Permit) (semaphore.St
 func (k *fakeKeeper) DrainLeft(*fsm.State, *semaphore.Permit) (time.Duration, bool) { return 0, false }
 
 func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {
+	if k.onRead != nil {
+		k.onRead()
+	}
 	return k.machine.State(), k.notLeader
 }
 

@@ -27,10 +27,11 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if err != nil {
 		return nil, err
 	}
-	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditPause, samePause(cmd, end, c)); err != nil {
+	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
+	if done, err := s.repeated(ctx, m, fsm.EditPause, cmd.Asked); err != nil {
 		return nil, err
 	} else if done != nil {
-		return &gatekeeperv1.PauseResponse{Revision: done.revision, Names: done.names()}, nil
+		return &gatekeeperv1.PauseResponse{Revision: done.Revision, Names: done.FirstAnswer().Names}, nil
 	}
 	if cmd.Names, err = s.choose(ctx, c); err != nil {
 		return nil, err
@@ -38,15 +39,11 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if len(cmd.Names) == 0 {
 		return nil, errChosenNone
 	}
-	cmd.RequestID = m.GetRequestId()
 	result, err := s.cfg.Keeper.Pause(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
 	}
-	if result.Repeated { // since it was looked for
-		return s.Pause(ctx, m)
-	}
-	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: cmd.Names}, nil
+	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
 // pauseFrom reads a pause, but for the names, which are those of the choice.
@@ -87,10 +84,14 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	if err != nil {
 		return nil, err
 	}
-	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditResume, sameResume(c, m.GetChange())); err != nil {
+	cmd := fsm.Resume{
+		Revision: m.GetChange(), Author: author, Reason: reason,
+		RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
+	}
+	if done, err := s.repeated(ctx, m, fsm.EditResume, cmd.Asked); err != nil {
 		return nil, err
 	} else if done != nil {
-		return &gatekeeperv1.ResumeResponse{Revision: done.revision, Names: done.names()}, nil
+		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
@@ -100,25 +101,17 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	if err != nil {
 		return nil, err
 	}
-	var paused []string
 	for _, name := range chosen {
 		if p := state.Definition(name).Pause; p != nil && (m.GetChange() == 0 || p.Origin() == m.GetChange()) {
-			paused = append(paused, name)
+			cmd.Names = append(cmd.Names, name)
 		}
 	}
-	if len(paused) == 0 {
-		return &gatekeeperv1.ResumeResponse{}, nil
-	}
-	result, err := s.cfg.Keeper.Resume(ctx, fsm.Resume{
-		Names: paused, Revision: m.GetChange(), Author: author, Reason: reason, RequestID: m.GetRequestId(),
-	})
+	// Also if none is paused: the state machine remembers that, and may know the request by now.
+	result, err := s.cfg.Keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	if result.Repeated { // since it was looked for
-		return s.Resume(ctx, m)
-	}
-	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: paused}, nil
+	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
 func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequest) (*gatekeeperv1.CordonResponse, error) {
@@ -126,28 +119,26 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	if err != nil {
 		return nil, err
 	}
+	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
 	// First: the end of one that is repeated may have passed.
-	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditCordon, sameSetCordon(cmd, end)); err != nil {
+	if done, err := s.repeated(ctx, m, fsm.EditCordon, cmd.Asked); err != nil {
 		return nil, err
 	} else if done != nil {
-		return repeatedCordon(cmd.ID, done), nil
+		return cordonResponse(cmd.ID, done.Revision, done.FirstAnswer().Cordon), nil
 	}
-	cmd.RequestID = m.GetRequestId()
 	result, err := s.cfg.Keeper.Cordon(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
 	}
-	if result.Repeated { // since it was looked for
-		return s.Cordon(ctx, m)
+	return cordonResponse(cmd.ID, result.Revision, result.Cordon), nil
+}
+
+// cordonResponse answers with the cordon as it was set. What was remembered below feature level 3 does not have it.
+func cordonResponse(id string, revision uint64, set *fsm.Cordon) *gatekeeperv1.CordonResponse {
+	if set == nil {
+		set = &fsm.Cordon{ID: id, Revision: revision}
 	}
-	state := s.cfg.Machine.State()
-	for _, c := range state.Cordons() {
-		if c.ID == cmd.ID {
-			return &gatekeeperv1.CordonResponse{Cordon: toCordon(c)}, nil
-		}
-	}
-	// It was ended since; it was set all the same.
-	return &gatekeeperv1.CordonResponse{Cordon: &gatekeeperv1.CordonRecord{Id: cmd.ID, Revision: result.Revision}}, nil
+	return &gatekeeperv1.CordonResponse{Cordon: toCordon(set)}
 }
 
 func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.Ending, err error) {
@@ -197,17 +188,14 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err != nil {
 		return nil, err
 	}
-	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditUncordon, sameUncordon(m.GetId())); err != nil {
+	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
-	} else if done != nil {
-		return &gatekeeperv1.UncordonResponse{Revision: done.revision}, nil
 	}
-	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId()})
+	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{
+		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
+	})
 	if err != nil {
 		return nil, err
-	}
-	if result.Repeated { // since it was looked for
-		return s.Uncordon(ctx, m)
 	}
 	return &gatekeeperv1.UncordonResponse{Revision: result.Revision}, nil
 }
@@ -229,10 +217,11 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return nil, err
 	}
 	// A repeat of a call whose answer was lost must not undo the undoing.
-	if done, err := s.repeated(ctx, m.GetRequestId(), fsm.EditUndo, sameUndo(m.GetChange())); err != nil {
+	asked := asked(m)
+	if done, err := s.repeated(ctx, m, fsm.EditUndo, asked); err != nil {
 		return nil, err
 	} else if done != nil {
-		return &gatekeeperv1.UndoResponse{Revision: done.revision}, nil
+		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
 	}
 	state, err := s.cfg.Keeper.Read(ctx)
 	if err != nil {
@@ -263,13 +252,14 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return out, nil
 	}
 	cmd := *u.Command
-	cmd.Author, cmd.Reason, cmd.RequestID = author, reason, m.GetRequestId()
+	cmd.Author, cmd.Reason = author, reason
+	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked, m.GetRequestRevision()
 	result, err := s.cfg.Keeper.Undo(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
 	if result.Repeated { // since it was looked for
-		return s.Undo(ctx, m)
+		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
 	}
 	if c := result.Conflict; c != nil {
 		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{conflictText(c)}}

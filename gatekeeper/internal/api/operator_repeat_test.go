@@ -100,38 +100,38 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 		{createNew, pauseA, "an edit of definitions,"},
 		{pauseA, func(c changer) (uint64, error) {
 			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id})
-		}, "a pause that said something else,"},
+		}, "a pause that asked for something else,"},
 		{pauseA, func(c changer) (uint64, error) {
 			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id})
-		}, "a pause that said something else,"},
+		}, "a pause that asked for something else,"},
 		{pauseA, func(c changer) (uint64, error) {
 			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id})
-		}, "a pause that said something else,"},
-		{pauseUntil, pauseA, "a pause that said something else,"},
-		{pauseA, pauseUntil, "a pause that said something else,"},
+		}, "a pause that asked for something else,"},
+		{pauseUntil, pauseA, "a pause that asked for something else,"},
+		{pauseA, pauseUntil, "a pause that asked for something else,"},
 		{resumeDark, func(c changer) (uint64, error) {
 			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id})
-		}, "a resume that said something else,"},
+		}, "a resume that asked for something else,"},
 		{resumeDark, func(c changer) (uint64, error) {
 			return c.resume(&gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id})
-		}, "a resume that said something else,"},
+		}, "a resume that asked for something else,"},
 		{cordon, func(c changer) (uint64, error) {
 			return c.cordon(&gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id})
-		}, "a cordon that said something else,"},
+		}, "a cordon that asked for something else,"},
 		{uncordon, func(c changer) (uint64, error) {
 			return c.uncordon(&gatekeeperv1.UncordonRequest{Id: "other", RequestId: id})
-		}, "the end of a cordon that said something else,"},
+		}, "the end of a cordon that asked for something else,"},
 		{undoPause, func(c changer) (uint64, error) {
 			return c.undo(&gatekeeperv1.UndoRequest{Change: 6, RequestId: id})
-		}, "an undo that said something else,"},
-		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions that said something else,"},
-		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions that said something else,"},
+		}, "an undo that asked for something else,"},
+		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions that asked for something else,"},
+		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions that asked for something else,"},
 		{createNew, func(c changer) (uint64, error) {
 			return c.edit(id, creation(&gatekeeperv1.Definition{Name: "new", Permits: new(uint32(2))}))
-		}, "an edit of definitions that said something else,"},
+		}, "an edit of definitions that asked for something else,"},
 		{
 			func(c changer) (uint64, error) { return c.delete(id, "a", 2) },
-			func(c changer) (uint64, error) { return c.delete(id, "b", 3) }, "an edit of definitions that said something else,",
+			func(c changer) (uint64, error) { return c.delete(id, "b", 3) }, "an edit of definitions that asked for something else,",
 		},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -152,8 +152,8 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 			}
 			before := g.keeper.machine.State().Revision()
 			_, err = x.other(c)
-			want := fmt.Sprintf(`request_id "deploy-42": is that of %s change %d: use a new one`, x.was, made)
-			if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), want) {
+			want := fmt.Sprintf(`request id "deploy-42" belongs to %s change %d: use a new one`, x.was, made)
+			if status.Code(err) != codes.InvalidArgument || reasonOf(status.Convert(err)) != reasonRequestReused || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 			if now := g.keeper.machine.State().Revision(); now != before {
@@ -230,5 +230,104 @@ func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
 	again, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: made})
 	if err != nil || again != made || g.keeper.machine.State().Revision() != made {
 		t.Errorf("change %d, %v", again, err)
+	}
+}
+
+// A repeat may look when its first attempt is on its way to the log, or is applied at any moment between. It is told the same.
+func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatIsToldTheSame(t *testing.T) {
+	for applied := range 4 { // before the read of that number; the last one does not come
+		g, op := openOperator(t, "a")
+		c := changer{t, g, op}
+		paused, err := c.pause(&gatekeeperv1.PauseRequest{Selector: named("a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &gatekeeperv1.ResumeRequest{Selector: named("a"), RequestId: "r"}
+		reads := 0
+		g.keeper.onRead = func() {
+			if reads == applied {
+				g.keeper.do(fsm.Resume{Names: []string{"a"}, RequestID: "r", Asked: asked(m)})
+			}
+			reads++
+		}
+		r, err := op.Resume(ctx(t), m)
+		if err != nil || r.GetRevision() != paused+1 || len(r.GetNames()) != 1 || g.keeper.machine.State().Revision() != paused+1 {
+			t.Errorf("applied before read %d: told %v, %v", applied, r, err)
+		}
+	}
+}
+
+// Whatever a selector finds by now, a repeat is answered with what it found then.
+func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
+	g, op := openOperator(t, "a")
+	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
+	first, err := op.Pause(ctx(t), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.create("b")
+	again, err := op.Pause(ctx(t), all)
+	if err != nil || again.GetRevision() != first.GetRevision() || strings.Join(again.GetNames(), " ") != "a" {
+		t.Errorf("got %v, %v", again, err)
+	}
+	if g.keeper.machine.State().Definition("b").Pause != nil {
+		t.Error("it paused what came since")
+	}
+	all.Selector = named("a") // the same as of then, but not the same question
+	if _, err := op.Pause(ctx(t), all); reasonOf(status.Convert(err)) != reasonRequestReused {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestChangesOfOperators_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	c := changer{t, g, op}
+	settings := g.keeper.machine.State().Settings()
+	settings.Requests.Kept = 1
+	drawn := g.keeper.machine.State().Revision()
+	g.keeper.do(fsm.Configure{Settings: settings})
+	calls := map[string]func(id string, revision uint64) (uint64, error){
+		"pause": func(id string, revision uint64) (uint64, error) {
+			return c.pause(&gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id, RequestRevision: revision})
+		},
+		"resume": func(id string, revision uint64) (uint64, error) {
+			_, err := c.resume(&gatekeeperv1.ResumeRequest{Selector: named("a"), RequestId: id, RequestRevision: revision})
+			return 1, err
+		},
+		"cordon": func(id string, revision uint64) (uint64, error) {
+			return c.cordon(&gatekeeperv1.CordonRequest{GroupPattern: "z", RequestId: id, RequestRevision: revision})
+		},
+		"uncordon": func(id string, revision uint64) (uint64, error) {
+			_, err := c.uncordon(&gatekeeperv1.UncordonRequest{Id: "none", RequestId: id, RequestRevision: revision})
+			if status.Code(err) == codes.NotFound {
+				err = nil // remembered all the same
+			}
+			return 1, err
+		},
+		"edit": func(id string, revision uint64) (uint64, error) {
+			r, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{
+				Definition: &gatekeeperv1.Definition{Name: "new"}, RequestId: id, RequestRevision: revision,
+			})
+			return r.GetRecord().GetVersion(), err
+		},
+	}
+	for what, call := range calls {
+		if made, err := call(what, drawn); err != nil || made == 0 {
+			t.Fatalf("%s: %d, %v", what, made, err)
+		}
+	}
+	if _, err := c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	g.keeper.do(fsm.Trim{Term: 1, UpTo: g.keeper.machine.State().Revision(), Names: []string{""}})
+	before := g.keeper.machine.State().Revision()
+	for what, call := range calls {
+		_, err := call(what, drawn)
+		if status.Code(err) != codes.FailedPrecondition || reasonOf(status.Convert(err)) != reasonRequestTooOld {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := g.keeper.machine.State().Revision(); now != before {
+		t.Errorf("something was done: revision %d, was %d", now, before)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// openOperator is a server at feature level 2 with definitions of these names.
+// openOperator is a server at feature level 3 with definitions of these names.
 func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorServiceClient) {
 	g := open(t)
-	entry, err := fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 2}})
+	entry, err := fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

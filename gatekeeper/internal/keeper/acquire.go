@@ -80,14 +80,22 @@ func (k *Keeper) once(
 		return k.await(ctx, e, rec, call, t)
 	}
 	state := k.cfg.Machine.State()
-	if ended := k.ended(state, key); ended != nil {
+	if ended := k.ended(state, call); ended != nil {
 		if err := k.confirm(ctx, e, call.Received); err != nil {
 			return Answer{}, false, false, err
 		}
-		return Answer{}, false, false, &RequestEndedError{*ended}
+		return Answer{}, false, false, ended
 	}
 	facts := k.facts(state, &call.Request)
 	replay := facts.Own != nil && key.requestID != "" && facts.Own.RequestID == key.requestID
+	if !replay {
+		if old := k.fresh(state, call); old != nil {
+			if err := k.confirm(ctx, e, call.Received); err != nil {
+				return Answer{}, false, false, err
+			}
+			return Answer{}, false, false, old
+		}
+	}
 	if current := state.PermitRevision(call.Semaphore); call.ExpectedRevision != nil && *call.ExpectedRevision != current && !replay {
 		if err := k.confirm(ctx, e, call.Received); err != nil {
 			return Answer{}, false, false, err
@@ -116,13 +124,6 @@ func (k *Keeper) once(
 	}
 }
 
-func (k *Keeper) ended(state *fsm.State, key requestKey) *fsm.Remembered {
-	if key.requestID == "" {
-		return nil
-	}
-	return state.Request(key.semaphore, key.identity, key.requestID)
-}
-
 func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Facts) fsm.Grant {
 	return fsm.Grant{
 		Semaphore:         call.Semaphore,
@@ -135,6 +136,7 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 		CordonRevision:    state.CordonRevision(),
 		ExpectedRevision:  call.ExpectedRevision,
 		At:                time.Now(),
+		RequestRevision:   asOf(state, call.knownSince()),
 	}
 }
 
@@ -180,8 +182,10 @@ func (k *Keeper) await(
 		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, r.Decision)}, false, false, nil
 	case fsm.GrantRevisionChanged:
 		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision}
-	case fsm.GrantRequestEnded:
-		return Answer{}, false, false, &RequestEndedError{*r.Ended}
+	case fsm.GrantRequestEnded, fsm.GrantRequestReused:
+		return Answer{}, false, false, endedError(r.Ended, call)
+	case fsm.GrantRequestTooOld:
+		return Answer{}, false, false, tooOld(r.TooOld, call.RequestID)
 	case fsm.GrantQuarantined:
 		return Answer{}, false, false, k.recovering()
 	default: // held already, or changed meanwhile

@@ -14,6 +14,10 @@ type AcquireCall struct {
 	Metadata  map[string]string
 	// ExpectedRevision is the permit revision that the caller saw; nil when it does not care.
 	ExpectedRevision *uint64
+	// RequestRevision is a cluster revision at which the request had no permit, as its caller knows; 0: it knows none.
+	RequestRevision uint64
+	// notGrantedAt is such a revision that this server has found out; see knownSince. It is read and written atomically.
+	notGrantedAt uint64
 	// Received is the monotonic time at which this server received the call, read before anything else was done with it.
 	Received time.Time
 	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a queue
@@ -30,8 +34,10 @@ type Answer struct {
 	// Waited is the time from Received to just before the grant was handed to Raft; zero for a refresh.
 	Waited time.Duration
 	Denial *Denial
-	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request id.
-	Repeat *Place
+	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request id, and with
+	// RepeatRevision as its RequestRevision.
+	Repeat         *Place
+	RepeatRevision uint64
 }
 
 // Denial says why not, and who has it.

@@ -154,14 +154,10 @@ func (e *RefusedError) Error() string { return "refused: " + e.Why }
 // Is makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// invalid turns a result that a command does not have into an error: a *semaphore.FieldError for a request id that another kind of
-// change had, else a *RefusedError.
+// invalid turns a result that a command does not have into an error: a *RequestReusedError, a *RequestTooOldError or a *RefusedError.
 func invalid(r fsm.Result) error {
 	if bad, ok := r.(fsm.InvalidResult); ok {
-		if bad.Used != nil {
-			return &semaphore.FieldError{Field: "request_id", Value: bad.Used.RequestID, Rule: bad.Used.Used()}
-		}
-		return &RefusedError{bad.Why}
+		return refused(bad)
 	}
 	return fmt.Errorf("the state machine answered with %T, which this command does not have", r)
 }

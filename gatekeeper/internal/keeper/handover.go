@@ -55,6 +55,9 @@ func (k *Keeper) grantNext(e *epoch, state *fsm.State, me *waiting, used uint64)
 	if semaphore.Decide(&me.call.Request, &facts).Outcome != semaphore.Granted {
 		return batcher.Call{}, false
 	}
+	if k.ended(state, me.call) != nil || k.fresh(state, me.call) != nil {
+		return batcher.Call{}, false
+	}
 	cmd := k.grant(me.call, state, &facts)
 	rec := k.entrust(e, me, cmd)
 	if rec == nil {

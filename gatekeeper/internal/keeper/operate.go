@@ -54,15 +54,21 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 		return fsm.RevisionResult{}, err
 	}
 	cmd.At = now
+	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	return do[fsm.RevisionResult](ctx, k, cmd)
 }
 
-// Resume ends pauses, all or none. Its revision is 0 when nothing was paused.
+// Resume ends pauses, all or none. Its revision is 0 when nothing was paused. It may name no semaphore: with a request id that is
+// remembered, so that a repeat does not resume what was paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if err := k.defined(cmd.Names); err != nil {
 		return fsm.RevisionResult{}, err
 	}
+	if len(cmd.Names) == 0 && (cmd.RequestID == "" || k.cfg.Machine.State().FeatureLevel() < 3) {
+		return fsm.RevisionResult{}, nil
+	}
 	cmd.At = time.Now()
+	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	return do[fsm.RevisionResult](ctx, k, cmd)
 }
 
@@ -77,6 +83,7 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 		return fsm.RevisionResult{}, err
 	}
 	cmd.At = now
+	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	return do[fsm.RevisionResult](ctx, k, cmd)
 }
 
@@ -101,8 +108,9 @@ func ValidCordon(cmd *fsm.SetCordon) error {
 // Uncordon ends a cordon; a *NoSuchCordonError when there is none of that id.
 func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
 	cmd.At = time.Now()
+	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	r, err := do[fsm.RevisionResult](ctx, k, cmd)
-	if err == nil && !r.Applied && !r.Repeated {
+	if err == nil && r.Revision == 0 {
 		return r, &NoSuchCordonError{cmd.ID}
 	}
 	return r, err
@@ -122,6 +130,7 @@ func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 		}
 	}
 	cmd.At = time.Now()
+	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	return do[fsm.UndoResult](ctx, k, cmd)
 }
 

@@ -6,10 +6,9 @@ import (
 	"testing"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestOperate_RequestIDOfAnotherKind_IsTheCallersMistake(t *testing.T) {
+func TestOperate_RequestIDOfAnotherKind_IsRefused(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		ctx := context.Background()
@@ -36,7 +35,7 @@ func TestOperate_RequestIDOfAnotherKind_IsTheCallersMistake(t *testing.T) {
 				return err
 			},
 		} {
-			if field, ok := errors.AsType[*semaphore.FieldError](do()); !ok || field.Field != "request_id" || field.Value != "r" {
+			if reused, ok := errors.AsType[*RequestReusedError](do()); !ok || reused.Edit != fsm.EditPause || reused.RequestID != "r" {
 				t.Errorf("%s: %v", what, do())
 			}
 		}

@@ -109,8 +109,8 @@ func cancelled(call *AcquireCall) fsm.Remembered {
 	}
 }
 
-// do proposes a command on a caller's behalf and returns its result. Its error is a *semaphore.FieldError when the request id of an
-// operator's change is that of another kind of change.
+// do proposes a command on a caller's behalf and returns its result. Its error is a *RequestReusedError if the request id of an edit
+// belongs to another edit, and a *RequestTooOldError if the edit may have been made and forgotten.
 func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
 	var none R
 	e, err := k.leading()

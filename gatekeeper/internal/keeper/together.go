@@ -56,10 +56,13 @@ func (k *Keeper) refusal(call *AcquireCall) *Denial {
 		return nil
 	}
 	state := k.cfg.Machine.State()
-	if k.ended(state, key) != nil {
+	if k.ended(state, call) != nil {
 		return nil
 	}
 	facts := k.facts(state, &call.Request)
+	if own := facts.Own; (own == nil || own.RequestID != call.RequestID) && k.fresh(state, call) != nil {
+		return nil
+	}
 	facts.WaitsAhead = k.queue.Ahead(call.Semaphore, nil)
 	d := semaphore.Decide(&call.Request, &facts)
 	if d.Outcome != semaphore.Denied {

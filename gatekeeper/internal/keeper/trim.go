@@ -10,14 +10,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// trimEvery is how often the leader looks for firings that need not be remembered any longer.
+// trimEvery is how often the leader looks for firings and requests that need not be remembered any longer.
 const trimEvery = time.Minute
 
-// housekeep forgets old firings while this server leads. It reads an immutable state and holds nothing up.
+// housekeep forgets old firings and requests while this server leads. It reads an immutable state and holds nothing up.
 func (k *Keeper) housekeep() {
 	defer k.runs.Done()
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
+	var past history
 	for {
 		select {
 		case <-k.closed:
@@ -29,6 +30,7 @@ func (k *Keeper) housekeep() {
 			continue
 		}
 		state := k.cfg.Machine.State()
+		k.trimRequests(e, state, &past)
 		for name := range state.ClaimedSemaphores() {
 			if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), time.Now()); ok {
 				cmd.Term = e.term

@@ -87,7 +87,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 // settled tells whether an acquisition is over, by an answer or by an error that every repeat of it would get. After any
 // other error it may be repeated, and finds its place.
 func settled(err error) bool {
-	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
+	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
+		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
 }
 
 // leave gives up the place of an acquisition that is over. Another call of it that waits there decides again, and finds
@@ -130,6 +131,7 @@ func (k *Keeper) wait(
 		if err := ctx.Err(); err != nil {
 			return Answer{}, false, err
 		}
+		k.freshen(call)
 		offered := k.queue.Offered(w)
 		stands := !me.cancelled.Load() && !me.superseded.Load()
 		if k.entrusted(me) || stands && (offered || me.decide.Swap(false)) {
@@ -153,7 +155,7 @@ func (k *Keeper) wait(
 		case superseded:
 			return Answer{}, false, ErrSuperseded
 		default:
-			return Answer{Repeat: &told}, false, nil
+			return Answer{Repeat: &told, RepeatRevision: call.knownSince()}, false, nil
 		}
 	}
 }

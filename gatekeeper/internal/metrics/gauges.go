@@ -71,6 +71,22 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
 		state("permits", "Permits that take slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
 		state("revision", "The latest revision applied.", func(s *fsm.State) float64 { return float64(s.Revision()) }),
+		state("remembered_requests", "Ended acquires that are remembered, so that their repeats are recognized.", func(s *fsm.State) float64 {
+			requests, _, _, _ := s.RequestMemory()
+			return float64(requests)
+		}),
+		state("remembered_requests_bytes", "The estimated size of the ended acquires that are remembered.", func(s *fsm.State) float64 {
+			_, _, bytes, _ := s.RequestMemory()
+			return float64(bytes)
+		}),
+		state("remembered_edits", "Edits that are remembered, so that their repeats are recognized.", func(s *fsm.State) float64 {
+			_, edits, _, _ := s.RequestMemory()
+			return float64(edits)
+		}),
+		state("remembered_edits_bytes", "The estimated size of the edits that are remembered.", func(s *fsm.State) float64 {
+			_, _, _, bytes := s.RequestMemory()
+			return float64(bytes)
+		}),
 		number("waiters", "Acquires that wait in the leader's queues.", func(s *Sources) func() int { return s.Waiters }),
 		number("deadlines", "Permits whose time the leader measures.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),

@@ -797,10 +797,17 @@ type CreateDefinitionRequest struct {
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
 	Author     string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason     string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Equal in all retries of this edit; a repeat is answered with the first outcome. Optional, at most 128 bytes.
-	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Equal in all retries of this edit. Optional, at most 128 bytes. A repeat changes nothing and is answered with the first outcome, also
+	// after others have edited the same definition. A different edit with the same id fails with INVALID_ARGUMENT and reason
+	// REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons, undos) for 10 minutes, the newest 1 000 of all for longer,
+	// within 16 MiB; these are settings.
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// With request_id: a revision of the cluster that the caller had seen before it drew the request id; 0 if it has seen none. With it, a
+	// repeat that comes after the edit was forgotten is not made again: it fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The
+	// error's metadata has the current "revision", to be sent with a new request id.
+	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CreateDefinitionRequest) Reset() {
@@ -861,6 +868,15 @@ func (x *CreateDefinitionRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *CreateDefinitionRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
+// CreateDefinitionResponse has the definition as this edit left it: version, author and time are those of the edit, also in the answer to
+// a repeat. What the record says of permits, silence and edits that end is as of the answer.
 type CreateDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -1158,7 +1174,9 @@ type ReplaceDefinitionRequest struct {
 	ExpectedVersion uint64                 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3" json:"expected_version,omitempty"`
 	Author          string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	RequestId       string                 `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in CreateDefinitionRequest, as is request_revision.
+	RequestId       string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1228,6 +1246,14 @@ func (x *ReplaceDefinitionRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *ReplaceDefinitionRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
+// ReplaceDefinitionResponse is as CreateDefinitionResponse.
 type ReplaceDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -1278,7 +1304,9 @@ type DeleteDefinitionRequest struct {
 	ExpectedVersion uint64                 `protobuf:"varint,2,opt,name=expected_version,json=expectedVersion,proto3" json:"expected_version,omitempty"`
 	Author          string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	RequestId       string                 `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in CreateDefinitionRequest, as is request_revision.
+	RequestId       string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1346,6 +1374,13 @@ func (x *DeleteDefinitionRequest) GetRequestId() string {
 		return x.RequestId
 	}
 	return ""
+}
+
+func (x *DeleteDefinitionRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
 }
 
 type DeleteDefinitionResponse struct {
@@ -1531,10 +1566,11 @@ func (*Edit_Declare) isEdit_Change() {}
 type BatchEditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 10 000 edits, each of another name.
-	Edits     []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
-	Author    string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	Reason    string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	RequestId string  `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Edits  []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
+	Author string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// For how long holders that this shuts out may go on, at most 24 h. Absent or 0: their refreshes are refused at once. An edit that ends begins as long a
 	// drain when it does.
 	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
@@ -1545,9 +1581,11 @@ type BatchEditRequest struct {
 	//
 	//	*BatchEditRequest_Until
 	//	*BatchEditRequest_Lasts
-	End           isBatchEditRequest_End `protobuf_oneof:"end"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	End isBatchEditRequest_End `protobuf_oneof:"end"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,8,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *BatchEditRequest) Reset() {
@@ -1638,6 +1676,13 @@ func (x *BatchEditRequest) GetLasts() *durationpb.Duration {
 		}
 	}
 	return nil
+}
+
+func (x *BatchEditRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
 }
 
 type isBatchEditRequest_End interface {
@@ -2253,7 +2298,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\aEditEnd\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x120\n" +
 	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x16\n" +
-	"\x06fields\x18\x03 \x03(\tR\x06fields\"\xa3\x01\n" +
+	"\x06fields\x18\x03 \x03(\tR\x06fields\"\xce\x01\n" +
 	"\x17CreateDefinitionRequest\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2261,7 +2306,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tR\trequestId\"S\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\x05 \x01(\x04R\x0frequestRevision\"S\n" +
 	"\x18CreateDefinitionResponse\x127\n" +
 	"\x06record\x18\x01 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\x06record\"@\n" +
 	"\x14GetDefinitionRequest\x12\x12\n" +
@@ -2280,7 +2326,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x17ListDefinitionsResponse\x129\n" +
 	"\arecords\x18\x01 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\xcf\x01\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"\xfa\x01\n" +
 	"\x18ReplaceDefinitionRequest\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2289,16 +2335,18 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x05 \x01(\tR\trequestId\"T\n" +
+	"request_id\x18\x05 \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\x06 \x01(\x04R\x0frequestRevision\"T\n" +
 	"\x19ReplaceDefinitionResponse\x127\n" +
-	"\x06record\x18\x01 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\x06record\"\xa7\x01\n" +
+	"\x06record\x18\x01 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\x06record\"\xd2\x01\n" +
 	"\x17DeleteDefinitionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
 	"\x10expected_version\x18\x02 \x01(\x04R\x0fexpectedVersion\x12\x16\n" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x05 \x01(\tR\trequestId\"Y\n" +
+	"request_id\x18\x05 \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\x06 \x01(\x04R\x0frequestRevision\"Y\n" +
 	"\x18DeleteDefinitionResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12!\n" +
 	"\flive_permits\x18\x02 \x01(\rR\vlivePermits\"\xf8\x01\n" +
@@ -2308,7 +2356,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06delete\x18\x03 \x01(\tH\x00R\x06delete\x125\n" +
 	"\adeclare\x18\x04 \x01(\v2\x19.gatekeeper.v1.DefinitionH\x00R\adeclare\x12)\n" +
 	"\x10expected_version\x18\x05 \x01(\x04R\x0fexpectedVersionB\b\n" +
-	"\x06change\"\xab\x02\n" +
+	"\x06change\"\xd6\x02\n" +
 	"\x10BatchEditRequest\x12)\n" +
 	"\x05edits\x18\x01 \x03(\v2\x13.gatekeeper.v1.EditR\x05edits\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2317,7 +2365,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12/\n" +
 	"\x05drain\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x122\n" +
 	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
-	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lastsB\x05\n" +
+	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12)\n" +
+	"\x10request_revision\x18\b \x01(\x04R\x0frequestRevisionB\x05\n" +
 	"\x03end\"e\n" +
 	"\x11BatchEditResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +

@@ -856,10 +856,13 @@ type PauseRequest struct {
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
 	// With stop: for how long holders may go on. Absent or 0: their refreshes are refused at once.
 	Drain *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Equal in all retries, so that a repeat does nothing and is answered as the first one was: otherwise it would replace the pause by itself.
-	RequestId     string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Equal in all retries. A repeat does nothing and is answered with the first outcome, as described at CreateDefinitionRequest; its
+	// selector is not evaluated again. Without an id, a repeat would replace the pause that it set.
+	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PauseRequest) Reset() {
@@ -959,6 +962,13 @@ func (x *PauseRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *PauseRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
 type isPauseRequest_End interface {
 	isPauseRequest_End()
 }
@@ -1033,12 +1043,14 @@ type ResumeRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// As in PauseRequest.
+	// As in PauseRequest. A resume that found nothing paused is remembered too: its repeat does not lift a pause that was set since.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Only pauses that this change set: those of others stay. 0: whichever.
-	Change        uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ResumeRequest) Reset() {
@@ -1102,6 +1114,13 @@ func (x *ResumeRequest) GetRequestId() string {
 func (x *ResumeRequest) GetChange() uint64 {
 	if x != nil {
 		return x.Change
+	}
+	return 0
+}
+
+func (x *ResumeRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
 	}
 	return 0
 }
@@ -1176,9 +1195,11 @@ type CordonRequest struct {
 	// For how long holders that it catches may go on.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
 	// As in PauseRequest.
-	RequestId     string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CordonRequest) Reset() {
@@ -1285,6 +1306,13 @@ func (x *CordonRequest) GetRequestId() string {
 	return ""
 }
 
+func (x *CordonRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
 type isCordonRequest_End interface {
 	isCordonRequest_End()
 }
@@ -1350,10 +1378,12 @@ type UncordonRequest struct {
 	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// As in PauseRequest.
-	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// As in PauseRequest. An uncordon that found no cordon is remembered too.
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UncordonRequest) Reset() {
@@ -1412,6 +1442,13 @@ func (x *UncordonRequest) GetRequestId() string {
 		return x.RequestId
 	}
 	return ""
+}
+
+func (x *UncordonRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
 }
 
 type UncordonResponse struct {
@@ -1923,12 +1960,15 @@ type UndoRequest struct {
 	// For how long holders that this shuts out may go on; it also takes the place of the drain with which a pause or a cordon comes back.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Answer what it would do, and do nothing.
-	DryRun    bool   `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// As in PauseRequest. A repeat is answered with the revision of the first one only.
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// That of an earlier answer: do what that one said, or refuse with FAILED_PRECONDITION when it would be something else by now. Empty: whatever it is.
-	Plan          string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,12,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *UndoRequest) Reset() {
@@ -2008,6 +2048,13 @@ func (x *UndoRequest) GetPlan() string {
 		return x.Plan
 	}
 	return ""
+}
+
+func (x *UndoRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
 }
 
 type UndoResponse struct {
@@ -2294,7 +2341,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
-	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xc5\x02\n" +
+	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xf0\x02\n" +
 	"\fPauseRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
@@ -2304,21 +2351,23 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x04stop\x18\x06 \x01(\bR\x04stop\x12/\n" +
 	"\x05drain\x18\a \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\b \x01(\tR\trequestIdB\x05\n" +
+	"request_id\x18\b \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevisionB\x05\n" +
 	"\x03end\"A\n" +
 	"\rPauseResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"\xab\x01\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"\xd6\x01\n" +
 	"\rResumeRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06change\x18\x05 \x01(\x04R\x06change\"B\n" +
+	"\x06change\x18\x05 \x01(\x04R\x06change\x12)\n" +
+	"\x10request_revision\x18\x06 \x01(\x04R\x0frequestRevision\"B\n" +
 	"\x0eResumeResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"\xdd\x02\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"\x88\x03\n" +
 	"\rCordonRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -2329,16 +2378,19 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12/\n" +
 	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\t \x01(\tR\trequestIdB\x05\n" +
+	"request_id\x18\t \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\n" +
+	" \x01(\x04R\x0frequestRevisionB\x05\n" +
 	"\x03end\"E\n" +
 	"\x0eCordonResponse\x123\n" +
-	"\x06cordon\x18\x01 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"p\n" +
+	"\x06cordon\x18\x01 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\"\x9b\x01\n" +
 	"\x0fUncordonRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tR\trequestId\".\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\x05 \x01(\x04R\x0frequestRevision\".\n" +
 	"\x10UncordonResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\"*\n" +
 	"\x12ListCordonsRequest\x12\x14\n" +
@@ -2380,7 +2432,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\asilence\x18\x0f \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\asilence\x127\n" +
 	"\fpause_before\x18\x10 \x01(\v2\x14.gatekeeper.v1.PauseR\vpauseBefore\x12@\n" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\fcordonBefore\x12\x16\n" +
-	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\"\xd2\x01\n" +
+	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\"\xfd\x01\n" +
 	"\vUndoRequest\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2389,7 +2441,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x06 \x01(\tR\trequestId\x12\x12\n" +
-	"\x04plan\x18\a \x01(\tR\x04plan\"\x8f\x02\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\x12)\n" +
+	"\x10request_revision\x18\f \x01(\x04R\x0frequestRevision\"\x8f\x02\n" +
 	"\fUndoResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x14\n" +

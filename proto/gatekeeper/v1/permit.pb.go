@@ -916,6 +916,16 @@ type TryAcquireRequest struct {
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
 	// Equal in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without one, a retry cannot be
 	// told from a new acquisition: if the identity holds a permit already, each call supersedes the token of the call before it.
+	//
+	// A request id of an identity and a semaphore never gets a second permit while the cluster remembers that it had one:
+	//   - It always remembers while the permit lives.
+	//   - After the permit has ended, or the request was cancelled, it remembers for 10 minutes. It remembers the newest 1 000 requests of
+	//     each existing semaphore for longer. Both are settings.
+	//   - Beyond a total size (64 MiB, a setting) the semaphore with the most remembered requests forgets its oldest one.
+	//
+	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the request ended. A repeat
+	// with another weight or firing fails with INVALID_ARGUMENT and reason REQUEST_REUSED, or is denied as ALREADY_HELD while the permit
+	// lives. A caller that also sends request_revision never gets a second permit, however late its repeat arrives.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// When present, refused with ABORTED unless the semaphore's permit revision is this one: the optimistic replace.
 	ExpectedRevision *uint64 `protobuf:"varint,6,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
@@ -924,8 +934,16 @@ type TryAcquireRequest struct {
 	// A token of this identity that the caller no longer counts on. If this call supersedes that token, a later release frees the slot
 	// at once, because nobody else can still believe in it. 0 if there is none, or if another process may still count on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// With request_id: a revision of the cluster that the caller had seen before it drew the request id, from any answer; or a later one
+	// of which it knows that this request had no permit yet (Place.revision). 0 if it has seen none. All retries may send the same one.
+	//
+	// It makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was forgotten, fails with
+	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD, and is not granted. The error's metadata has the current "revision". After a first
+	// attempt, draw a new request id and send it with that revision. After a retry, an earlier attempt may have had a permit; if so, that
+	// permit has ended. Never send a revision that was learned after the request id was drawn, except that of Place.
+	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *TryAcquireRequest) Reset() {
@@ -1010,6 +1028,13 @@ func (x *TryAcquireRequest) GetMetadata() map[string]string {
 func (x *TryAcquireRequest) GetReplacesToken() uint64 {
 	if x != nil {
 		return x.ReplacesToken
+	}
+	return 0
+}
+
+func (x *TryAcquireRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
 	}
 	return 0
 }
@@ -1371,8 +1396,10 @@ type AcquireRequest struct {
 	WaitedBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
 	// As in TryAcquire.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// As in TryAcquire. A call that is repeated to keep its place sends the revision of the Place that asked for it.
+	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *AcquireRequest) Reset() {
@@ -1457,6 +1484,13 @@ func (x *AcquireRequest) GetWaitedBefore() *durationpb.Duration {
 func (x *AcquireRequest) GetReplacesToken() uint64 {
 	if x != nil {
 		return x.ReplacesToken
+	}
+	return 0
+}
+
+func (x *AcquireRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
 	}
 	return 0
 }
@@ -1566,7 +1600,9 @@ type Place struct {
 	Place       uint32 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The call ends now; repeat it with the same request id to keep the place.
-	Repeat        bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
+	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
+	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send it with the repeat.
+	Revision      uint64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1620,6 +1656,13 @@ func (x *Place) GetRepeat() bool {
 		return x.Repeat
 	}
 	return false
+}
+
+func (x *Place) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
 }
 
 // TokenRefresh asks to keep one permit alive.
@@ -3500,7 +3543,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12/\n" +
 	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\xc4\x03\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xef\x03\n" +
 	"\x11TryAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3510,7 +3553,9 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"request_id\x18\x05 \x01(\tR\trequestId\x120\n" +
 	"\x11expected_revision\x18\x06 \x01(\x04H\x00R\x10expectedRevision\x88\x01\x01\x12J\n" +
 	"\bmetadata\x18\a \x03(\v2..gatekeeper.v1.TryAcquireRequest.MetadataEntryR\bmetadata\x12%\n" +
-	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x1a;\n" +
+	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x12)\n" +
+	"\x10request_revision\x18\n" +
+	" \x01(\x04R\x0frequestRevision\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x14\n" +
@@ -3541,7 +3586,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
-	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xb6\x03\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xe1\x03\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3551,7 +3596,9 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"request_id\x18\x05 \x01(\tR\trequestId\x12G\n" +
 	"\bmetadata\x18\x06 \x03(\v2+.gatekeeper.v1.AcquireRequest.MetadataEntryR\bmetadata\x12>\n" +
 	"\rwaited_before\x18\a \x01(\v2\x19.google.protobuf.DurationR\fwaitedBefore\x12%\n" +
-	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x1a;\n" +
+	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x12)\n" +
+	"\x10request_revision\x18\n" +
+	" \x01(\x04R\x0frequestRevision\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaa\x01\n" +
@@ -3560,11 +3607,12 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05grant\x18\x02 \x01(\v2\x14.gatekeeper.v1.GrantH\x00R\x05grant\x12/\n" +
 	"\x06denial\x18\x03 \x01(\v2\x15.gatekeeper.v1.DenialH\x00R\x06denialB\n" +
 	"\n" +
-	"\bprogress\"X\n" +
+	"\bprogress\"t\n" +
 	"\x05Place\x12\x14\n" +
 	"\x05place\x18\x01 \x01(\rR\x05place\x12!\n" +
 	"\fqueue_length\x18\x02 \x01(\rR\vqueueLength\x12\x16\n" +
-	"\x06repeat\x18\x03 \x01(\bR\x06repeat\"\x9d\x01\n" +
+	"\x06repeat\x18\x03 \x01(\bR\x06repeat\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\x9d\x01\n" +
 	"\fTokenRefresh\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x125\n" +
 	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12@\n" +

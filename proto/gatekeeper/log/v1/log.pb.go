@@ -106,6 +106,7 @@ type Command struct {
 	//	*Command_NoteSilence
 	//	*Command_EndQuarantine
 	//	*Command_Undo
+	//	*Command_Trim
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -364,6 +365,15 @@ func (x *Command) GetUndo() *Undo {
 	return nil
 }
 
+func (x *Command) GetTrim() *Trim {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_Trim); ok {
+			return x.Trim
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -465,6 +475,11 @@ type Command_Undo struct {
 	Undo *Undo `protobuf:"bytes,24,opt,name=undo,proto3,oneof"`
 }
 
+type Command_Trim struct {
+	// From here on feature level 3.
+	Trim *Trim `protobuf:"bytes,25,opt,name=trim,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -512,6 +527,8 @@ func (*Command_NoteSilence) isCommand_Kind() {}
 func (*Command_EndQuarantine) isCommand_Kind() {}
 
 func (*Command_Undo) isCommand_Kind() {}
+
+func (*Command_Trim) isCommand_Kind() {}
 
 type Identity struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -859,9 +876,11 @@ type Grant struct {
 	// The live token of the identity that this grant supersedes; 0: the identity holds no permit. Feature level 3.
 	Supersedes uint64 `protobuf:"varint,11,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
 	// The caller named that token in replaces_token: nobody counts on it. Feature level 3.
-	Replaces      bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Replaces bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// A cluster revision as of which this request had no permit; 0: not known. Feature level 3.
+	RequestRevision uint64 `protobuf:"varint,13,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Grant) Reset() {
@@ -976,6 +995,13 @@ func (x *Grant) GetReplaces() bool {
 		return x.Replaces
 	}
 	return false
+}
+
+func (x *Grant) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
 }
 
 type Extend struct {
@@ -1538,9 +1564,13 @@ type EditBatch struct {
 	// For how long holders that this shuts out may go on, nanoseconds; 0: not at all. Feature level 2.
 	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
 	// When the replaced fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
-	Until         int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Until int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
+	// With request_id: a hash of what the caller asked for; 0: not known. Feature level 3.
+	Asked uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	// With request_id: a cluster revision that the caller knew when it drew the id; 0: not known. Feature level 3.
+	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *EditBatch) Reset() {
@@ -1618,6 +1648,20 @@ func (x *EditBatch) GetDrain() int64 {
 func (x *EditBatch) GetUntil() int64 {
 	if x != nil {
 		return x.Until
+	}
+	return 0
+}
+
+func (x *EditBatch) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *EditBatch) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
 	}
 	return 0
 }
@@ -1704,9 +1748,12 @@ type Cordon struct {
 	// As in EditBatch. Feature level 2.
 	Drain int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Remembered as that of an EditBatch is. Feature level 2.
-	RequestId     string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in EditBatch. Feature level 3.
+	Asked           uint64 `protobuf:"fixed64,10,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,11,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Cordon) Reset() {
@@ -1802,19 +1849,36 @@ func (x *Cordon) GetRequestId() string {
 	return ""
 }
 
+func (x *Cordon) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Cordon) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
 type Uncordon struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 0 when an operator asks; else the term of the leader whose timer ran out.
 	Term uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
 	// The revision of the cordon that this ends; 0 ends whichever it is.
-	Revision      uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	At            int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
-	RequestId     string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Revision  uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	At        int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
+	// As in EditBatch. Feature level 3.
+	Asked           uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Uncordon) Reset() {
@@ -1896,6 +1960,20 @@ func (x *Uncordon) GetRequestId() string {
 	return ""
 }
 
+func (x *Uncordon) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Uncordon) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
 type Pause struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Names  []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -1905,10 +1983,13 @@ type Pause struct {
 	Author string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	At     int64                  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	// As in EditBatch; only with stop. Feature level 2.
-	Drain         int64  `protobuf:"varint,7,opt,name=drain,proto3" json:"drain,omitempty"`
-	RequestId     string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Drain     int64  `protobuf:"varint,7,opt,name=drain,proto3" json:"drain,omitempty"`
+	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
+	// As in EditBatch. Feature level 3.
+	Asked           uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Pause) Reset() {
@@ -1997,19 +2078,36 @@ func (x *Pause) GetRequestId() string {
 	return ""
 }
 
+func (x *Pause) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Pause) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
 type Resume struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// 0 when an operator asks; else the term of the leader whose timer ran out.
 	Term uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
 	// The revision of the pause that this ends; 0 ends whichever it is.
-	Revision      uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	At            int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
-	RequestId     string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Revision  uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	At        int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
+	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
+	// As in EditBatch. Feature level 3.
+	Asked           uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Resume) Reset() {
@@ -2089,6 +2187,20 @@ func (x *Resume) GetRequestId() string {
 		return x.RequestId
 	}
 	return ""
+}
+
+func (x *Resume) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Resume) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
 }
 
 // Forget drops remembered firings and raises the semaphore's low-water mark.
@@ -2235,10 +2347,13 @@ type Settings struct {
 	MaxDuration         int64                  `protobuf:"varint,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	JournalPerSemaphore uint32                 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        uint32                 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3" json:"journal_total,omitempty"`
-	RememberedRequests  uint32                 `protobuf:"varint,4,opt,name=remembered_requests,json=rememberedRequests,proto3" json:"remembered_requests,omitempty"`
-	RememberedDeletions uint32                 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3" json:"remembered_deletions,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Below feature level 3, the bound of all remembered requests. Not used from level 3 on.
+	RememberedRequests  uint32 `protobuf:"varint,4,opt,name=remembered_requests,json=rememberedRequests,proto3" json:"remembered_requests,omitempty"`
+	RememberedDeletions uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3" json:"remembered_deletions,omitempty"`
+	// Feature level 3.
+	Requests      *RequestBounds `protobuf:"bytes,6,opt,name=requests,proto3" json:"requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -2306,6 +2421,85 @@ func (x *Settings) GetRememberedDeletions() uint32 {
 	return 0
 }
 
+func (x *Settings) GetRequests() *RequestBounds {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+// RequestBounds bounds what is remembered of requests. 0 means the default: 10 minutes, 1 000, 64 MiB and 16 MiB.
+type RequestBounds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How long a request is remembered at least, unless the memory is full; nanoseconds.
+	Lifetime int64 `protobuf:"varint,1,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
+	// How many requests of each semaphore, and how many edits, are remembered for longer than that.
+	Kept uint32 `protobuf:"varint,2,opt,name=kept,proto3" json:"kept,omitempty"`
+	// Bounds of the estimated sizes of all remembered requests, and of the edits, in bytes.
+	RequestBytes  uint64 `protobuf:"varint,3,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
+	EditBytes     uint64 `protobuf:"varint,4,opt,name=edit_bytes,json=editBytes,proto3" json:"edit_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestBounds) Reset() {
+	*x = RequestBounds{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestBounds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestBounds) ProtoMessage() {}
+
+func (x *RequestBounds) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestBounds.ProtoReflect.Descriptor instead.
+func (*RequestBounds) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *RequestBounds) GetLifetime() int64 {
+	if x != nil {
+		return x.Lifetime
+	}
+	return 0
+}
+
+func (x *RequestBounds) GetKept() uint32 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *RequestBounds) GetRequestBytes() uint64 {
+	if x != nil {
+		return x.RequestBytes
+	}
+	return 0
+}
+
+func (x *RequestBounds) GetEditBytes() uint64 {
+	if x != nil {
+		return x.EditBytes
+	}
+	return 0
+}
+
 type RetireMember struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2315,7 +2509,7 @@ type RetireMember struct {
 
 func (x *RetireMember) Reset() {
 	*x = RetireMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2327,7 +2521,7 @@ func (x *RetireMember) String() string {
 func (*RetireMember) ProtoMessage() {}
 
 func (x *RetireMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2340,7 +2534,7 @@ func (x *RetireMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireMember.ProtoReflect.Descriptor instead.
 func (*RetireMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RetireMember) GetId() string {
@@ -2359,7 +2553,7 @@ type RaiseFeatureLevel struct {
 
 func (x *RaiseFeatureLevel) Reset() {
 	*x = RaiseFeatureLevel{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2371,7 +2565,7 @@ func (x *RaiseFeatureLevel) String() string {
 func (*RaiseFeatureLevel) ProtoMessage() {}
 
 func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2384,7 +2578,7 @@ func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseFeatureLevel.ProtoReflect.Descriptor instead.
 func (*RaiseFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RaiseFeatureLevel) GetLevel() uint32 {
@@ -2414,7 +2608,7 @@ type EndDrain struct {
 
 func (x *EndDrain) Reset() {
 	*x = EndDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2426,7 +2620,7 @@ func (x *EndDrain) String() string {
 func (*EndDrain) ProtoMessage() {}
 
 func (x *EndDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2439,7 +2633,7 @@ func (x *EndDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndDrain.ProtoReflect.Descriptor instead.
 func (*EndDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EndDrain) GetRevision() uint64 {
@@ -2498,7 +2692,7 @@ type Revert struct {
 
 func (x *Revert) Reset() {
 	*x = Revert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2510,7 +2704,7 @@ func (x *Revert) String() string {
 func (*Revert) ProtoMessage() {}
 
 func (x *Revert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2523,7 +2717,7 @@ func (x *Revert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Revert.ProtoReflect.Descriptor instead.
 func (*Revert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Revert) GetRevision() uint64 {
@@ -2565,7 +2759,7 @@ type Sight struct {
 
 func (x *Sight) Reset() {
 	*x = Sight{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2577,7 +2771,7 @@ func (x *Sight) String() string {
 func (*Sight) ProtoMessage() {}
 
 func (x *Sight) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2590,7 +2784,7 @@ func (x *Sight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sight.ProtoReflect.Descriptor instead.
 func (*Sight) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Sight) GetTerm() uint64 {
@@ -2619,7 +2813,7 @@ type Sighting struct {
 
 func (x *Sighting) Reset() {
 	*x = Sighting{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2631,7 +2825,7 @@ func (x *Sighting) String() string {
 func (*Sighting) ProtoMessage() {}
 
 func (x *Sighting) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2644,7 +2838,7 @@ func (x *Sighting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sighting.ProtoReflect.Descriptor instead.
 func (*Sighting) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Sighting) GetGroup() string {
@@ -2684,7 +2878,7 @@ type NoteSilence struct {
 
 func (x *NoteSilence) Reset() {
 	*x = NoteSilence{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2696,7 +2890,7 @@ func (x *NoteSilence) String() string {
 func (*NoteSilence) ProtoMessage() {}
 
 func (x *NoteSilence) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2709,7 +2903,7 @@ func (x *NoteSilence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteSilence.ProtoReflect.Descriptor instead.
 func (*NoteSilence) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *NoteSilence) GetSemaphore() string {
@@ -2758,7 +2952,7 @@ type EndQuarantine struct {
 
 func (x *EndQuarantine) Reset() {
 	*x = EndQuarantine{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2770,7 +2964,7 @@ func (x *EndQuarantine) String() string {
 func (*EndQuarantine) ProtoMessage() {}
 
 func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2783,7 +2977,7 @@ func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndQuarantine.ProtoReflect.Descriptor instead.
 func (*EndQuarantine) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EndQuarantine) GetTerm() uint64 {
@@ -2813,14 +3007,17 @@ type Undo struct {
 	RequestId string        `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	At        int64         `protobuf:"fixed64,8,opt,name=at,proto3" json:"at,omitempty"`
 	// Of the edits, as in EditBatch.
-	Drain         int64 `protobuf:"varint,9,opt,name=drain,proto3" json:"drain,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Drain int64 `protobuf:"varint,9,opt,name=drain,proto3" json:"drain,omitempty"`
+	// As in EditBatch. Feature level 3.
+	Asked           uint64 `protobuf:"fixed64,20,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,21,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Undo) Reset() {
 	*x = Undo{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2832,7 +3029,7 @@ func (x *Undo) String() string {
 func (*Undo) ProtoMessage() {}
 
 func (x *Undo) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2845,7 +3042,7 @@ func (x *Undo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undo.ProtoReflect.Descriptor instead.
 func (*Undo) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Undo) GetChange() uint64 {
@@ -2911,6 +3108,20 @@ func (x *Undo) GetDrain() int64 {
 	return 0
 }
 
+func (x *Undo) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Undo) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
 type UndoEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Create, replace or delete.
@@ -2926,7 +3137,7 @@ type UndoEdit struct {
 
 func (x *UndoEdit) Reset() {
 	*x = UndoEdit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2938,7 +3149,7 @@ func (x *UndoEdit) String() string {
 func (*UndoEdit) ProtoMessage() {}
 
 func (x *UndoEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2951,7 +3162,7 @@ func (x *UndoEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoEdit.ProtoReflect.Descriptor instead.
 func (*UndoEdit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *UndoEdit) GetChange() *Change {
@@ -2994,7 +3205,7 @@ type UndoPause struct {
 
 func (x *UndoPause) Reset() {
 	*x = UndoPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3006,7 +3217,7 @@ func (x *UndoPause) String() string {
 func (*UndoPause) ProtoMessage() {}
 
 func (x *UndoPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3019,7 +3230,7 @@ func (x *UndoPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoPause.ProtoReflect.Descriptor instead.
 func (*UndoPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UndoPause) GetPause() *StoredPause {
@@ -3047,7 +3258,7 @@ type ExpectedPause struct {
 
 func (x *ExpectedPause) Reset() {
 	*x = ExpectedPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3059,7 +3270,7 @@ func (x *ExpectedPause) String() string {
 func (*ExpectedPause) ProtoMessage() {}
 
 func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3072,7 +3283,7 @@ func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedPause.ProtoReflect.Descriptor instead.
 func (*ExpectedPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ExpectedPause) GetName() string {
@@ -3103,7 +3314,7 @@ type UndoCordon struct {
 
 func (x *UndoCordon) Reset() {
 	*x = UndoCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3115,7 +3326,7 @@ func (x *UndoCordon) String() string {
 func (*UndoCordon) ProtoMessage() {}
 
 func (x *UndoCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3128,7 +3339,7 @@ func (x *UndoCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoCordon.ProtoReflect.Descriptor instead.
 func (*UndoCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UndoCordon) GetId() string {
@@ -3148,6 +3359,69 @@ func (x *UndoCordon) GetExpected() uint64 {
 func (x *UndoCordon) GetCordon() *StoredCordon {
 	if x != nil {
 		return x.Cordon
+	}
+	return nil
+}
+
+// Trim forgets requests that have been remembered for long enough.
+type Trim struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Term  uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
+	// Requests remembered at this revision or before it are forgotten, but for the newest of each semaphore.
+	UpTo uint64 `protobuf:"varint,2,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
+	// The semaphores; the empty name stands for the edits.
+	Names         []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trim) Reset() {
+	*x = Trim{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trim) ProtoMessage() {}
+
+func (x *Trim) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trim.ProtoReflect.Descriptor instead.
+func (*Trim) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Trim) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Trim) GetUpTo() uint64 {
+	if x != nil {
+		return x.UpTo
+	}
+	return 0
+}
+
+func (x *Trim) GetNames() []string {
+	if x != nil {
+		return x.Names
 	}
 	return nil
 }
@@ -3177,7 +3451,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3189,7 +3463,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3202,7 +3476,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -3415,13 +3689,17 @@ type Header struct {
 	Quarantine int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
 	// When a recovery last lost permits, Unix nanoseconds; 0: none did. Of what was held before, the journal does not tell all. Feature level 2.
 	HistoryBegins int64 `protobuf:"fixed64,12,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The newest revision of an edit that was forgotten; 0: none was. Feature level 3.
+	EditsForgotten uint64 `protobuf:"varint,13,opt,name=edits_forgotten,json=editsForgotten,proto3" json:"edits_forgotten,omitempty"`
+	// The same for requests of semaphores of which nothing is kept any more. Feature level 3.
+	NamesForgotten uint64 `protobuf:"varint,14,opt,name=names_forgotten,json=namesForgotten,proto3" json:"names_forgotten,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3433,7 +3711,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3446,7 +3724,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -3533,6 +3811,20 @@ func (x *Header) GetHistoryBegins() int64 {
 	return 0
 }
 
+func (x *Header) GetEditsForgotten() uint64 {
+	if x != nil {
+		return x.EditsForgotten
+	}
+	return 0
+}
+
+func (x *Header) GetNamesForgotten() uint64 {
+	if x != nil {
+		return x.NamesForgotten
+	}
+	return 0
+}
+
 type StoredDefinition struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Definition      *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -3548,7 +3840,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3560,7 +3852,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3573,7 +3865,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -3642,7 +3934,7 @@ type StoredPause struct {
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3654,7 +3946,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3667,7 +3959,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -3729,14 +4021,16 @@ type StoredSemaphore struct {
 	// The drains of edits that are not over, by revision. Feature level 2.
 	Drains []*StoredDrain `protobuf:"bytes,4,rep,name=drains,proto3" json:"drains,omitempty"`
 	// The edits that end, by revision. Feature level 2.
-	Reverts       []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
+	// The newest revision of a request that was forgotten; 0: none was. Feature level 3.
+	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3748,7 +4042,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3761,7 +4055,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -3799,6 +4093,13 @@ func (x *StoredSemaphore) GetReverts() []*StoredRevert {
 	return nil
 }
 
+func (x *StoredSemaphore) GetRequestsForgotten() uint64 {
+	if x != nil {
+		return x.RequestsForgotten
+	}
+	return 0
+}
+
 // StoredDrain lets permits that were granted before its revision go on although an edit shut their holders out.
 type StoredDrain struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -3811,7 +4112,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +4124,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +4137,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -3869,7 +4170,7 @@ type StoredRevert struct {
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3881,7 +4182,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3894,7 +4195,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -3961,7 +4262,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3973,7 +4274,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3986,7 +4287,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -4125,7 +4426,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4137,7 +4438,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4150,7 +4451,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -4220,7 +4521,7 @@ type StoredCordon struct {
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4232,7 +4533,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4245,7 +4546,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -4326,14 +4627,26 @@ type StoredRequest struct {
 	// For edits: names that were skipped.
 	Skipped []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of one, 5 an undo.
-	Edit          uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
+	Edit uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
+	// A hash of what was asked for; 0: not known. Feature level 3, as all that follows.
+	Asked uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
+	// Of an edit: it found nothing to do.
+	Nothing bool `protobuf:"varint,10,opt,name=nothing,proto3" json:"nothing,omitempty"`
+	// Of a pause or a resume: the semaphores that it paused or resumed.
+	Names []string `protobuf:"bytes,11,rep,name=names,proto3" json:"names,omitempty"`
+	// Of an edit of one definition: the definition as the edit left it.
+	Definition *StoredDefinition `protobuf:"bytes,12,opt,name=definition,proto3" json:"definition,omitempty"`
+	// Of a deletion of one definition: how many permits it left.
+	Permits uint32 `protobuf:"varint,13,opt,name=permits,proto3" json:"permits,omitempty"`
+	// Of a cordon: the cordon as it was set.
+	Cordon        *StoredCordon `protobuf:"bytes,14,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4345,7 +4658,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4358,7 +4671,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -4417,6 +4730,48 @@ func (x *StoredRequest) GetEdit() uint32 {
 	return 0
 }
 
+func (x *StoredRequest) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *StoredRequest) GetNothing() bool {
+	if x != nil {
+		return x.Nothing
+	}
+	return false
+}
+
+func (x *StoredRequest) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *StoredRequest) GetDefinition() *StoredDefinition {
+	if x != nil {
+		return x.Definition
+	}
+	return nil
+}
+
+func (x *StoredRequest) GetPermits() uint32 {
+	if x != nil {
+		return x.Permits
+	}
+	return 0
+}
+
+func (x *StoredRequest) GetCordon() *StoredCordon {
+	if x != nil {
+		return x.Cordon
+	}
+	return nil
+}
+
 type StoredDeletion struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -4427,7 +4782,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4439,7 +4794,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4452,7 +4807,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -4478,7 +4833,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4490,7 +4845,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4503,7 +4858,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StoredMember) GetId() string {
@@ -4550,7 +4905,7 @@ type JournalEntry struct {
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4562,7 +4917,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4575,7 +4930,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -4730,7 +5085,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4742,7 +5097,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4755,7 +5110,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -4779,7 +5134,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\x86\v\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xb5\v\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -4807,7 +5162,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05sight\x18\x15 \x01(\v2\x18.gatekeeper.log.v1.SightH\x00R\x05sight\x12C\n" +
 	"\fnote_silence\x18\x16 \x01(\v2\x1e.gatekeeper.log.v1.NoteSilenceH\x00R\vnoteSilence\x12I\n" +
 	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantine\x12-\n" +
-	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undoB\x06\n" +
+	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undo\x12-\n" +
+	"\x04trim\x18\x19 \x01(\v2\x17.gatekeeper.log.v1.TrimH\x00R\x04trimB\x06\n" +
 	"\x04kind\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
@@ -4839,7 +5195,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\btakeover\x18\r \x01(\bR\btakeover\x12!\n" +
 	"\fexpect_every\x18\x0e \x01(\x03R\vexpectEvery\x12)\n" +
 	"\x10firing_retention\x18\x0f \x01(\x03R\x0ffiringRetention\x12!\n" +
-	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\"\xea\x03\n" +
+	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\"\x95\x04\n" +
 	"\x05Grant\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4856,7 +5212,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"supersedes\x18\v \x01(\x04R\n" +
 	"supersedes\x12\x1a\n" +
-	"\breplaces\x18\f \x01(\bR\breplacesB\x14\n" +
+	"\breplaces\x18\f \x01(\bR\breplaces\x12)\n" +
+	"\x10request_revision\x18\r \x01(\x04R\x0frequestRevisionB\x14\n" +
 	"\x12_expected_revision\"N\n" +
 	"\x06Extend\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x12\x1a\n" +
@@ -4900,7 +5257,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\x12\x18\n" +
 	"\acooling\x18\x04 \x01(\x03R\acooling\x12\x14\n" +
-	"\x05token\x18\x05 \x01(\x04R\x05token\"\xcb\x01\n" +
+	"\x05token\x18\x05 \x01(\x04R\x05token\"\x8c\x02\n" +
 	"\tEditBatch\x123\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.gatekeeper.log.v1.ChangeR\achanges\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -4909,14 +5266,16 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x0e\n" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\x06 \x01(\x03R\x05drain\x12\x14\n" +
-	"\x05until\x18\a \x01(\x10R\x05until\"\x9a\x01\n" +
+	"\x05until\x18\a \x01(\x10R\x05until\x12\x14\n" +
+	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\x9a\x01\n" +
 	"\x06Change\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12=\n" +
 	"\n" +
 	"definition\x18\x02 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
 	"definition\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12)\n" +
-	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xf3\x01\n" +
+	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xb4\x02\n" +
 	"\x06Cordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -4927,7 +5286,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\a \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\t \x01(\tR\trequestId\"\xa9\x01\n" +
+	"request_id\x18\t \x01(\tR\trequestId\x12\x14\n" +
+	"\x05asked\x18\n" +
+	" \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\v \x01(\x04R\x0frequestRevision\"\xea\x01\n" +
 	"\bUncordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
@@ -4936,7 +5298,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\a \x01(\tR\trequestId\"\xbc\x01\n" +
+	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
+	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\xfd\x01\n" +
 	"\x05Pause\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -4946,7 +5310,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\a \x01(\x03R\x05drain\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\b \x01(\tR\trequestId\"\xad\x01\n" +
+	"request_id\x18\b \x01(\tR\trequestId\x12\x14\n" +
+	"\x05asked\x18\t \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\n" +
+	" \x01(\x04R\x0frequestRevision\"\xee\x01\n" +
 	"\x06Resume\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
@@ -4955,7 +5322,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\a \x01(\tR\trequestId\"e\n" +
+	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
+	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"e\n" +
 	"\x06Forget\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x13\n" +
@@ -4965,13 +5334,20 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\bsettings\x18\x01 \x01(\v2\x1b.gatekeeper.log.v1.SettingsR\bsettings\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"\xea\x01\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"\xa8\x02\n" +
 	"\bSettings\x12!\n" +
 	"\fmax_duration\x18\x01 \x01(\x03R\vmaxDuration\x122\n" +
 	"\x15journal_per_semaphore\x18\x02 \x01(\rR\x13journalPerSemaphore\x12#\n" +
 	"\rjournal_total\x18\x03 \x01(\rR\fjournalTotal\x12/\n" +
 	"\x13remembered_requests\x18\x04 \x01(\rR\x12rememberedRequests\x121\n" +
-	"\x14remembered_deletions\x18\x05 \x01(\rR\x13rememberedDeletions\"\x1e\n" +
+	"\x14remembered_deletions\x18\x05 \x01(\rR\x13rememberedDeletions\x12<\n" +
+	"\brequests\x18\x06 \x01(\v2 .gatekeeper.log.v1.RequestBoundsR\brequests\"\x83\x01\n" +
+	"\rRequestBounds\x12\x1a\n" +
+	"\blifetime\x18\x01 \x01(\x03R\blifetime\x12\x12\n" +
+	"\x04kept\x18\x02 \x01(\rR\x04kept\x12#\n" +
+	"\rrequest_bytes\x18\x03 \x01(\x04R\frequestBytes\x12\x1d\n" +
+	"\n" +
+	"edit_bytes\x18\x04 \x01(\x04R\teditBytes\"\x1e\n" +
 	"\fRetireMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\")\n" +
 	"\x11RaiseFeatureLevel\x12\x14\n" +
@@ -5003,7 +5379,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x10R\x02at\"\xb5\x02\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\xf6\x02\n" +
 	"\x04Undo\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x121\n" +
 	"\x05edits\x18\x02 \x03(\v2\x1b.gatekeeper.log.v1.UndoEditR\x05edits\x124\n" +
@@ -5014,7 +5390,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x0e\n" +
 	"\x02at\x18\b \x01(\x10R\x02at\x12\x14\n" +
-	"\x05drain\x18\t \x01(\x03R\x05drain\"\xce\x01\n" +
+	"\x05drain\x18\t \x01(\x03R\x05drain\x12\x14\n" +
+	"\x05asked\x18\x14 \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\x15 \x01(\x04R\x0frequestRevision\"\xce\x01\n" +
 	"\bUndoEdit\x121\n" +
 	"\x06change\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.ChangeR\x06change\x124\n" +
 	"\x05pause\x18\x02 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12<\n" +
@@ -5030,7 +5408,11 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"UndoCordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x04R\bexpected\x127\n" +
-	"\x06cordon\x18\x03 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"\xf7\x05\n" +
+	"\x06cordon\x18\x03 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"E\n" +
+	"\x04Trim\x12\x12\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x13\n" +
+	"\x05up_to\x18\x02 \x01(\x04R\x04upTo\x12\x14\n" +
+	"\x05names\x18\x03 \x03(\tR\x05names\"\xf7\x05\n" +
 	"\x06Record\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.HeaderH\x00R\x06header\x12E\n" +
 	"\n" +
@@ -5047,7 +5429,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x129\n" +
 	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x126\n" +
 	"\atrailer\x18\x0f \x01(\v2\x1a.gatekeeper.log.v1.TrailerH\x00R\atrailerB\x06\n" +
-	"\x04kind\"\xc4\x03\n" +
+	"\x04kind\"\x96\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -5065,7 +5447,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"quarantine\x18\v \x01(\x03R\n" +
 	"quarantine\x12%\n" +
-	"\x0ehistory_begins\x18\f \x01(\x10R\rhistoryBegins\"\xa2\x02\n" +
+	"\x0ehistory_begins\x18\f \x01(\x10R\rhistoryBegins\x12'\n" +
+	"\x0fedits_forgotten\x18\r \x01(\x04R\x0eeditsForgotten\x12'\n" +
+	"\x0fnames_forgotten\x18\x0e \x01(\x04R\x0enamesForgotten\"\xa2\x02\n" +
 	"\x10StoredDefinition\x12=\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
@@ -5085,13 +5469,14 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x14\n" +
 	"\x05drain\x18\x06 \x01(\x03R\x05drain\x12\x16\n" +
-	"\x06change\x18\a \x01(\x04R\x06change\"\xde\x01\n" +
+	"\x06change\x18\a \x01(\x04R\x06change\"\x8d\x02\n" +
 	"\x0fStoredSemaphore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
 	"\x0fpermit_revision\x18\x02 \x01(\x04R\x0epermitRevision\x12\x1b\n" +
 	"\tlow_water\x18\x03 \x01(\x10R\blowWater\x126\n" +
 	"\x06drains\x18\x04 \x03(\v2\x1e.gatekeeper.log.v1.StoredDrainR\x06drains\x129\n" +
-	"\areverts\x18\x05 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\areverts\"E\n" +
+	"\areverts\x18\x05 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\areverts\x12-\n" +
+	"\x12requests_forgotten\x18\x06 \x01(\x04R\x11requestsForgotten\"E\n" +
 	"\vStoredDrain\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1a\n" +
 	"\bduration\x18\x02 \x01(\x03R\bduration\"\xc2\x01\n" +
@@ -5141,7 +5526,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12\x14\n" +
 	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\xff\x01\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xdd\x03\n" +
 	"\rStoredRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -5151,7 +5536,16 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05token\x18\x05 \x01(\x04R\x05token\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x18\n" +
 	"\askipped\x18\a \x03(\tR\askipped\x12\x12\n" +
-	"\x04edit\x18\b \x01(\rR\x04edit\"@\n" +
+	"\x04edit\x18\b \x01(\rR\x04edit\x12\x14\n" +
+	"\x05asked\x18\t \x01(\x06R\x05asked\x12\x18\n" +
+	"\anothing\x18\n" +
+	" \x01(\bR\anothing\x12\x14\n" +
+	"\x05names\x18\v \x03(\tR\x05names\x12C\n" +
+	"\n" +
+	"definition\x18\f \x01(\v2#.gatekeeper.log.v1.StoredDefinitionR\n" +
+	"definition\x12\x18\n" +
+	"\apermits\x18\r \x01(\rR\apermits\x127\n" +
+	"\x06cordon\x18\x0e \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"@\n" +
 	"\x0eStoredDeletion\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
@@ -5195,7 +5589,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -5221,34 +5615,36 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Forget)(nil),            // 21: gatekeeper.log.v1.Forget
 	(*Configure)(nil),         // 22: gatekeeper.log.v1.Configure
 	(*Settings)(nil),          // 23: gatekeeper.log.v1.Settings
-	(*RetireMember)(nil),      // 24: gatekeeper.log.v1.RetireMember
-	(*RaiseFeatureLevel)(nil), // 25: gatekeeper.log.v1.RaiseFeatureLevel
-	(*EndDrain)(nil),          // 26: gatekeeper.log.v1.EndDrain
-	(*Revert)(nil),            // 27: gatekeeper.log.v1.Revert
-	(*Sight)(nil),             // 28: gatekeeper.log.v1.Sight
-	(*Sighting)(nil),          // 29: gatekeeper.log.v1.Sighting
-	(*NoteSilence)(nil),       // 30: gatekeeper.log.v1.NoteSilence
-	(*EndQuarantine)(nil),     // 31: gatekeeper.log.v1.EndQuarantine
-	(*Undo)(nil),              // 32: gatekeeper.log.v1.Undo
-	(*UndoEdit)(nil),          // 33: gatekeeper.log.v1.UndoEdit
-	(*UndoPause)(nil),         // 34: gatekeeper.log.v1.UndoPause
-	(*ExpectedPause)(nil),     // 35: gatekeeper.log.v1.ExpectedPause
-	(*UndoCordon)(nil),        // 36: gatekeeper.log.v1.UndoCordon
-	(*Record)(nil),            // 37: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 38: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 39: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 40: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 41: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 42: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 43: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 44: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 45: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 46: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 47: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 48: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 49: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 50: gatekeeper.log.v1.JournalEntry
-	(*Trailer)(nil),           // 51: gatekeeper.log.v1.Trailer
+	(*RequestBounds)(nil),     // 24: gatekeeper.log.v1.RequestBounds
+	(*RetireMember)(nil),      // 25: gatekeeper.log.v1.RetireMember
+	(*RaiseFeatureLevel)(nil), // 26: gatekeeper.log.v1.RaiseFeatureLevel
+	(*EndDrain)(nil),          // 27: gatekeeper.log.v1.EndDrain
+	(*Revert)(nil),            // 28: gatekeeper.log.v1.Revert
+	(*Sight)(nil),             // 29: gatekeeper.log.v1.Sight
+	(*Sighting)(nil),          // 30: gatekeeper.log.v1.Sighting
+	(*NoteSilence)(nil),       // 31: gatekeeper.log.v1.NoteSilence
+	(*EndQuarantine)(nil),     // 32: gatekeeper.log.v1.EndQuarantine
+	(*Undo)(nil),              // 33: gatekeeper.log.v1.Undo
+	(*UndoEdit)(nil),          // 34: gatekeeper.log.v1.UndoEdit
+	(*UndoPause)(nil),         // 35: gatekeeper.log.v1.UndoPause
+	(*ExpectedPause)(nil),     // 36: gatekeeper.log.v1.ExpectedPause
+	(*UndoCordon)(nil),        // 37: gatekeeper.log.v1.UndoCordon
+	(*Trim)(nil),              // 38: gatekeeper.log.v1.Trim
+	(*Record)(nil),            // 39: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 40: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 41: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 42: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 43: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 44: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 45: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 46: gatekeeper.log.v1.StoredPermit
+	(*StoredClaim)(nil),       // 47: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 48: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 49: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 50: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 51: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 52: gatekeeper.log.v1.JournalEntry
+	(*Trailer)(nil),           // 53: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -5268,71 +5664,75 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	20, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
 	21, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
 	22, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
-	24, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
-	25, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
-	26, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
-	27, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
-	28, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
-	30, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
-	31, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
-	32, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
-	4,  // 25: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,  // 26: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 27: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 28: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,  // 29: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	16, // 30: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,  // 31: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	23, // 32: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	29, // 33: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	33, // 34: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	34, // 35: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	36, // 36: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	16, // 37: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	40, // 38: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	43, // 39: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	40, // 40: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	35, // 41: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	46, // 42: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	38, // 43: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	39, // 44: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	44, // 45: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	45, // 46: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	46, // 47: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	47, // 48: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	48, // 49: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	50, // 50: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	41, // 51: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	49, // 52: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	29, // 53: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	51, // 54: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	23, // 55: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 56: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	40, // 57: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	42, // 58: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	43, // 59: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 60: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 61: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 62: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 63: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 64: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 65: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 66: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 67: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	5,  // 68: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 69: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	44, // 70: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	46, // 71: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	40, // 72: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	40, // 73: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	46, // 74: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	43, // 75: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	43, // 76: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	77, // [77:77] is the sub-list for method output_type
-	77, // [77:77] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	25, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
+	26, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
+	27, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
+	28, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
+	29, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
+	31, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
+	32, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
+	33, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
+	38, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
+	4,  // 26: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,  // 27: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 28: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 29: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,  // 30: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	16, // 31: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,  // 32: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	23, // 33: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	24, // 34: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	30, // 35: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	34, // 36: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	35, // 37: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	37, // 38: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	16, // 39: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	42, // 40: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	45, // 41: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	42, // 42: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	36, // 43: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	48, // 44: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	40, // 45: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	41, // 46: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	46, // 47: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	47, // 48: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	48, // 49: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	49, // 50: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	50, // 51: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	52, // 52: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	43, // 53: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	51, // 54: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	30, // 55: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	53, // 56: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	23, // 57: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 58: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	42, // 59: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	44, // 60: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	45, // 61: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 62: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 63: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 64: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 65: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 66: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 67: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 68: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 69: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	41, // 70: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	48, // 71: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	5,  // 72: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 73: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	46, // 74: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	48, // 75: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	42, // 76: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	42, // 77: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	48, // 78: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	45, // 79: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	45, // 80: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	81, // [81:81] is the sub-list for method output_type
+	81, // [81:81] is the sub-list for method input_type
+	81, // [81:81] is the sub-list for extension type_name
+	81, // [81:81] is the sub-list for extension extendee
+	0,  // [0:81] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -5365,10 +5765,11 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_NoteSilence)(nil),
 		(*Command_EndQuarantine)(nil),
 		(*Command_Undo)(nil),
+		(*Command_Trim)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[37].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[39].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -5388,7 +5789,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   52,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

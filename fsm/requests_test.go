@@ -1,0 +1,352 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// newLog3 is a log of feature level 3 with these bounds of what is remembered.
+func newLog3(tb tester, bounds fsm.RequestBounds) *log {
+	l := newLog(tb)
+	settings := fsm.DefaultSettings()
+	settings.Requests = bounds
+	l.apply(fsm.RaiseFeatureLevel{Level: 3}, fsm.Configure{Settings: settings})
+	return l
+}
+
+// run grants and releases under a request id, and returns the grant.
+func (l *log) run(sem, id string, change ...func(*fsm.Grant)) fsm.Grant {
+	l.tb.Helper()
+	g := l.request(sem, "a", append(change, requestID(id))...)
+	r := one[fsm.GrantResult](l, g)
+	if r.Outcome != fsm.GrantGranted {
+		l.tb.Fatalf("%s of %s: %+v", id, sem, r)
+	}
+	l.apply(fsm.Release{Token: r.Permit.Token})
+	return g
+}
+
+func knowing(revision uint64) func(*fsm.Grant) {
+	return func(g *fsm.Grant) { g.RequestRevision = revision }
+}
+
+// What others do must not make a semaphore forget: one that is quiet keeps its requests however busy the others are.
+func TestRequests_ABusySemaphore_ForgetsItsOwnFirst(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096})
+	for _, name := range []string{"quiet", "busy", "busier"} {
+		l.define(name)
+	}
+	var quiet []fsm.Grant
+	for i := range 3 {
+		quiet = append(quiet, l.run("quiet", fmt.Sprint(i)))
+	}
+	for i := range 200 {
+		l.run("busy", fmt.Sprint("x", i))
+		l.run("busier", fmt.Sprint("y", i))
+		l.run("busier", fmt.Sprint("z", i))
+	}
+	for _, g := range quiet {
+		g.RequestRevision = l.state().Revision()
+		equal(t, "repeat of "+g.RequestID, unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
+	}
+	requests, _, bytes, _ := l.state().RequestMemory()
+	if bytes > 4096 || bytes < 3500 || requests < 10 {
+		t.Errorf("%d requests are remembered in %d bytes", requests, bytes)
+	}
+	if l.state().Forgotten("quiet") >= quiet[0].DefinitionVersion+100 || l.state().Forgotten("busy") == 0 {
+		t.Errorf("forgotten: quiet %d, busy %d", l.state().Forgotten("quiet"), l.state().Forgotten("busy"))
+	}
+}
+
+func TestRequests_ForgottenAndKnowing_IsRefused_NeverGrantedAgain(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{Kept: 1})
+	l.define("s")
+	drawn := l.state().Revision()
+	first := l.run("s", "first", knowing(drawn))
+	l.run("s", "second")
+	equal(t, "trim", one[fsm.RevisionResult](l, fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{"s"}}).Applied, true)
+	two := restored(t, l.state())
+	equal(t, "repeat", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantRequestTooOld)
+	if two.State().TooOld("s", drawn) == nil {
+		t.Error("after a restart it would be granted")
+	}
+	// It says that it is new, which only its caller can know.
+	first.RequestRevision = l.state().Revision()
+	equal(t, "with a newer revision", one[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
+	// While it holds its permit it is found by that, however old.
+	first.RequestRevision = drawn
+	equal(t, "while it is held", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
+}
+
+func TestRequests_SameIDThatAsksForSomethingElse_IsRefusedAsSuch(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s", permits(3))
+	g := l.run("s", "r", firing("f", 60))
+	for what, change := range map[string]func(*fsm.Grant){"weight": weight(2), "name": firing("g", 60), "due": firing("f", 61), "no due": firing("f", 0)} {
+		other := g
+		change(&other)
+		equal(t, what, unchanged[fsm.GrantResult](l, other).Outcome, fsm.GrantRequestReused)
+	}
+	g.Metadata = map[string]string{"attempt": "2"}
+	equal(t, "other metadata", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
+	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").Asked, fsm.AskedBy(1, g.Firing))
+}
+
+func TestTrim_KeepsTheNewestOfEachSemaphore_AndNoneOfADeletedOne(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{Kept: 2})
+	d := l.define("gone")
+	l.define("s")
+	gone := l.run("gone", "g", knowing(l.state().Revision()))
+	for i := range 5 {
+		l.run("s", fmt.Sprint(i))
+	}
+	upTo := l.state().Revision()
+	l.run("s", "after")
+	l.apply(edits(remove("gone", d.Version)))
+	equal(t, "of an earlier term", unchanged[fsm.RevisionResult](l, fsm.Trim{Term: l.term - 1, UpTo: upTo, Names: []string{"s"}}).Applied, false)
+	before := l.state().Revision()
+	trim := fsm.Trim{Term: l.term, UpTo: upTo, Names: []string{"none", "gone", "s", ""}}
+	equal(t, "trimmable", fmt.Sprint(countTrimmable(l.state(), upTo)), "map[gone:1 s:4]")
+	equal(t, "trim", one[fsm.RevisionResult](l, trim), fsm.RevisionResult{Applied: true})
+	equal(t, "revision", l.state().Revision(), before)
+	equal(t, "again", unchanged[fsm.RevisionResult](l, trim).Applied, false)
+	for id, kept := range map[string]bool{"3": false, "4": true, "after": true} {
+		equal(t, id, l.state().Request("s", identity("a"), id) != nil, kept)
+	}
+	l.define("gone")
+	equal(t, "a name that came back", unchanged[fsm.GrantResult](l, withVersion(l, gone)).Outcome, fsm.GrantRequestTooOld)
+	restored(t, l.state())
+}
+
+func withVersion(l *log, g fsm.Grant) fsm.Grant {
+	g.DefinitionVersion = l.state().Definition(g.Semaphore).Version
+	return g
+}
+
+func countTrimmable(s *fsm.State, upTo uint64) map[string]int {
+	count := map[string]int{}
+	for name, n := range s.Trimmable(upTo) {
+		count[name] = n
+	}
+	return count
+}
+
+func TestTrim_ForgetsSoManyAtMost(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{Kept: 1})
+	var cancels []fsm.Command
+	for i := range fsm.MaxTrimmed + 10 {
+		cancels = append(cancels, fsm.Cancel{Semaphore: "s", Identity: identity("a"), RequestID: fmt.Sprint(i)})
+	}
+	l.apply(cancels...)
+	trim := fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{"s"}}
+	l.apply(trim)
+	if requests, _, _, _ := l.state().RequestMemory(); requests != 10 {
+		t.Errorf("%d requests are left", requests)
+	}
+	l.apply(trim)
+	if requests, _, bytes, _ := l.state().RequestMemory(); requests != 0 || bytes != 0 {
+		t.Errorf("%d requests are left, of %d bytes", requests, bytes)
+	}
+}
+
+// e1, somebody else's e2, e1 again: whoever retries e1 must not be told e2's content, and edit on from there.
+func TestEdits_Repeated_AreAnsweredWithTheFirstOutcome(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	d := l.define("s")
+	e1 := edits(replace(definition("s", permits(5)), d.Version))
+	e1.RequestID, e1.Asked = "e1", 1
+	first := one[fsm.EditResult](l, e1)
+	equal(t, "first", first.Definition, l.state().Definition("s"))
+	l.apply(edits(replace(definition("s", permits(7)), first.Revision)))
+	first.Repeated = true
+	equal(t, "repeat", unchanged[fsm.EditResult](l, e1), first)
+	equal(t, "after a restart", restored(t, l.state()).State().EditRequest("e1").FirstAnswer().Definition, first.Definition)
+
+	l.grant("s", "a")
+	gone := edits(remove("s", l.state().Definition("s").Version))
+	gone.RequestID = "gone"
+	equal(t, "deletion", one[fsm.EditResult](l, gone).Permits, uint32(1))
+	l.apply(fsm.Release{Token: l.state().LastToken()})
+	equal(t, "its repeat", unchanged[fsm.EditResult](l, gone).Permits, uint32(1))
+
+	l.define("a")
+	l.define("b")
+	pause := fsm.Pause{Names: []string{"b"}, RequestID: "p"}
+	l.apply(pause)
+	pause.Names = []string{"a", "b"} // what the selector finds by now
+	equal(t, "pause", unchanged[fsm.RevisionResult](l, pause).Names, []string{"b"})
+	cordon := fsm.SetCordon{ID: "z", GroupPattern: "dr", RequestID: "c"}
+	set := one[fsm.RevisionResult](l, cordon).Cordon
+	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "other"})
+	equal(t, "cordon", unchanged[fsm.RevisionResult](l, cordon).Cordon, set)
+	restored(t, l.state())
+}
+
+// A repeat of a resume that found nothing must not lift a pause that was set since.
+func TestEdits_ThatFoundNothing_AreRemembered(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("a")
+	resume, none := fsm.Resume{Names: []string{"a"}, RequestID: "r"}, fsm.Resume{RequestID: "none"}
+	uncordon := fsm.Uncordon{ID: "z", RequestID: "u"}
+	for range 2 {
+		for _, cmd := range []fsm.Command{resume, none, uncordon} {
+			r := one[fsm.RevisionResult](l, cmd)
+			r.Repeated = false
+			equal(t, fmt.Sprintf("%T", cmd), r, fsm.RevisionResult{})
+		}
+		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "dr"})
+		resume.Names = []string{"a"}
+		none.Names = []string{"a"} // the selector finds one by now
+	}
+	for _, cmd := range []fsm.Command{resume, none, uncordon} {
+		unchanged[fsm.RevisionResult](l, cmd)
+	}
+	if l.state().Definition("a").Pause == nil || len(l.state().Cordons()) == 0 {
+		t.Error("a repeat lifted what was set since")
+	}
+	restored(t, l.state())
+}
+
+func TestEdits_ForgottenAndKnowing_AreRefused(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{Kept: 1})
+	l.define("a")
+	pause := fsm.Pause{Names: []string{"a"}, RequestID: "p", RequestRevision: l.state().Revision()}
+	l.apply(pause, fsm.Resume{Names: []string{"a"}, RequestID: "q"})
+	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{""}})
+	if r := unchanged[fsm.InvalidResult](l, pause); r.TooOld == nil {
+		t.Errorf("got %+v", r)
+	}
+	other := fsm.Resume{Names: []string{"a"}, RequestID: "q", Asked: 1}
+	l.apply(fsm.Resume{Names: []string{"a"}, RequestID: "r", Asked: 1})
+	other.RequestID, other.Asked = "r", 2
+	if r := unchanged[fsm.InvalidResult](l, other); r.Used == nil || r.TooOld != nil {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// The edits of a script must not make the cluster forget acquires, nor the other way round.
+func TestRequests_EditsHaveABudgetOfTheirOwn(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096, EditBytes: 4096})
+	l.define("s")
+	g := l.run("s", "r")
+	for i := range 50 {
+		l.apply(fsm.Pause{Names: []string{"s"}, RequestID: fmt.Sprint(i)})
+	}
+	l.apply(fsm.Resume{Names: []string{"s"}})
+	equal(t, "acquire", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
+	_, edits, _, bytes := l.state().RequestMemory()
+	if edits < 5 || edits > 15 || bytes > 4096 || l.state().Forgotten("") == 0 || l.state().Forgotten("s") > g.DefinitionVersion {
+		t.Errorf("%d edits of %d bytes", edits, bytes)
+	}
+	// One that is larger than all there is for edits is remembered all the same.
+	var names []string
+	var batch []fsm.Change
+	for i := range 400 {
+		names = append(names, fmt.Sprintf("name-%04d", i))
+		batch = append(batch, create(definition(names[i])))
+	}
+	l.apply(fsm.EditBatch{Changes: batch}, fsm.Pause{Names: names, RequestID: "large"})
+	equal(t, "names", l.state().EditRequest("large").FirstAnswer().Names, names)
+	restored(t, l.state())
+}
+
+// Below level 3 requests were forgotten without a mark: what may be among them is too old.
+func TestRaiseFeatureLevel_ToThree_TakesNoteThatRequestsMayHaveBeenForgotten(t *testing.T) {
+	l := newLog2(t)
+	l.define("s")
+	drawn := l.state().Revision()
+	remembered := l.run("s", "r")
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	equal(t, "unknown", unchanged[fsm.GrantResult](l, l.request("s", "a", requestID("q"), knowing(drawn))).Outcome, fsm.GrantRequestTooOld)
+	equal(t, "remembered", unchanged[fsm.GrantResult](l, remembered).Outcome, fsm.GrantRequestEnded)
+	l.grant("s", "a", requestID("q"), knowing(l.state().Revision()))
+	restored(t, l.state())
+}
+
+// What a recovery did not find may have been granted.
+func TestRecovery_WithoutAMajority_TakesNoteThatRequestsMayHaveBeenForgotten(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s")
+	drawn := l.state().Revision()
+	for _, keep := range []bool{false, true} {
+		r := recovery()
+		if r.KeepPermits = keep; keep {
+			r.UnsafeGrantAfter = nil
+		}
+		s := recovered(t, l.state(), r)
+		equal(t, fmt.Sprint("permits kept: ", keep), []bool{s.TooOld("s", drawn) != nil, s.TooOld("", drawn) != nil}, []bool{!keep, !keep})
+	}
+}
+
+func TestAskedBy_TellsRequestsApart(t *testing.T) {
+	seen := map[uint64]string{0: "no request"}
+	for weight := range uint32(3) {
+		for _, f := range []*semaphore.Firing{nil, fire("f", 0), fire("g", 0), fire("f", 60), fire("f", 61), fire("g", 61)} {
+			asked, this := fsm.AskedBy(weight, f), fmt.Sprint(weight, f)
+			if other, ok := seen[asked]; ok {
+				t.Errorf("%s has the hash of %s", this, other)
+			}
+			seen[asked] = this
+		}
+	}
+}
+
+func TestRestore_RequestsThatContradictThemselves_AreRefused(t *testing.T) {
+	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
+		i := slices.IndexFunc(records, fits)
+		if i < 0 {
+			t.Fatal("the story has no such record")
+		}
+		return records[i]
+	}
+	request := func(r []*logv1.Record, id string) *logv1.StoredRequest {
+		return find(r, func(r *logv1.Record) bool { return r.GetRequest().GetRequestId() == id }).GetRequest()
+	}
+	marked := func(r []*logv1.Record, name string) *logv1.StoredSemaphore {
+		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore().GetName() == name }).GetSemaphore()
+	}
+	const far = 1 << 40
+	for _, tc := range []struct {
+		why    string
+		change func([]*logv1.Record)
+	}{
+		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().EditsForgotten = far }},
+		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().NamesForgotten = far }},
+		{"were forgotten up to", func(r []*logv1.Record) { marked(r, "left").RequestsForgotten = far }},
+		{"nothing else to it", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
+		{"does not fit what it was", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
+		{"does not fit what it was", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
+		{"does not fit what it was", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
+		{"does not fit what it was", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
+		{"does not fit what it was", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
+		{"does not fit what it was", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
+		{"has a cordon of revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
+		{"has a definition of version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
+		{"the pause of an answer", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = far }},
+		{"its requests take", func(r []*logv1.Record) {
+			r[0].GetHeader().Settings.Requests.RequestBytes = 2048
+			request(r, "r2").RequestId = strings.Repeat("x", 2000)
+		}},
+		{"its edits take", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.EditBytes = 2048 }},
+		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.EditBytes = 1 }},
+		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.Lifetime = -1 }},
+		{"feature level 3 brought", func(r []*logv1.Record) { r[0].GetHeader().FeatureLevel = 2 }},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			records := readRecords(t, snapshot(t, storyOfRequests(t).state()))
+			tc.change(records)
+			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
+}

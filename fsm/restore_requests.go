@@ -1,0 +1,73 @@
+package fsm
+
+func (in *restoring) request(m *Remembered) {
+	if in.r.err != nil {
+		return
+	}
+	last, _, _ := in.d.State.requests.Max()
+	switch {
+	case m.Revision <= last:
+		in.r.fail("request of revision %d after one of %d", m.Revision, last)
+	case m.Token > in.d.lastToken:
+		in.r.fail("a request has token %d, the last one is %d", m.Token, in.d.lastToken)
+	case m.Token != 0 && in.d.EndedPermit(m.Token) != nil:
+		in.r.fail("permit %d ended twice", m.Token)
+	}
+	in.requireRevision(m.Revision, "a request")
+	if a := m.Answer; a != nil {
+		in.answer(m, a)
+	}
+	// Requests share texts with each other, as when they were made with definitions and sightings.
+	m.Semaphore, m.Identity.Group, m.Identity.Acquirer = in.r.text(m.Semaphore), in.r.text(m.Identity.Group), in.r.text(m.Identity.Acquirer)
+	in.d.addRequest(m)
+}
+
+// answer checks what an edit has answered.
+func (in *restoring) answer(m *Remembered, a *EditAnswer) {
+	if in.r.err != nil {
+		return
+	}
+	if c := a.Cordon; c != nil {
+		in.require(c.ID != "" && c.Revision == m.Revision, "the answer of change %d has a cordon of revision %d", m.Revision, c.Revision)
+		in.origin(c.Change, c.Revision, "a cordon")
+	}
+	d := a.Definition
+	if d == nil {
+		return
+	}
+	in.require(d.Version == m.Revision && d.CreatedRevision > 0 && d.CreatedRevision <= d.Version,
+		"the answer of change %d has a definition of version %d, created at %d", m.Revision, d.Version, d.CreatedRevision)
+	if p := d.Pause; p != nil {
+		in.requireRevision(p.Revision, "the pause of an answer")
+		in.origin(p.Change, p.Revision, "the pause of an answer")
+	}
+	if now := in.d.Definition(d.Definition.Name); now != nil && now.Definition.Equal(d.Definition) {
+		d.Definition = now.Definition // one copy, as when it was made
+	}
+}
+
+// forgotten takes in the mark of a name, and reports whether it has one. A name of which nothing else is kept has no mark of its own.
+// some: something is due under it.
+func (in *restoring) forgotten(name string, revision uint64, some bool) bool {
+	if revision == 0 {
+		return false
+	}
+	in.r.needs(3)
+	in.require(revision <= in.revision, "requests of semaphore %q were forgotten up to revision %d, the last one is %d", name, revision, in.revision)
+	in.require(some || in.d.memory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has forgotten requests and nothing else to it", name)
+	in.d.remembering(name).forgotten = revision
+	return true
+}
+
+// requestBounds checks how much is remembered.
+func (in *restoring) requestBounds() {
+	d := in.d
+	requests, edits, requestBytes, editBytes := d.RequestMemory()
+	if d.featureLevel < 3 {
+		in.require(requests+edits <= int(d.settings.RememberedRequests), "it has %d requests, the bound is %d", requests+edits, d.settings.RememberedRequests)
+	} else {
+		bounds := d.settings.Requests.OrDefault()
+		in.require(requests <= 1 || requestBytes <= bounds.RequestBytes, "its requests take %d bytes, the bound is %d", requestBytes, bounds.RequestBytes)
+		in.require(edits <= 1 || editBytes <= bounds.EditBytes, "its edits take %d bytes, the bound is %d", editBytes, bounds.EditBytes)
+	}
+}

@@ -1,0 +1,76 @@
+package fsm_test
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// commandsOfRequests are the commands that say more of their request, and what bounds the memory of requests: feature level 3. They are
+// frozen, as are those of other levels.
+func commandsOfRequests() []fsm.Command {
+	return []fsm.Command{
+		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, RequestID: "r1", RequestRevision: 7, At: at(60)},
+		fsm.EditBatch{
+			Changes:   []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s")}},
+			RequestID: "e", Asked: 11, RequestRevision: 8, At: at(61),
+		},
+		fsm.Pause{Names: []string{"s"}, RequestID: "p", Asked: 12, RequestRevision: 9, At: at(62)},
+		fsm.Resume{Names: []string{"s"}, RequestID: "q", Asked: 13, RequestRevision: 10, At: at(63)},
+		fsm.SetCordon{ID: "rack", GroupPattern: "r", RequestID: "c", Asked: 14, RequestRevision: 11, At: at(64)},
+		fsm.Uncordon{ID: "rack", RequestID: "d", Asked: 15, RequestRevision: 12, At: at(65)},
+		fsm.Undo{Change: 3, RequestID: "u", Asked: 16, RequestRevision: 13, At: at(66)},
+		fsm.Trim{Term: 3, UpTo: 5, Names: []string{"", "s"}},
+		fsm.Configure{Settings: fsm.Settings{
+			MaxDuration: time.Hour, JournalPerSemaphore: 9, JournalTotal: 99, RememberedRequests: 9, RememberedDeletions: 9,
+			Requests: fsm.RequestBounds{Lifetime: time.Minute, Kept: 1, RequestBytes: 1 << 20, EditBytes: 1 << 16},
+		}, At: at(67)},
+	}
+}
+
+// storyOfRequests leaves a state that remembers requests and has forgotten others: of a semaphore, of a name of which nothing else is
+// left, of names of which nothing is left at all, and edits. It is frozen.
+func storyOfRequests(tb tester) *log {
+	l := newLog(tb)
+	settings := fsm.DefaultSettings()
+	settings.JournalPerSemaphore = 0
+	settings.Requests = fsm.RequestBounds{Lifetime: time.Minute, Kept: 1, RequestBytes: 1 << 20, EditBytes: 1 << 16}
+	l.apply(fsm.RaiseFeatureLevel{Level: 3}, fsm.Configure{Settings: settings})
+	l.define("s", permits(2))
+	run := func(name, holder, id string) {
+		l.apply(fsm.Release{Token: l.grant(name, holder, requestID(id)).Token})
+	}
+	run("s", "a", "r1")
+	run("s", "a", "r2")
+	for _, name := range []string{"left", "gone"} {
+		d := l.define(name)
+		run(name, "a", "r1")
+		l.apply(edits(remove(name, d.Version)))
+	}
+	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{"", "s", "left", "gone"}})
+	l.apply(fsm.Cancel{Semaphore: "left", Identity: identity("b"), RequestID: "r3"})
+	l.apply(fsm.Cancel{Semaphore: "left", Identity: identity("b"), RequestID: "r4"})
+	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision() - 1, Names: []string{"left"}})
+
+	batch := edits(create(definition("made", permits(3))))
+	batch.RequestID, batch.Asked, batch.Reason = "forgotten", 20, "first"
+	l.apply(batch)
+	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{""}})
+	d := l.state().Definition("made")
+	batch = edits(replace(definition("made", permits(4)), d.Version))
+	batch.RequestID, batch.Asked, batch.Reason = "created", 21, "second"
+	l.apply(fsm.Pause{Names: []string{"made"}, Reason: "night", Author: "ann"}, batch)
+	l.apply(edits(replace(definition("made", permits(5)), l.state().Definition("made").Version)))
+	l.define("left behind")
+	l.grant("left behind", "a")
+	batch = edits(remove("left behind", l.state().Definition("left behind").Version))
+	batch.RequestID, batch.Asked = "deleted", 22
+	l.apply(
+		batch,
+		fsm.Pause{Names: []string{"s", "made"}, RequestID: "paused", Asked: 23},
+		fsm.SetCordon{ID: "rack", GroupPattern: "r", Until: at(900), Author: "ann", Reason: "heat", RequestID: "cordoned", Asked: 24},
+		fsm.Uncordon{ID: "rack"},
+		fsm.Resume{RequestID: "nothing", Asked: 25},
+	)
+	return l
+}

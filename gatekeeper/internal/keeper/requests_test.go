@@ -1,0 +1,163 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// remember sets what bounds the memory of requests.
+func (w *world) remember(bounds fsm.RequestBounds) {
+	w.t.Helper()
+	settings := w.machine.State().Settings()
+	settings.Requests = bounds
+	if o := w.batcher.Do(context.Background(), fsm.Configure{Settings: settings}); o.Err != nil {
+		w.t.Fatal(o.Err)
+	}
+}
+
+func (w *world) remembered(id string) bool {
+	return w.machine.State().Request("job", ask("a", id).Identity, id) != nil
+}
+
+func TestHousekeep_Requests_AreForgottenAfterTheirLifetime_ButForTheNewest(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.remember(fsm.RequestBounds{Kept: 1})
+		for i := range 3 {
+			w.release(w.granted(ask("a", fmt.Sprint(i))).Token)
+		}
+		w.sleep(10 * time.Minute)
+		for i := range 3 {
+			if !w.remembered(fmt.Sprint(i)) {
+				t.Fatalf("request %d was forgotten before its lifetime was over", i)
+			}
+		}
+		w.release(w.granted(ask("a", "later")).Token)
+		w.sleep(2 * trimEvery)
+		for i := range 3 {
+			if w.remembered(fmt.Sprint(i)) {
+				t.Errorf("request %d is still remembered", i)
+			}
+		}
+		if !w.remembered("later") {
+			t.Error("the newest was forgotten")
+		}
+	})
+}
+
+// A new leader does not know how old the revisions are that it found.
+func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.remember(fsm.RequestBounds{Kept: 1})
+		w.release(w.granted(ask("a", "1")).Token)
+		w.release(w.granted(ask("a", "2")).Token)
+		w.sleep(9 * time.Minute)
+		w.demote()
+		w.promote(w.term + 1)
+		w.sleep(9 * time.Minute)
+		if !w.remembered("1") {
+			t.Error("it was forgotten before the new leader could know that it is old")
+		}
+		w.sleep(3 * time.Minute)
+		if w.remembered("1") {
+			t.Error("it is remembered for too long")
+		}
+	})
+}
+
+func TestHousekeep_ManyRequests_AreForgottenInSmallSteps(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.remember(fsm.RequestBounds{Kept: 1})
+		const many = 2*fsm.MaxTrimmed + 100
+		for i := range many {
+			if o := w.batcher.Do(context.Background(), fsm.Cancel{Semaphore: fmt.Sprint("gone", i%3), Identity: ask("a", "").Identity, RequestID: fmt.Sprint(i)}); o.Err != nil {
+				t.Fatal(o.Err)
+			}
+		}
+		w.sleep(12 * time.Minute)
+		if n, _, _, _ := w.machine.State().RequestMemory(); n != 0 {
+			t.Errorf("%d requests of names that are not defined are remembered", n)
+		}
+	})
+}
+
+func TestTryAcquire_RequestThatWasForgotten_IsTooOld(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.remember(fsm.RequestBounds{Kept: 1})
+		drawn := w.machine.State().Revision()
+		call := func() *AcquireCall {
+			c := ask("a", "1")
+			c.RequestRevision = drawn
+			return c
+		}
+		w.release(w.granted(call()).Token)
+		w.release(w.granted(ask("a", "2")).Token)
+		w.sleep(12 * time.Minute)
+		entries := w.tape.entries()
+		_, err := w.TryAcquire(context.Background(), call())
+		wantErr(t, err, ErrRequestTooOld)
+		_, err = w.Acquire(context.Background(), call(), func(Place) error { return nil })
+		wantErr(t, err, ErrRequestTooOld)
+		w.TryAcquireTogether(context.Background(), []*AcquireCall{call()}, func(int) {}, func(int, Answer, error) {
+			t.Error("it was denied, although it was not decided")
+		})
+		if n := w.tape.entries(); n != entries {
+			t.Errorf("%d entries were written", n-entries)
+		}
+	})
+}
+
+// While a member may not know what a request revision is, none is in the log, and nothing is refused for it.
+func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		call := ask("a", "1")
+		call.RequestRevision = 1
+		w.granted(call)
+		if g, ok := w.tape.lastEntry()[0].(fsm.Grant); !ok || g.RequestRevision != 0 {
+			t.Errorf("got %+v", w.tape.lastEntry())
+		}
+	})
+}
+
+// A call that waits is known not to have been granted: it does not become too old however long it waits, and its repeat says since when.
+func TestAcquire_WaitsForLongerThanRequestsAreRemembered_IsGranted(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
+		w.remember(fsm.RequestBounds{Kept: 1})
+		held := w.granted(ask("holder", "h"))
+		call := func(revision uint64) *AcquireCall {
+			c := ask("patient", "w")
+			c.Weight, c.RequestRevision = 2, revision
+			return c
+		}
+		drawn := w.machine.State().Revision()
+		revision := drawn
+		for range 30 {
+			// What is cancelled meanwhile is remembered, and forgotten after a while.
+			if _, err := w.Cancel(context.Background(), "job", ask("other", "").Identity, fmt.Sprint("c", w.machine.State().Revision())); err != nil {
+				t.Fatal(err)
+			}
+			w.renewForTest(held.Token)
+			a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil })
+			if err != nil || a.Repeat == nil || a.RepeatRevision < revision {
+				t.Fatalf("got %+v, %v after revision %d", a, err, revision)
+			}
+			revision = a.RepeatRevision
+		}
+		if w.machine.State().TooOld("job", drawn) == nil {
+			t.Fatal("nothing was forgotten meanwhile")
+		}
+		w.release(held.Token)
+		if a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil }); err != nil || a.Outcome != semaphore.Granted {
+			t.Errorf("got %+v, %v", a, err)
+		}
+	})
+}

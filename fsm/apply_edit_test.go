@@ -243,3 +243,23 @@ func TestJournal_IsBoundedPerSemaphoreAndInAll(t *testing.T) {
 	equal(t, "entries under lower bounds", left, []string{"t", "u", ""})
 	restored(t, l.state())
 }
+
+// A name whose permits and journal are gone keeps nothing: what was read of its permits before must not fit those of its successor.
+func TestEdit_NameCreatedAgain_HasANewPermitRevision(t *testing.T) {
+	l := newLog(t)
+	settings := fsm.DefaultSettings()
+	settings.JournalPerSemaphore = 0
+	l.apply(fsm.RaiseFeatureLevel{Level: 3}, fsm.Configure{Settings: settings})
+	d := l.define("s")
+	seen := l.state().PermitRevision("s")
+	equal(t, "permit revision of a new semaphore", seen, d.CreatedRevision)
+	l.apply(edits(remove("s", d.Version)))
+	equal(t, "permit revision without a semaphore", l.state().PermitRevision("s"), uint64(0))
+	l.define("s")
+	g := l.request("s", "a")
+	g.ExpectedRevision = &seen
+	if r := unchanged[fsm.GrantResult](l, g); r.Outcome != fsm.GrantRevisionChanged || r.PermitRevision != l.state().Definition("s").CreatedRevision {
+		t.Fatalf("a grant that expects the revision of the deleted semaphore: %+v", r)
+	}
+	equal(t, "after a snapshot", restored(t, l.state()).State().PermitRevision("s"), l.state().PermitRevision("s"))
+}

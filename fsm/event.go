@@ -45,6 +45,25 @@ const (
 	RecoveredEvent
 )
 
+// End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given
+// back by a cancel counts as abandoned.
+func (k EventKind) End() semaphore.End {
+	switch k {
+	case Released:
+		return semaphore.EndReleased
+	case Expired:
+		return semaphore.EndExpired
+	case Cleared:
+		return semaphore.EndCleared
+	case Abandoned:
+		return semaphore.EndAbandoned
+	case FreedUnsafely:
+		return semaphore.EndFreedUnsafely
+	default:
+		return semaphore.NotEnded
+	}
+}
+
 // Event is one applied change. Events of one command share a revision.
 type Event struct {
 	Revision   uint64

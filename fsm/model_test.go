@@ -295,11 +295,18 @@ func (m *model) dropCordon(id string) *fsm.Cordon {
 	return nil
 }
 
+func (m *model) permitRevision(name string) uint64 {
+	if d := m.definition(name); d != nil && m.level >= 3 {
+		return max(m.permitRev[name], d.CreatedRevision)
+	}
+	return m.permitRev[name]
+}
+
 func (m *model) grant(c fsm.Grant) fsm.Result {
 	if c.Weight == 0 {
 		return fsm.InvalidResult{}
 	}
-	r := fsm.GrantResult{PermitRevision: m.permitRev[c.Semaphore]}
+	r := fsm.GrantResult{PermitRevision: m.permitRevision(c.Semaphore)}
 	deny := func(reason semaphore.Reason) fsm.Result {
 		r.Outcome, r.Decision = fsm.GrantDenied, semaphore.Decision{Outcome: semaphore.Denied, Reason: reason}
 		return r
@@ -317,7 +324,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 			r.Outcome, r.TooOld = fsm.GrantRequestTooOld, m.tooOld(c.Semaphore, c.RequestRevision)
 			return r
 		}
-		if c.ExpectedRevision != nil && *c.ExpectedRevision != m.permitRev[c.Semaphore] {
+		if c.ExpectedRevision != nil && *c.ExpectedRevision != m.permitRevision(c.Semaphore) {
 			r.Outcome = fsm.GrantRevisionChanged
 			return r
 		}

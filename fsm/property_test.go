@@ -112,7 +112,7 @@ func (d draw) command() fsm.Command {
 		if !d.likely("any permit revision") {
 			revision := rapid.Uint64Range(0, d.m.revision).Draw(d.T, "expected revision")
 			if rapid.Bool().Draw(d.T, "right revision") {
-				revision = d.m.permitRev[g.Semaphore]
+				revision = d.m.permitRevision(g.Semaphore)
 			}
 			g.ExpectedRevision = &revision
 		}
@@ -431,7 +431,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	for _, name := range []string{"a", "b", "c"} {
 		same(t, "definition", s.Definition(name), m.definition(name))
 		same(t, "deleted", s.WasDeleted(name), m.wasDeleted(name))
-		same(t, "permit revision of "+name, s.PermitRevision(name), m.permitRev[name])
+		same(t, "permit revision of "+name, s.PermitRevision(name), m.permitRevision(name))
 		same(t, "low water of "+name, s.LowWater(name), m.lowWater[name])
 		same(t, "used", s.Used(name), m.used(name))
 		same(t, "drains", s.Drains(name), m.drains[name])

@@ -93,9 +93,15 @@ func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 // Used is the weight of the permits of a semaphore: live, held and cooling.
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
-// PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling; 0 when there was
-// none since its name came up.
-func (s *State) PermitRevision(sem string) uint64 { return s.gate(sem).permitRevision }
+// PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling. From feature level 3 on it is at
+// least the revision that created the definition, so that what was read before a deletion never fits. 0 without any of these.
+func (s *State) PermitRevision(sem string) uint64 {
+	g := s.gate(sem)
+	if s.featureLevel >= 3 && g.definition != nil {
+		return max(g.permitRevision, g.definition.CreatedRevision)
+	}
+	return g.permitRevision
+}
 
 // Claim returns the claim of that firing, or nil.
 func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {

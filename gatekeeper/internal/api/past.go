@@ -57,7 +57,7 @@ func heldAt(state *fsm.State, name string, then time.Time) (held []*gatekeeperv1
 			continue
 		}
 		p := toPermit(entry.Permit)
-		p.EndedAt, p.Ended = toTimestamp(entry.At), endOf(entry.Kind)
+		p.EndedAt, p.Ended = toTimestamp(entry.At), entry.Kind.End().String()
 		held = append(held, p)
 	}
 	slices.SortFunc(held, func(a, b *gatekeeperv1.Permit) int { return int(int64(a.GetToken()) - int64(b.GetToken())) })
@@ -66,22 +66,8 @@ func heldAt(state *fsm.State, name string, then time.Time) (held []*gatekeeperv1
 
 // endsPermit tells whether a journal entry is the end of a permit. That of a grant which nobody heard of is none: nobody held it.
 func endsPermit(entry *fsm.JournalEntry) bool {
-	return entry.Permit != nil && endOf(entry.Kind) != ""
-}
-
-func endOf(kind fsm.EventKind) string {
-	switch kind {
-	case fsm.Released:
-		return semaphore.EndReleased.String()
-	case fsm.Expired:
-		return semaphore.EndExpired.String()
-	case fsm.Cleared:
-		return semaphore.EndCleared.String()
-	case fsm.FreedUnsafely:
-		return semaphore.EndFreedUnsafely.String()
-	default:
-		return ""
-	}
+	end := entry.Kind.End()
+	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
 // historyBegins is from when on the journal of a semaphore is whole, but for what a recovery lost; zero when it is whole from the beginning.

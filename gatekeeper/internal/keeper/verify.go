@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -53,19 +54,42 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	return v, nil
 }
 
-// gone says of a token that takes no slot how its permit ended, as far as that is remembered.
+// gone says of a token that takes no slot how its permit ended, as far as that is remembered or the journal tells.
 func gone(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {
 	case ended != nil && sem != "" && ended.Semaphore != sem:
 		return elsewhere(ended.Semaphore, sem, token)
-	case ended != nil:
-		return fmt.Sprintf("the permit with token %d has ended: it was %s", token, ended.Outcome)
 	case token > state.LastToken():
 		return fmt.Sprintf("no permit was ever granted with token %d", token)
-	default:
-		return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
+	case ended != nil:
+		sem = ended.Semaphore // one journal is shorter than all of them
 	}
+	if entry := endInJournal(state, sem, token); entry != nil {
+		p, end := entry.Permit, entry.Kind.End()
+		if ended != nil {
+			end = ended.Outcome
+		}
+		text := fmt.Sprintf("the permit with token %d of %q has ended: it was %s", token, p.Semaphore, end)
+		if !entry.At.IsZero() {
+			text += " at " + entry.At.UTC().Format(time.RFC3339)
+		}
+		return fmt.Sprintf("%s; its holder was %s in %s", text, p.Identity.Acquirer, p.Identity.Group)
+	}
+	if ended != nil {
+		return fmt.Sprintf("the permit with token %d of %q has ended: it was %s", token, sem, ended.Outcome)
+	}
+	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
+}
+
+// endInJournal returns the journal entry that says how the permit with that token ended, or nil. An empty sem means any semaphore.
+func endInJournal(state *fsm.State, sem string, token uint64) *fsm.JournalEntry {
+	for entry := range state.JournalBackward(sem, 0) {
+		if entry.Permit != nil && entry.Permit.Token == token && entry.Kind.End() != semaphore.NotEnded {
+			return entry
+		}
+	}
+	return nil
 }
 
 func elsewhere(has, asked string, token uint64) string {

@@ -62,6 +62,30 @@ func TestVerify_Ended_SaysHow(t *testing.T) {
 	})
 }
 
+// The memory of requests is shorter than the journal.
+func TestVerify_EndedAndItsRequestForgotten_SaysHowByTheJournal(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.raise()
+		w.define("job", nil)
+		w.remember(fsm.RequestBounds{Kept: 1})
+		call := ask("a", "1")
+		p := w.granted(call)
+		w.release(p.Token)
+		w.release(w.granted(ask("b", "2")).Token)
+		w.batcher.Do(context.Background(), fsm.Trim{Term: w.machine.State().Term(), UpTo: w.machine.State().Revision(), Names: []string{"job"}})
+		if w.machine.State().EndedPermit(p.Token) != nil {
+			t.Fatal("the request is still remembered")
+		}
+		for _, sem := range []string{"job", ""} {
+			v := w.wantInvalid(sem, p.Token, "it was released at ")
+			if want := "; its holder was " + call.Identity.Acquirer + " in " + call.Identity.Group; !strings.HasSuffix(v.Message, want) {
+				t.Errorf("got %q, want the end %q", v.Message, want)
+			}
+		}
+		w.wantInvalid("other", p.Token, "it ended long ago, or was never granted")
+	})
+}
+
 func TestVerify_OtherSemaphore_IsNotValidAndTellsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
@@ -59,7 +61,9 @@ type Folder struct {
 	id     ClusterID
 	file   clusterFile
 
-	mu    sync.Mutex        // guards met and the files that are written while the member runs
+	writing sync.Mutex // held while a file is written; the disk may be slow, so mu is not held then
+
+	mu    sync.Mutex        // guards met, which is replaced and never changed
 	met   map[string]string // member id -> number of its folder
 	close sync.Once
 }
@@ -217,29 +221,41 @@ func (f *Folder) Close() error {
 	return err
 }
 
-// meet refuses the member id if its folder is not the one that it had before, and else remembers it.
-func (f *Folder) meet(id, folder string) error {
+// compare refuses the member id if its folder is not the one that it had before.
+func (f *Folder) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known, ok := f.met[id]
-	switch {
-	case ok && known == folder:
-		return nil
-	case ok:
+	if known, ok := f.met[id]; ok && known != folder {
 		return fmt.Errorf("%s returned with a new data folder: it has lost what others count on; remove it and add it under a new id", id)
 	}
-	f.met[id] = folder
-	if err := f.write(metFileName, f.met); err != nil {
-		delete(f.met, id)
+	return nil
+}
+
+// meet compares, and remembers the folder of member id, and those met before of members that there still are.
+func (f *Folder) meet(id, folder string, members []raft.Server) error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if err := f.compare(id, folder); err != nil || f.hasMet(id) {
 		return err
 	}
+	f.mu.Lock()
+	met := maps.Clone(f.met)
+	f.mu.Unlock()
+	maps.DeleteFunc(met, func(id, _ string) bool { return find(members, raft.ServerID(id)) == nil })
+	met[id] = folder
+	if err := f.write(metFileName, met); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.met = met
 	return nil
 }
 
 // succeeded notes for ever that the cluster was recovered without this member.
 func (f *Folder) succeeded(reason string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.writing.Lock()
+	defer f.writing.Unlock()
 	return f.write(succeededFileName, succeededFile{reason})
 }
 

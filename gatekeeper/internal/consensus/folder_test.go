@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
@@ -147,16 +149,21 @@ func TestFolder_PeerReturnsWithANewFolder_IsRefused(t *testing.T) {
 	dir := t.TempDir()
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
-	if err := errors.Join(f.meet("gk2", "one"), f.meet("gk3", "two"), f.meet("gk2", "one")); err != nil {
+	members := []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
+	if err := errors.Join(f.meet("gk2", "one", members), f.meet("gk3", "two", members), f.meet("gk2", "one", members)); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
 	f = prepare(t, dir, cfg)
-	if err := f.meet("gk2", "three"); err == nil || !strings.Contains(err.Error(), "new id") {
+	if err := f.meet("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
 		t.Errorf("a peer that lost its data: %v", err)
 	}
-	if err := f.meet("gk2", "one"); err != nil {
+	if err := f.meet("gk2", "one", members); err != nil {
 		t.Error(err)
+	}
+	// One that was removed is forgotten.
+	if err := f.meet("gk4", "four", []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk4"}}); err != nil || f.hasMet("gk3") || !f.hasMet("gk2") {
+		t.Errorf("met %v, %v", f.met, err)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 type replica struct {
 	machine Machine
 	guard   *store.Guard
-	refused error // why the machine did not take the last snapshot; Raft hands on no reason
+	changed func() // called when the members changed
+	refused error  // why the machine did not take the last snapshot; Raft hands on no reason
 	// committed is the newest configuration whose entry was committed since this member started; nil when there was none.
 	committed atomic.Pointer[committedConfiguration]
 }
@@ -34,6 +35,7 @@ type committedConfiguration struct {
 // StoreConfiguration is called by Raft once a configuration entry is committed.
 func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
 	r.committed.Store(&committedConfiguration{index, c.Servers})
+	r.changed()
 }
 
 // Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and this

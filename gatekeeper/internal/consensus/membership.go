@@ -105,6 +105,7 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 	}
 	n.mu.Lock()
 	delete(n.apiAddress, id)
+	delete(n.levels, id)
 	n.mu.Unlock()
 	return r, nil
 }

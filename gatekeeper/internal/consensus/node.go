@@ -45,6 +45,7 @@ type Node struct {
 
 	started  atomic.Bool   // raft may be used by what was begun before it
 	changing chan struct{} // holds a token while nobody changes the membership
+	asked    chan struct{} // holds a token when the others are to be asked who they are
 
 	mu         sync.Mutex        // guards both below
 	apiAddress map[string]string // of each member that was met
@@ -99,6 +100,7 @@ func Open(cfg Config) (*Node, error) {
 		Meet:       n.meet,
 		Succeeds:   succeeds,
 		Succeeded:  n.succeeded,
+		Claimed:    n.ask,
 		Rejected:   n.metrics.rejected.Inc,
 	})
 	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
@@ -136,6 +138,7 @@ func newNode(cfg Config, address string) *Node {
 		futures:    newFutures(),
 		epochs:     make(chan *epoch, 1),
 		changing:   make(chan struct{}, 1),
+		asked:      make(chan struct{}, 1),
 		apiAddress: make(map[string]string),
 		levels:     make(map[string]uint32),
 		unregister: func() {},
@@ -149,7 +152,7 @@ func newNode(cfg Config, address string) *Node {
 		Observe: n.metrics.observeStore,
 		Logger:  cfg.Logger,
 	})
-	n.replica = &replica{machine: cfg.Machine, guard: n.guard}
+	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask}
 	n.transfers = &transferWatch{
 		// Twice what a transfer can take: until the target has all entries, to tell it, until it has won.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),
@@ -221,19 +224,58 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet is told what a peer stated in its handshake.
-func (n *Node) meet(id, apiAddress, folder string, level uint32) error {
-	if n.removed(id) {
+// meet is told what a peer stated in its handshake. Only what is proved of a member of the latest configuration is remembered.
+// Another id may be that of a server that joins, of which this member has not heard yet, or anybody's.
+func (n *Node) meet(s peer.Statement) error {
+	if !n.started.Load() { // the members are not known yet
+		n.ask()
+		return n.cfg.Folder.compare(s.ID, s.Folder)
+	}
+	if n.removed(s.ID) {
 		return peer.ErrRemoved
 	}
-	if err := n.cfg.Folder.meet(id, folder); err != nil {
+	servers, err := n.servers()
+	if err != nil {
+		return err
+	}
+	if find(servers, raft.ServerID(s.ID)) == nil {
+		return nil
+	}
+	if err := n.cfg.Folder.compare(s.ID, s.Folder); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	known := n.apiAddress[s.ID] == s.APIAddress && n.levels[s.ID] == s.Level
+	n.mu.Unlock()
+	switch {
+	case known && n.cfg.Folder.hasMet(s.ID):
+		return nil
+	case !s.Proved:
+		n.ask()
+		return nil
+	}
+	if err := n.cfg.Folder.meet(s.ID, s.Folder, servers); err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.apiAddress[strings.Clone(id)] = apiAddress
-	n.levels[strings.Clone(id)] = level
+	for id := range n.levels {
+		if find(servers, raft.ServerID(id)) == nil {
+			delete(n.levels, id)
+			delete(n.apiAddress, id)
+		}
+	}
+	n.apiAddress[strings.Clone(s.ID)] = s.APIAddress
+	n.levels[strings.Clone(s.ID)] = s.Level
 	return nil
+}
+
+// ask has acquaint introduce this member to all others again.
+func (n *Node) ask() {
+	select {
+	case n.asked <- struct{}{}:
+	default:
+	}
 }
 
 // Level is the newest feature level that every member of the latest configuration supports, by what each said when it last

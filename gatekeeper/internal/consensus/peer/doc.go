@@ -5,6 +5,12 @@
 // itself checks none of this: an answer is counted for the member that was asked, so the layer must make sure that
 // nobody else answers, and a restored cluster must not be joined by the servers of its former life.
 //
+// Anybody can connect and state anything. So a refusal tells a stranger nothing: the reason is given to a peer that shows a
+// certificate of the cluster's authority, or states this cluster's seed, which every client knows: the reason
+// tells it nothing more. Nothing is remembered of, and nothing follows from, what an unproved peer states, see Statement. Above all, a server
+// stops for a later life of its cluster only when a member says so that it dialed itself, at the address where its own
+// configuration has that member. An incoming claim only makes it ask.
+//
 // A new connection is introduced on a goroutine of its own, against a deadline. When too many are waiting the one that
 // has waited longest gives way, so that port scanners and stuck clients keep no member out.
 //

@@ -41,6 +41,12 @@ var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 // ErrRemoved, as an error of Config.Meet, tells the refused one that it was removed from the cluster, for good.
 var ErrRemoved = errors.New("it was removed from the cluster, and its id is never taken again")
 
+// maxFields bound what a peer may state of itself, so that it can be remembered and logged.
+const (
+	maxID      = 64 // also of cluster ids and folders
+	maxAddress = 512
+)
+
 // earlierError refuses who is of an earlier life of this cluster.
 type earlierError struct{ reason string }
 
@@ -48,6 +54,7 @@ func (e *earlierError) Error() string { return e.reason }
 
 // RefusedError is what the other side said when it closed a connection.
 type RefusedError struct {
+	// Reason is empty when the other side takes this one for a stranger, which is told nothing.
 	Reason string
 	// Removed: the other side knows for certain that this one was removed from the cluster.
 	Removed bool
@@ -55,10 +62,15 @@ type RefusedError struct {
 	Earlier bool
 }
 
-func (e *RefusedError) Error() string { return "peer: refused: " + e.Reason }
+func (e *RefusedError) Error() string {
+	if e.Reason == "" {
+		return "peer: refused without a reason, which strangers are not given: the server at that address is probably of another cluster; its log says why it refused"
+	}
+	return "peer: refused: " + e.Reason
+}
 
 // A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of a
-// refusal, with either status, a sentence. The dialing side speaks first, with status welcome.
+// refusal, with either status, a sentence, or nothing for a stranger. The dialing side speaks first, with status welcome.
 //
 // The fields of a hello are texts, each with two bytes of length. New ones come at the end: whoever does not know them passes
 // over them, and whoever misses them takes them for empty.
@@ -81,6 +93,9 @@ func writeRefusal(w io.Writer, why error) error {
 	}
 	return writeMessage(w, status, []byte(why.Error()))
 }
+
+// writeNothing refuses a stranger.
+func writeNothing(w io.Writer) error { return writeMessage(w, statusRefused, nil) }
 
 func writeMessage(w io.Writer, status byte, body []byte) error {
 	if len(body) > maxBody {
@@ -110,7 +125,11 @@ func readHello(r io.Reader) (hello, error) {
 	case statusWelcome:
 		return parseHello(body)
 	case statusRefused, statusRemoved, statusEarlier:
-		return hello{}, &RefusedError{Reason: fmt.Sprintf("%q", body), Removed: status == statusRemoved, Earlier: status == statusEarlier}
+		refused := &RefusedError{Removed: status == statusRemoved, Earlier: status == statusEarlier}
+		if len(body) > 0 {
+			refused.Reason = fmt.Sprintf("%q", body)
+		}
+		return hello{}, refused
 	default:
 		return hello{}, errNotPeer
 	}
@@ -132,6 +151,14 @@ func parseHello(body []byte) (hello, error) {
 			*fields[i] = string(body[:n])
 		}
 		body = body[n:]
+	}
+	for _, s := range []string{h.Cluster, h.From, h.To, h.Folder, h.Level} {
+		if len(s) > maxID {
+			return hello{}, errNotPeer
+		}
+	}
+	if len(h.API) > maxAddress {
+		return hello{}, errNotPeer
 	}
 	return h, nil
 }

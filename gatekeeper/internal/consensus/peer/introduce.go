@@ -35,7 +35,7 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	}
 	answer, err := readHello(c)
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Earlier {
-		l.cfg.Succeeded(refused.Reason)
+		l.cfg.Succeeded(fmt.Sprintf("%s at %s says: %s", id, address, refused.Reason))
 	}
 	if err != nil {
 		return err
@@ -43,7 +43,10 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	if answer.From != id {
 		return fmt.Errorf("member %q answered", answer.From)
 	}
-	if err := l.objection(answer); err != nil {
+	if err := l.objection(answer, true); err != nil {
+		if l.cfg.Succeeds(answer.Cluster, l.cfg.Cluster) {
+			l.cfg.Succeeded(err.Error())
+		}
 		return err
 	}
 	return c.SetDeadline(time.Time{})
@@ -112,8 +115,15 @@ func (l *Layer) answer(c *conn) error {
 	if err != nil {
 		return err
 	}
-	if err := l.objection(h); err != nil {
-		l.tell(h.From, "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+	proved := !l.cfg.TLS.IsZero()
+	if err := l.objection(h, proved); err != nil {
+		l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+		if !proved && !l.kin(h.Cluster) {
+			return errors.Join(err, writeNothing(c))
+		}
+		if l.cfg.Succeeds(h.Cluster, l.cfg.Cluster) {
+			l.cfg.Claimed()
+		}
 		return errors.Join(err, writeRefusal(c, err))
 	}
 	if err := writeHello(c, l.hello(h.From)); err != nil {
@@ -122,8 +132,22 @@ func (l *Layer) answer(c *conn) error {
 	return c.SetDeadline(time.Time{})
 }
 
-// objection says why the one who said h is not to be talked to; nil when it is.
-func (l *Layer) objection(h hello) error {
+// hostOf is the address from which somebody connected, without the port.
+func hostOf(c net.Conn) string {
+	h, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		return c.RemoteAddr().String()
+	}
+	return h
+}
+
+// kin tells whether a cluster id has this cluster's seed. Only members and clients know the seed.
+func (l *Layer) kin(cluster string) bool {
+	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
+}
+
+// objection says why the one who said h is not to be talked to; nil when it is. proved: see Statement.
+func (l *Layer) objection(h hello, proved bool) error {
 	switch {
 	case h.Cluster != l.cfg.Cluster:
 		return l.stranger(h)
@@ -132,17 +156,13 @@ func (l *Layer) objection(h hello) error {
 	case h.From == "" || h.From == l.cfg.ID:
 		return fmt.Errorf("%q is not another member's id", h.From)
 	}
-	return l.cfg.Meet(h.From, h.API, h.Folder, h.level())
+	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, Folder: h.Folder, Level: h.level(), Proved: proved})
 }
 
-// stranger says that the one who said h is of another cluster. If that is a later life of this one, this server must not go on; if
-// it is an earlier one, the other must not.
+// stranger says that the one who said h is of another cluster. If that is an earlier life of this one, the other must not go on.
 func (l *Layer) stranger(h hello) error {
 	reason := fmt.Sprintf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
-	switch {
-	case l.cfg.Succeeds(h.Cluster, l.cfg.Cluster):
-		l.cfg.Succeeded(reason)
-	case l.cfg.Succeeds(l.cfg.Cluster, h.Cluster):
+	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {
 		return &earlierError{reason}
 	}
 	return errors.New(reason)

@@ -35,13 +35,27 @@ type Config struct {
 	// Level is the newest feature level that this member supports, told to peers.
 	Level uint32
 	// Meet is told what a peer of this cluster stated; an error refuses it.
-	Meet func(id, apiAddress, folder string, level uint32) error
+	Meet func(Statement) error
 	// Succeeds tells whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
 	Succeeds func(later, earlier string) bool
-	// Succeeded is told, with what was said, that a later life of this cluster runs: this server must not go on.
+	// Succeeded is told, with what was said, that a later life of this cluster runs: this server must not go on. Only the answer of
+	// a member that this side dialed gets here.
 	Succeeded func(reason string)
+	// Claimed is called when somebody who connected claims to be of a later life of this cluster. Anybody can claim that: the
+	// members must be asked.
+	Claimed func()
 	// Rejected, when set, is called for each accepted connection that was closed without having been introduced.
 	Rejected func()
+}
+
+// Statement is what a peer of this cluster states of itself.
+type Statement struct {
+	ID, APIAddress string
+	Folder         string // drawn when its data folder was made
+	Level          uint32 // the newest feature level that it supports
+	// Proved: this side dialed the member, at the address where the cluster knows it, or the peer showed a certificate of the
+	// cluster's authority. Else anybody who knows the cluster's id may have stated it.
+	Proved bool
 }
 
 // Layer is a raft.StreamLayer whose connections are introduced. Its addresses are those that Target makes.
@@ -79,6 +93,9 @@ func New(cfg Config) *Layer {
 	}
 	if cfg.Succeeded == nil {
 		cfg.Succeeded = func(string) {}
+	}
+	if cfg.Claimed == nil {
+		cfg.Claimed = func() {}
 	}
 	open, cancel := context.WithCancel(context.Background())
 	l := &Layer{
@@ -188,7 +205,10 @@ func (l *Layer) track(raw net.Conn) (*conn, error) {
 	return c, nil
 }
 
-// tell logs about a peer at most once a minute: Raft tries again many times a second.
+// maxTold bounds about how many peers, and hosts of strangers, a line is logged within a minute.
+const maxTold = 128
+
+// tell logs about a peer, or the host of a stranger, at most once a minute: Raft tries again many times a second.
 func (l *Layer) tell(about, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()
@@ -200,7 +220,9 @@ func (l *Layer) tell(about, msg string, args ...any) {
 				delete(l.told, who)
 			}
 		}
-		l.told[about] = now
+		if silent = len(l.told) >= maxTold; !silent {
+			l.told[about] = now
+		}
 	}
 	l.mu.Unlock()
 	if silent {

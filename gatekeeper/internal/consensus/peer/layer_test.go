@@ -41,10 +41,13 @@ func open(t *testing.T, id string, adjust func(*Config)) *host {
 		Advertise: h.addr, Listener: listener,
 		Logger:   slog.New(slog.NewTextHandler(lockedWriter{h}, nil)),
 		Rejected: func() { h.rejected <- struct{}{} },
-		Meet: func(id, api, folder string, _ uint32) error {
+		Meet: func(s Statement) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.met[id] = api + " " + folder
+			h.met[s.ID] = s.APIAddress + " " + s.Folder
+			if s.Proved {
+				h.met[s.ID] += " proved"
+			}
 			return nil
 		},
 	}
@@ -114,7 +117,7 @@ func TestDial_BothSidesLearnOfEachOther(t *testing.T) {
 	if got := b.metAs("a"); got != "a:7420 folder-a" {
 		t.Errorf("b met a as %q", got)
 	}
-	if got := a.metAs("b"); got != "b:7420 folder-b" {
+	if got := a.metAs("b"); got != "b:7420 folder-b proved" {
 		t.Errorf("a met b as %q", got)
 	}
 	if got := a.Addr().String(); got != a.addr {
@@ -122,16 +125,16 @@ func TestDial_BothSidesLearnOfEachOther(t *testing.T) {
 	}
 }
 
-func TestDial_OtherCluster_BothSidesSayWhy(t *testing.T) {
+func TestDial_OtherCluster_IsToldNothingAndWhereToLook(t *testing.T) {
 	a := open(t, "a", func(c *Config) { c.Cluster = "c2" })
 	b := open(t, "b", nil)
 	_, err := dial(a, "b", b)
-	var refused *RefusedError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "c2") {
+	refused, ok := errors.AsType[*RefusedError](err)
+	if !ok || refused.Reason != "" || strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "its log says why") {
 		t.Errorf("dial: %v", err)
 	}
 	<-b.rejected
-	if !strings.Contains(b.logged(), "of cluster c1") || !strings.Contains(a.logged(), "of cluster c1") {
+	if !strings.Contains(b.logged(), "of cluster c1") || !strings.Contains(a.logged(), b.addr) || !strings.Contains(a.logged(), "its log says why") {
 		t.Errorf("logged %q and %q", a.logged(), b.logged())
 	}
 	before := len(b.logged())
@@ -139,6 +142,64 @@ func TestDial_OtherCluster_BothSidesSayWhy(t *testing.T) {
 	<-b.rejected
 	if len(b.logged()) != before {
 		t.Error("the same complaint was logged twice within a minute")
+	}
+}
+
+// laterLives has cluster ids c1, c2 and c3 follow each other.
+func laterLives(c *Config) {
+	c.Succeeds = func(later, earlier string) bool { return later > earlier && later[0] == 'c' && earlier[0] == 'c' }
+}
+
+func TestAccept_ClaimOfALaterLife_OnlyAsks(t *testing.T) {
+	claimed := make(chan struct{}, 1)
+	b := open(t, "b", func(c *Config) {
+		laterLives(c)
+		c.Claimed = func() { claimed <- struct{}{} }
+		c.Succeeded = func(said string) { t.Errorf("it believed %q", said) }
+	})
+	conn, err := net.Dial("tcp", b.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := writeHello(conn, hello{Cluster: "c9", From: "a", To: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readHello(conn); err == nil {
+		t.Error("a claim of a later life was welcomed")
+	}
+	<-claimed
+	<-b.rejected
+}
+
+func TestDial_MemberOfALaterLife_IsBelieved(t *testing.T) {
+	said := make(chan string, 1)
+	a := open(t, "a", func(c *Config) {
+		laterLives(c)
+		c.Succeeded = func(reason string) { said <- reason }
+	})
+	b := open(t, "b", func(c *Config) {
+		laterLives(c)
+		c.Cluster = "c2"
+	})
+	if _, err := dial(a, "b", b); err == nil {
+		t.Error("a member of a later life talks to one of an earlier")
+	}
+	if got := <-said; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
+		t.Errorf("said %q", got)
+	}
+	<-b.rejected
+}
+
+func TestAccept_ManyStrangers_AreNotRememberedOneByOne(t *testing.T) {
+	b := open(t, "b", nil)
+	for i := range 3 * maxTold {
+		b.tell(fmt.Sprint(i), "refused a peer")
+	}
+	b.Layer.mu.Lock()
+	defer b.Layer.mu.Unlock()
+	if n := len(b.told); n > maxTold {
+		t.Errorf("%d are remembered", n)
 	}
 }
 
@@ -185,7 +246,7 @@ func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
 func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) {
-		c.Meet = func(string, string, string, uint32) error { return errors.New("its folder is new") }
+		c.Meet = func(Statement) error { return errors.New("its folder is new") }
 	})
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
@@ -197,7 +258,7 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 func TestDial_WasRemoved_IsToldSo(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) {
-		c.Meet = func(id, _, _ string, _ uint32) error { return fmt.Errorf("%s: %w", id, ErrRemoved) }
+		c.Meet = func(s Statement) error { return fmt.Errorf("%s: %w", s.ID, ErrRemoved) }
 	})
 	_, err := dial(a, "b", b)
 	if refused, ok := errors.AsType[*RefusedError](err); !ok || !refused.Removed || !strings.Contains(refused.Reason, "a: it was removed") {

@@ -1,0 +1,115 @@
+package consensus
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A stranger knows the cluster's id: every client does.
+
+// sayHello connects to a member's peer port, states fields, and returns the status and the text of the answer.
+func sayHello(t *testing.T, to *server, fields ...string) (status byte, said string) {
+	t.Helper()
+	c, err := net.Dial("tcp", to.PeerAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+	var body []byte
+	for _, f := range fields {
+		body = binary.BigEndian.AppendUint16(body, uint16(len(f)))
+		body = append(body, f...)
+	}
+	msg := binary.BigEndian.AppendUint16([]byte("gkpeer\x00\x01\x00"), uint16(len(body)))
+	if _, err := c.Write(append(msg, body...)); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(c, 11))
+	if err != nil || len(answer) < 11 {
+		t.Fatalf("answered %q, %v", answer, err)
+	}
+	text := make([]byte, binary.BigEndian.Uint16(answer[9:]))
+	if _, err := io.ReadFull(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return answer[8], string(text)
+}
+
+func TestStranger_OfAnotherCluster_IsToldNothing(t *testing.T) {
+	s := bootSet(t, "gk1")[0]
+	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
+		t.Errorf("it is told %d %q", status, said)
+	}
+}
+
+func TestStranger_ClaimsALaterLife_StopsNobody(t *testing.T) {
+	servers := bootSet(t, "gk1", "gk2")
+	leader := leading(t, servers)
+	later := leader.ClusterID().Next(time.Now())
+	for range 3 {
+		if status, _ := sayHello(t, leader, later.String(), "gk2", leader.ID(), "", "f", "2"); status == 0 {
+			t.Fatal("it is welcomed")
+		}
+	}
+	mustAppend(t, leader.Node, "one")
+	select {
+	case err := <-leader.Fatal():
+		t.Errorf("the server ends: %v", err)
+	default:
+	}
+	dir := leader.dir
+	closeNode(t, leader.Node)
+	prepare(t, dir, FolderConfig{MemberID: leader.ID(), ClusterName: "test", Members: leader.cfg.Members})
+}
+
+func TestStranger_IsNotRemembered(t *testing.T) {
+	servers := bootSet(t, "gk1", "gk2")
+	leader := leading(t, servers)
+	other := without(servers, leader)[0]
+	id := leader.ClusterID().String()
+	// A member's name with a wrong address and folder, and the id of one that has not joined yet.
+	sayHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
+	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
+		t.Fatal(said)
+	}
+	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "api:1", "1111111111111111", "2"); status != 0 {
+		t.Errorf("the real gk9 is refused: %s", said)
+	}
+	until(t, "the members meet", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
+	if leader.cfg.Folder.hasMet("gk9") || leader.apiAddressOf("gk9") != "" {
+		t.Error("what a stranger said is remembered")
+	}
+}
+
+func TestFolder_DiskStalls_WhoLeadsIsStillKnown(t *testing.T) {
+	memory := NewMemory()
+	f, err := PrepareFolder(FolderConfig{Memory: memory, MemberID: "gk1", ClusterName: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
+	if err := f.meet("gk2", "two", members); err != nil {
+		t.Fatal(err)
+	}
+	memory.mu.Lock() // the disk
+	done := make(chan error)
+	go func() { done <- f.meet("gk3", "three", members) }()
+	for f.writing.TryLock() { // until it writes
+		f.writing.Unlock()
+		runtime.Gosched()
+	}
+	if f.nameOf("gk2") == "" || f.hasMet("gk3") {
+		t.Errorf("met %v before it is on disk", f.met)
+	}
+	memory.mu.Unlock()
+	if err := <-done; err != nil || !f.hasMet("gk3") {
+		t.Error(err)
+	}
+}

@@ -32,6 +32,23 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
+// DecideWaiting answers a caller that would rather wait than be denied for want of a free permit, or because of a pause. It is Decide, but
+// waits reports whether the caller waits instead of taking the denial. A caller waits out a pause only if it would be granted a permit, or
+// wait for one, without the pause. Otherwise the denial is the one that it would get then, because the end of the pause does not help.
+func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
+	d = Decide(req, f)
+	if d.Reason != Paused {
+		return d, d.Reason == NoFreePermit
+	}
+	resumed := *f
+	resumed.Pause = nil
+	after := Decide(req, &resumed)
+	if after.Outcome == Denied && after.Reason != NoFreePermit {
+		return after, false
+	}
+	return d, true
+}
+
 // Admit answers whether the holder of the live permit p may keep it: the steps of Decide up to the caller's own permit,
 // with p as that permit whatever f.Own says. The outcome is Refreshed, or Denied with the reason, and with the cause in
 // Stop for which the holder is to stop; a permit held for an operator is denied without a cause, for it has no holder.

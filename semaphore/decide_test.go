@@ -244,3 +244,36 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	})
 }
+
+func TestDecideWaiting_APauseIsWaitedOutIfTheEndOfItHelps(t *testing.T) {
+	type change = func(*Request, *Facts)
+	paused := func(_ *Request, f *Facts) { f.Pause = &Pause{} }
+	stopped := func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }
+	for _, test := range []struct {
+		name   string
+		change []change
+		want   Reason
+		waits  bool
+	}{
+		{"free", nil, NoReason, false},
+		{"full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, NoFreePermit, true},
+		{"paused", []change{paused}, Paused, true},
+		{"paused with stop", []change{stopped}, Paused, true},
+		{"paused and full", []change{paused, func(_ *Request, f *Facts) { f.Used = 3 }}, Paused, true},
+		{"paused, and others wait ahead", []change{paused, func(_ *Request, f *Facts) { f.WaitsAhead = true }}, Paused, true},
+		{"paused, and too heavy", []change{paused, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
+		{"paused with stop, and too heavy", []change{stopped, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
+		{"paused, and the firing is done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, FiringDone, false},
+		{"paused and cordoned", []change{paused, func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, Cordoned, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			req, f := ask(), open()
+			for _, change := range test.change {
+				change(req, f)
+			}
+			if d, waits := DecideWaiting(req, f); d.Reason != test.want || waits != test.waits {
+				t.Errorf("DecideWaiting = %+v, %t, want reason %v, %t", d, waits, test.want, test.waits)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 	if call.WaitedBefore, err = durationFrom("waited_before", m.GetWaitedBefore(), 0); err != nil {
 		return nil, err
 	}
-	call.RequestRevision = m.GetRequestRevision()
+	call.RequestRevision, call.LeaveOnPause = m.GetRequestRevision(), m.GetLeaveOnPause()
 	if call.WaitedBefore < 0 {
 		return nil, invalid("waited_before", call.WaitedBefore.String(), "must not be negative")
 	}
@@ -254,7 +254,7 @@ func toClaim(d *semaphore.Decision, asked *semaphore.Firing) *gatekeeperv1.Firin
 }
 
 func toPlace(p keeper.Place, repeat bool) *gatekeeperv1.Place {
-	return &gatekeeperv1.Place{Place: uint32(p.Place), QueueLength: uint32(p.QueueLength), Repeat: repeat}
+	return &gatekeeperv1.Place{Place: uint32(p.Place), QueueLength: uint32(p.QueueLength), Repeat: repeat, Pause: toPause(p.Pause)}
 }
 
 func toWaiter(w *keeper.Waiter) *gatekeeperv1.Waiter {

@@ -53,6 +53,19 @@ type turn struct {
 	me *waiting
 }
 
+// decide asks the rule. waits is true when the call is to wait for another answer. A replay does not wait out a pause: its request has a
+// permit, which the pause tells it to stop.
+func (t turn) decide(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
+	if !t.waits {
+		return semaphore.Decide(&call.Request, facts), false
+	}
+	d, waits = semaphore.DecideWaiting(&call.Request, facts)
+	if d.Reason == semaphore.Paused && (call.LeaveOnPause || replay) {
+		waits = false
+	}
+	return d, waits
+}
+
 func keyOf(call *AcquireCall) requestKey {
 	return requestKey{semaphore: call.Semaphore, identity: call.Identity, requestID: call.RequestID}
 }
@@ -103,7 +116,11 @@ func (k *Keeper) once(
 		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, current}
 	}
 	facts.WaitsAhead = t.queued()
-	switch d := semaphore.Decide(&call.Request, &facts); d.Outcome {
+	d, waits := t.decide(call, &facts, replay)
+	if waits {
+		return Answer{}, true, false, nil
+	}
+	switch d.Outcome {
 	case semaphore.Refreshed:
 		a, again, err = k.replay(ctx, e, call, facts.Own)
 		return a, false, again, err
@@ -113,9 +130,6 @@ func (k *Keeper) once(
 		}
 		return k.await(ctx, e, k.propose(e, key, k.grant(call, state, &facts)), call, t)
 	default:
-		if d.Reason == semaphore.NoFreePermit && t.waits {
-			return Answer{}, true, false, nil
-		}
 		denial := k.denial(state, call, &facts, d) // before the wait: what it says was so when it was decided
 		if err := k.confirm(ctx, e, call.Received); err != nil {
 			return Answer{}, false, false, err
@@ -176,6 +190,9 @@ func (k *Keeper) await(
 	case fsm.GrantDenied:
 		if r.Decision.Reason == semaphore.NoFreePermit && t.waits {
 			return Answer{}, true, false, nil
+		}
+		if r.Decision.Reason == semaphore.Paused && t.waits {
+			return Answer{}, false, true, nil // whether it waits is for the rule to say
 		}
 		state := k.cfg.Machine.State()
 		facts := k.facts(state, &call.Request)

@@ -23,6 +23,8 @@ type AcquireCall struct {
 	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a queue
 	// that is gathered anew after a fail-over.
 	WaitedBefore time.Duration
+	// LeaveOnPause: a pause is not waited out, but ends the wait.
+	LeaveOnPause bool
 }
 
 // Answer is the answer to an acquire.
@@ -59,7 +61,11 @@ type Denial struct {
 const MaxHolders = 16
 
 // Place is a position in a queue; 1 is next.
-type Place struct{ Place, QueueLength int }
+type Place struct {
+	Place, QueueLength int
+	// Pause is nil unless the semaphore is paused. Nobody in the queue is granted a permit before the pause ends.
+	Pause *semaphore.Pause
+}
 
 // Waiter is an identity in a queue, for people.
 type Waiter struct {

@@ -149,7 +149,7 @@ func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 func (k *Keeper) offer(sem string) {
 	state := k.cfg.Machine.State()
 	sd := state.Definition(sem)
-	if sd == nil {
+	if sd == nil || sd.Pause != nil { // the end of a pause is an event
 		return
 	}
 	used, permits := state.Used(sem), uint64(sd.Definition.Permits)

@@ -18,7 +18,7 @@ const maxHandOver = batcher.MaxCommands - 1
 // here, and whatever frees a slot in another way, is left to the dispatcher, which looks when the slot is free.
 func (k *Keeper) handOver(e *epoch, state *fsm.State, p *semaphore.Permit) []batcher.Call {
 	sd := state.Definition(p.Semaphore)
-	if sd == nil || !k.gathered(e) {
+	if sd == nil || sd.Pause != nil || !k.gathered(e) {
 		return nil
 	}
 	used, permits := state.Used(p.Semaphore)-uint64(p.Weight), uint64(sd.Definition.Permits)

@@ -38,7 +38,8 @@ func (w *waiting) poke() {
 // it changes; its error ends the call. A call lasts at most Config.MaxWait; then Answer.Repeat is set, and the same call
 // with the same request id keeps the place if it comes within queue.Linger. When ctx ends first, the place is kept as long.
 //
-// Only a missing free permit is waited for. Any other denial ends the wait, also when an edit brings it about later.
+// Only a missing free permit is waited for, and the end of a pause, unless LeaveOnPause is set. Any other denial ends the wait, also when
+// an edit brings it about later, and also during a pause.
 func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(Place) error) (Answer, error) {
 	e, err := k.leading()
 	if err != nil {
@@ -173,7 +174,11 @@ func (k *Keeper) gathered(e *epoch) bool { return !time.Now().Before(e.gathered)
 
 func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	place, length := k.queue.Place(w)
-	return Place{Place: place, QueueLength: length}
+	told := Place{Place: place, QueueLength: length}
+	if sd := k.cfg.Machine.State().Definition(w.Semaphore); sd != nil {
+		told.Pause = sd.Pause
+	}
+	return told
 }
 
 // Waiters reads the queues of the semaphores that match, in the order of their names and places.

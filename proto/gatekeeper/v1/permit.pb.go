@@ -1398,8 +1398,10 @@ type AcquireRequest struct {
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
 	// As in TryAcquire. A call that is repeated to keep its place sends the revision of the Place that asked for it.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, also when the pause begins later.
+	LeaveOnPause  bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AcquireRequest) Reset() {
@@ -1493,6 +1495,13 @@ func (x *AcquireRequest) GetRequestRevision() uint64 {
 		return x.RequestRevision
 	}
 	return 0
+}
+
+func (x *AcquireRequest) GetLeaveOnPause() bool {
+	if x != nil {
+		return x.LeaveOnPause
+	}
+	return false
 }
 
 type AcquireResponse struct {
@@ -1601,6 +1610,8 @@ type Place struct {
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The call ends now; repeat it with the same request id to keep the place.
 	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
+	// Present while the semaphore is paused: why, and until when. Nobody in the queue is granted a permit before the pause ends.
+	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3" json:"pause,omitempty"`
 	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send it with the repeat.
 	Revision      uint64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1656,6 +1667,13 @@ func (x *Place) GetRepeat() bool {
 		return x.Repeat
 	}
 	return false
+}
+
+func (x *Place) GetPause() *Pause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
 }
 
 func (x *Place) GetRevision() uint64 {
@@ -3586,7 +3604,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
-	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xe1\x03\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\x87\x04\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3598,7 +3616,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\rwaited_before\x18\a \x01(\v2\x19.google.protobuf.DurationR\fwaitedBefore\x12%\n" +
 	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x12)\n" +
 	"\x10request_revision\x18\n" +
-	" \x01(\x04R\x0frequestRevision\x1a;\n" +
+	" \x01(\x04R\x0frequestRevision\x12$\n" +
+	"\x0eleave_on_pause\x18\v \x01(\bR\fleaveOnPause\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaa\x01\n" +
@@ -3607,11 +3626,12 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05grant\x18\x02 \x01(\v2\x14.gatekeeper.v1.GrantH\x00R\x05grant\x12/\n" +
 	"\x06denial\x18\x03 \x01(\v2\x15.gatekeeper.v1.DenialH\x00R\x06denialB\n" +
 	"\n" +
-	"\bprogress\"t\n" +
+	"\bprogress\"\xa0\x01\n" +
 	"\x05Place\x12\x14\n" +
 	"\x05place\x18\x01 \x01(\rR\x05place\x12!\n" +
 	"\fqueue_length\x18\x02 \x01(\rR\vqueueLength\x12\x16\n" +
-	"\x06repeat\x18\x03 \x01(\bR\x06repeat\x12\x1a\n" +
+	"\x06repeat\x18\x03 \x01(\bR\x06repeat\x12*\n" +
+	"\x05pause\x18\x04 \x01(\v2\x14.gatekeeper.v1.PauseR\x05pause\x12\x1a\n" +
 	"\brevision\x18\x05 \x01(\x04R\brevision\"\x9d\x01\n" +
 	"\fTokenRefresh\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x125\n" +
@@ -3908,74 +3928,75 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	18, // 35: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
 	13, // 36: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
 	14, // 37: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	50, // 38: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	50, // 39: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	4,  // 40: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	50, // 41: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	1,  // 42: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	50, // 43: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	19, // 44: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	6,  // 45: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	20, // 46: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	19, // 47: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	24, // 48: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	6,  // 49: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	50, // 50: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	20, // 51: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20, // 52: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	24, // 53: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	5,  // 54: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	6,  // 55: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	29, // 56: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	50, // 57: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11, // 58: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	26, // 59: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	21, // 60: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	31, // 61: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12, // 62: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	27, // 63: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	22, // 64: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	32, // 65: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	51, // 66: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	50, // 67: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 68: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 69: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 70: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	49, // 71: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 72: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	49, // 73: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 74: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	50, // 75: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	44, // 76: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 77: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 78: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 79: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 80: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	26, // 81: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	28, // 82: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	33, // 83: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	35, // 84: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	37, // 85: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	39, // 86: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	41, // 87: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	43, // 88: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 89: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 90: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 91: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	25, // 92: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	27, // 93: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	30, // 94: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	34, // 95: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	36, // 96: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	38, // 97: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	40, // 98: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	42, // 99: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	45, // 100: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	89, // [89:101] is the sub-list for method output_type
-	77, // [77:89] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	9,  // 38: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	50, // 39: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	50, // 40: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	4,  // 41: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	50, // 42: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	1,  // 43: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	50, // 44: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	19, // 45: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	6,  // 46: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	20, // 47: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	19, // 48: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	24, // 49: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	6,  // 50: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	50, // 51: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	20, // 52: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20, // 53: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	24, // 54: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	5,  // 55: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	6,  // 56: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	29, // 57: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	50, // 58: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11, // 59: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	26, // 60: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	21, // 61: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	31, // 62: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12, // 63: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	27, // 64: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	22, // 65: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	32, // 66: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	51, // 67: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	50, // 68: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 69: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 70: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 71: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	49, // 72: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 73: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	49, // 74: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 75: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	50, // 76: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	44, // 77: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 78: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 79: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 80: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 81: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	26, // 82: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	28, // 83: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	33, // 84: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	35, // 85: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	37, // 86: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	39, // 87: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	41, // 88: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	43, // 89: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 90: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 91: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 92: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	25, // 93: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	27, // 94: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	30, // 95: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	34, // 96: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	36, // 97: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	38, // 98: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	40, // 99: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	42, // 100: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	45, // 101: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	90, // [90:102] is the sub-list for method output_type
+	78, // [78:90] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }

@@ -47,6 +47,7 @@ type PermitServiceClient interface {
 	TryAcquire(ctx context.Context, in *TryAcquireRequest, opts ...grpc.CallOption) (*TryAcquireResponse, error)
 	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that waiting
 	// cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place.
+	// A pause does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause ends.
 	Acquire(ctx context.Context, in *AcquireRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AcquireResponse], error)
 	// Refresh keeps permits alive, many at once; each token has its own result.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
@@ -233,6 +234,7 @@ type PermitServiceServer interface {
 	TryAcquire(context.Context, *TryAcquireRequest) (*TryAcquireResponse, error)
 	// Acquire waits its turn, first come first served, and streams the place in the queue until a grant, a denial that waiting
 	// cannot help, or 60 s; then the call is to be repeated with the same request id and keeps its place.
+	// A pause does not end the wait: callers join the queue and keep their places, and nobody is granted a permit until the pause ends.
 	Acquire(*AcquireRequest, grpc.ServerStreamingServer[AcquireResponse]) error
 	// Refresh keeps permits alive, many at once; each token has its own result.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)

@@ -1,0 +1,175 @@
+package keeper
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func (w *world) pause(stop bool, reason string) {
+	w.t.Helper()
+	if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}, Stop: stop, Reason: reason}, Ending{}); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (w *world) resume() {
+	w.t.Helper()
+	if _, err := w.Resume(context.Background(), fsm.Resume{Names: []string{"job"}}); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			w.define("job", nil)
+			p := w.granted(ask("a", "1"))
+			b := w.wait1(ask("b", "2"))
+			w.pause(stop, "the disks")
+			c := w.wait1(ask("c", "3")) // joins during the pause
+			if !b.waits() || !c.waits() {
+				t.Fatal("the pause ended a wait")
+			}
+			for _, tw := range []*testWaiter{b, c} {
+				if last := tw.places[len(tw.places)-1]; last.Pause == nil || last.Pause.Reason != "the disks" {
+					t.Fatalf("the place is %+v, want the pause with it", last)
+				}
+			}
+			w.denied(ask("d", "4"), semaphore.Paused) // who does not wait is told
+			w.release(p.Token)
+			before := w.tape.entries()
+			w.sleep(30 * time.Second)
+			if !b.waits() || !c.waits() || w.tape.entries() != before {
+				t.Fatal("a permit was offered during the pause")
+			}
+			w.resume()
+			if b.waits() || !c.waits() {
+				t.Fatal("the first in the queue was not granted when the pause ended")
+			}
+			if last := c.places[len(c.places)-1]; last.Pause != nil {
+				t.Fatalf("the place is still %+v", last)
+			}
+			w.release((<-b.answer).Permit.Token)
+			if a := <-c.answer; a.Outcome != semaphore.Granted {
+				t.Fatalf("c is %+v", a)
+			}
+		})
+	}
+}
+
+func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.pause(false, "r")
+		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		for range 3 {
+			w.sleep(DefaultMaxWait)
+			for _, tw := range []*testWaiter{b, c} {
+				if a := <-tw.answer; a.Repeat == nil || a.Repeat.Pause == nil {
+					t.Fatalf("got %+v, want to be told to repeat, and of the pause", a)
+				}
+			}
+			w.sleep(queue.Linger - time.Second)
+			c, b = w.wait1(ask("c", "3")), w.wait1(ask("b", "2"))
+		}
+		w.resume()
+		if b.waits() || !c.waits() {
+			t.Fatal("the order was not kept")
+		}
+		c.cancel()
+		<-c.err
+	})
+}
+
+func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(ask("a", "1"))
+		leaves := func(name, id string) *AcquireCall {
+			call := ask(name, id)
+			call.LeaveOnPause = true
+			return call
+		}
+		b := w.wait1(leaves("b", "2"))
+		if !b.waits() {
+			t.Fatal("it does not wait for a permit")
+		}
+		w.pause(false, "r")
+		c := w.wait1(leaves("c", "3"))
+		for _, tw := range []*testWaiter{b, c} {
+			if a := <-tw.answer; a.Denial == nil || a.Denial.Decision.Reason != semaphore.Paused || a.Denial.Pause == nil {
+				t.Fatalf("got %+v, want denied as paused", a)
+			}
+		}
+		if n := w.WaiterCount(); n != 0 {
+			t.Fatalf("%d still wait", n)
+		}
+	})
+}
+
+func TestAcquire_Paused_WhatWaitingDoesNotCure_EndsTheWait(t *testing.T) {
+	for _, test := range []struct {
+		want semaphore.Reason
+		do   func(*world) error
+	}{
+		{semaphore.WeightExceedsPermits, func(w *world) error { return w.replace("job", func(d *semaphore.Definition) { d.Permits = 0 }) }},
+		{semaphore.AcquirerMismatch, func(w *world) error {
+			return w.replace("job", func(d *semaphore.Definition) { d.AcquirerPattern = "a" })
+		}},
+		{semaphore.Cordoned, func(w *world) error {
+			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", AcquirerPattern: "b"}, Ending{})
+			return err
+		}},
+		{semaphore.NoSuchSemaphore, func(w *world) error {
+			version := w.machine.State().Definition("job").Version
+			_, err := w.Edit(context.Background(), fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "job", ExpectedVersion: version}}}, Ending{})
+			return err
+		}},
+	} {
+		inWorld(t, func(w *world) {
+			w.define("job", nil)
+			w.pause(true, "r")
+			b := w.wait1(ask("b", "2"))
+			if !b.waits() {
+				t.Fatal("the pause ended the wait")
+			}
+			if err := test.do(w); err != nil {
+				t.Fatal(err)
+			}
+			if a := <-b.answer; a.Denial == nil || a.Denial.Decision.Reason != test.want {
+				t.Fatalf("got %+v, want denied for %v", a, test.want)
+			}
+		})
+	}
+}
+
+func TestAcquire_GrantOvertakenByAPause_WaitsOn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.tape.hold()
+		b := w.wait1(ask("b", "2")) // its grant is on its way
+		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.Pause{Names: []string{"job"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, end := consensus.NewPending()
+		w.tape.applyLater([]*heldEntry{{entry: entry, end: end}}) // the pause comes first
+		w.tape.letGo()
+		if !b.waits() {
+			t.Fatal("the pause ended the wait")
+		}
+		w.resume()
+		if a := <-b.answer; a.Outcome != semaphore.Granted {
+			t.Fatalf("got %+v", a)
+		}
+	})
+}

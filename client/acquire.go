@@ -90,6 +90,10 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 		Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
 		Message: fmt.Sprintf("%s: no permit became free within %s; it was place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
+	if d.Pause = a.place.Pause; d.Pause != nil {
+		d.Reason = Paused
+		d.Message = fmt.Sprintf("%s: it is %s; after %s it was place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
+	}
 	ctx, cancel := context.WithTimeout(ctx, lastWord)
 	defer cancel()
 	r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: []string{a.semaphore}, PageSize: maxPage})
@@ -99,6 +103,18 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	d.HolderCount = len(r.GetPermits())
 	d.Holders = r.GetPermits()[:min(d.HolderCount, maxHolders)]
 	return d
+}
+
+// pausedText says until when a semaphore is paused, and why.
+func pausedText(p *gatekeeperv1.Pause) string {
+	text := "paused"
+	if p.GetUntil() != nil {
+		text += " until " + p.GetUntil().AsTime().UTC().Format(time.RFC3339)
+	}
+	if p.GetReason() != "" {
+		text += " (" + p.GetReason() + ")"
+	}
+	return text
 }
 
 // errWeightless is what a server would say if it could tell 0 from nothing.
@@ -165,6 +181,7 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
 		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited), ReplacesToken: a.replaces,
+		LeaveOnPause: a.leaveOnPause,
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)
@@ -184,7 +201,7 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 		if place.GetRepeat() {
 			return answer{repeat: true}, nil
 		}
-		a.place = &Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength())}
+		a.place = &Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength()), Pause: place.GetPause()}
 		if a.onPlace != nil {
 			a.onPlace(*a.place)
 		}

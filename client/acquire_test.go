@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -193,6 +194,25 @@ func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 		}
 		if asked[0].GetRequestId() != asked[1].GetRequestId() || asked[1].GetWaitedBefore().AsDuration() != time.Minute {
 			t.Errorf("%v", asked[1])
+		}
+	})
+}
+
+func TestTryAcquireFor_TimeIsOverDuringAPause_IsDeniedAsPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		w.servers["a"].acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
+			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
+				Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1, Pause: &gatekeeperv1.Pause{Reason: "the disks"}},
+			}})
+			<-s.Context().Done()
+			return s.Context().Err()
+		}
+		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), time.Minute)
+		d, ok := errors.AsType[*Denied](err)
+		if !ok || d.Reason != Paused || d.Pause.GetReason() != "the disks" || !strings.Contains(d.Message, "paused (the disks)") {
+			t.Errorf("got %v, want denied as paused", err)
 		}
 	})
 }

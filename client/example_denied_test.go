@@ -101,6 +101,35 @@ func ExampleSemaphore_Acquire() {
 	// app2 holds nightly-export
 }
 
+// A caller that has other work to do does not wait for the end of a pause.
+func ExampleWithLeaveOnPause() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+	_, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
+		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-export"}}, Author: "ann", Reason: "the disks are replaced", RequestId: client.NewRequestID(),
+	})
+	if err != nil {
+		panic(err)
+	}
+
+	waiting, cancel := context.WithCancel(ctx)
+	_, err = c.Semaphore("nightly-export", client.WithPlace(func(p client.Place) {
+		fmt.Printf("place %d, paused: %s\n", p.Place, p.Pause.GetReason())
+		cancel()
+	})).Acquire(waiting)
+	fmt.Println("waited until the context ended:", waiting.Err() != nil && err != nil)
+
+	_, err = c.Semaphore("nightly-export", client.WithLeaveOnPause()).Acquire(ctx)
+	if d, ok := errors.AsType[*client.Denied](err); ok {
+		fmt.Println(d.Reason)
+	}
+	// Output:
+	// place 1, paused: the disks are replaced
+	// waited until the context ended: true
+	// PAUSED
+}
+
 // The optimistic replace: the answer is a permit only if nobody has acquired, released or lost one since.
 func ExampleWithExpectedRevision() {
 	clients, end := connect("app1", "app2")

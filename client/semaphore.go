@@ -43,6 +43,7 @@ type acquisition struct {
 	stopTime        time.Duration
 	stallLimit      time.Duration
 	onPlace         func(Place)
+	leaveOnPause    bool
 	place           *Place // what the present attempt was told last
 	claim           *claim // nil when the holder id was drawn
 	replaces        uint64 // a token of this identity on which nobody here counts any more
@@ -112,6 +113,12 @@ func WithPlace(f func(Place)) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.onPlace = f })
 }
 
+// WithLeaveOnPause makes Acquire return a *Denied with the reason Paused while the semaphore is paused, also when the pause begins during
+// the wait. Default: Acquire keeps its place until the pause ends.
+func WithLeaveOnPause() AcquireOption {
+	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
+}
+
 // WithStallLimit ends the permit's context with ErrStalled, and logs it, when Permit.Progress was not called for that long. The
 // permit itself is kept alive until it is released: the job may still run. 0, the default, is no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
@@ -124,6 +131,8 @@ type Place struct {
 	Place int
 	// QueueLength is how many wait.
 	QueueLength int
+	// Pause is set while the semaphore is paused: nobody in the queue is granted a permit before the pause ends.
+	Pause *gatekeeperv1.Pause
 }
 
 // acquisition is one acquisition by these options, with the ids that it draws.
@@ -167,14 +176,14 @@ func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Per
 	return s.client.acquire(ctx, s.acquisition(opts), s.client.settings.attemptTimeout, s.client.tryOnce)
 }
 
-// Acquire waits its turn until ctx ends, first come first served. Only a missing free permit is waited for: any other denial is
-// returned as a *Denied. Otherwise it is as TryAcquire.
+// Acquire waits its turn until ctx ends, first come first served. It waits for a free permit, and for the end of a pause unless WithLeaveOnPause
+// is given. Any other denial is returned as a *Denied. Otherwise it is as TryAcquire.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.wait(ctx, s.acquisition(opts))
 }
 
 // TryAcquireFor waits its turn as Acquire does, but no longer than timeout; a timeout of 0 is TryAcquire. When its time is over while
-// it stands in the queue, it leaves the queue and the error is a *Denied with the reason NoFreePermit; when no server could
+// it stands in the queue, it leaves the queue and the error is a *Denied with the reason NoFreePermit, or Paused if the semaphore is paused; when no server could
 // be asked for its place at that time, an *UnavailableError.
 func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, opts ...AcquireOption) (*Permit, error) {
 	if timeout <= 0 {

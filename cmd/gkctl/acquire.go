@@ -150,14 +150,29 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	p, err := s.Acquire(waiting, client.WithPlace(func(at client.Place) {
 		place = at
 		if o.errTTY && !o.quiet {
-			o.say("waiting: place %d of %d", at.Place, at.QueueLength)
+			o.say("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedPlace(at))
 		}
 	}))
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
-		return nil, &codeError{code: exitNotAcquired, err: fmt.Errorf("not acquired within %s: place %d of %d", o.wait.limit, place.Place, place.QueueLength),
+		return nil, &codeError{code: exitNotAcquired, err: fmt.Errorf("not acquired within %s: place %d of %d%s", o.wait.limit, place.Place, place.QueueLength, pausedPlace(place)),
 			hint: "`gkctl holders " + o.semaphore + "` shows who holds."}
 	}
 	return p, o.denied(err)
+}
+
+// pausedPlace says beside a place in the queue that its semaphore is paused; empty if it is not.
+func pausedPlace(at client.Place) string {
+	if at.Pause == nil {
+		return ""
+	}
+	text := ", paused"
+	if until := at.Pause.GetUntil(); until != nil {
+		text += " until " + until.AsTime().Local().Format(time.DateTime)
+	}
+	if reason := at.Pause.GetReason(); reason != "" {
+		text += ": " + cell(reason)
+	}
+	return text
 }
 
 // denied gives a denial its exit code, and says how to go on.

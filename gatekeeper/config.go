@@ -65,7 +65,9 @@ type Config struct {
 
 	// TLS protects the API when it has a certificate.
 	TLS TLS
-	// PeerTLS protects the connections between members, and both sides must show a certificate. The zero value is the same as TLS.
+	// PeerTLS protects the connections between members, and both sides must show a certificate with the extended key usages serverAuth
+	// and clientAuth. Those of clients must lack serverAuth, or PeerTLS needs a separate CA: each certificate of CA with serverAuth opens
+	// the peer port. The zero value is the same as TLS.
 	PeerTLS TLS
 
 	// MaxCalls is how many calls of clients this server works on at once, from 1 to 100 000; what comes beyond is refused at once, with

@@ -60,7 +60,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if err != nil {
 		return err
 	}
-	if _, err := cfg.PeerTLS.client("PeerTLS"); err != nil {
+	if err := cfg.PeerTLS.peer(); err != nil {
 		return err
 	}
 	if s.listeners, err = cfg.listen(); err != nil {

@@ -16,8 +16,24 @@ func (t TLS) client(field string) (credentials.TransportCredentials, error) {
 		return insecure.NewCredentials(), nil
 	}
 	cfg, err := certs.Files(t).Config()
-	if bad, ok := errors.AsType[*certs.FileError](err); ok {
-		return nil, &ConfigError{Field: field, Value: bad.File, Rule: "cannot be used: " + bad.Err.Error()}
+	if err != nil {
+		return nil, unusable(field, err)
 	}
-	return credentials.NewTLS(cfg), err
+	return credentials.NewTLS(cfg), nil
+}
+
+// peer finds out whether the files are good for the peer port; the error is a *ConfigError.
+func (t TLS) peer() error {
+	if t == (TLS{}) {
+		return nil
+	}
+	_, err := certs.Files(t).Peer()
+	return unusable("PeerTLS", err)
+}
+
+func unusable(field string, err error) error {
+	if bad, ok := errors.AsType[*certs.FileError](err); ok {
+		return &ConfigError{Field: field, Value: bad.File, Rule: "cannot be used: " + bad.Err.Error()}
+	}
+	return err
 }

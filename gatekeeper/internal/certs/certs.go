@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 )
 
@@ -55,6 +56,27 @@ func (f Files) Config() (*tls.Config, error) {
 	}
 	cfg.RootCAs, cfg.ClientCAs = pool, pool
 	return cfg, nil
+}
+
+// Peer is Config for the connections between members, whose certificates are for servers, see ForServers.
+func (f Files) Peer() (*tls.Config, error) {
+	cfg, err := f.Config()
+	if err != nil {
+		return nil, err
+	}
+	if err := ForServers(cfg.Certificates[0].Leaf); err != nil {
+		return nil, &FileError{f.Cert, err}
+	}
+	return cfg, nil
+}
+
+// ForServers refuses a certificate that does not state the extended key usage serverAuth. Clients may have certificates of the authority
+// that members have, and those of clients lack it. One without any extended key usage is refused too, although it may be used for everything.
+func ForServers(cert *x509.Certificate) error {
+	if !slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) {
+		return fmt.Errorf("the certificate of %q lacks the extended key usage serverAuth: a member needs serverAuth and clientAuth", cert.Subject)
+	}
+	return nil
 }
 
 // Server returns a configuration for a gRPC port that reads the files again at each handshake. Client certificates are

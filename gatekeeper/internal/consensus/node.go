@@ -77,7 +77,7 @@ func Open(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 	}
 	if !cfg.TLS.IsZero() {
-		if _, err := cfg.TLS.Config(); err != nil { // said now, not at the first handshake
+		if _, err := cfg.TLS.Peer(); err != nil { // said now, not at the first handshake
 			return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 		}
 	}

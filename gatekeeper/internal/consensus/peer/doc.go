@@ -6,15 +6,16 @@
 // nobody else answers, and a restored cluster must not be joined by the servers of its former life.
 //
 // Anybody can connect and state anything. So a refusal tells a stranger nothing: the reason is given to a peer that shows a
-// certificate of the cluster's authority, or states this cluster's seed, which every client knows: the reason
-// tells it nothing more. Nothing is remembered of, and nothing follows from, what an unproved peer states, see Statement. Above all, a server
-// stops for a later life of its cluster only when a member says so that it dialed itself, at the address where its own
+// certificate of the cluster's authority, or states this cluster's seed, and then it tells nothing that clients do not know.
+// Nothing is remembered of, and nothing follows from, what an unproved peer states, see Statement. Above all, a server stops
+// for a later life of its cluster only when a member says so that it dialed itself, at the address where its own
 // configuration has that member. An incoming claim only makes it ask.
 //
 // A new connection is introduced on a goroutine of its own, against a deadline. When too many are waiting the one that
 // has waited longest gives way, so that port scanners and stuck clients keep no member out.
 //
 // With TLS both sides must show a certificate of the cluster's own authority, version 1.3 only, and the dialed one a
-// certificate for the dialed name. Any certificate of that authority may speak for any member id: give the peers an
-// authority of their own. The files are read at every handshake, so that replacing them is all it takes to renew them.
+// certificate for the dialed name. Both must have the extended key usage serverAuth, which certificates of
+// clients lack. Any such certificate of that authority may speak for any member id. The files are read at every handshake,
+// so that replacing them is all it takes to renew them.
 package peer

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
 // introduce is the dialing side's handshake with member id.
@@ -17,7 +19,7 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 		return err
 	}
 	if !l.cfg.TLS.IsZero() {
-		cfg, err := l.cfg.TLS.Config()
+		cfg, err := l.cfg.TLS.Peer()
 		if err != nil {
 			return err
 		}
@@ -99,7 +101,7 @@ func (l *Layer) answer(c *conn) error {
 		return err
 	}
 	if !l.cfg.TLS.IsZero() {
-		cfg, err := l.cfg.TLS.Config()
+		cfg, err := l.cfg.TLS.Peer()
 		if err != nil {
 			l.tell("tls", "cannot welcome peers", "error", err)
 			return err
@@ -115,7 +117,14 @@ func (l *Layer) answer(c *conn) error {
 	if err != nil {
 		return err
 	}
-	proved := !l.cfg.TLS.IsZero()
+	proved := false
+	if secured, ok := c.Conn.(*tls.Conn); ok {
+		if err := certs.ForServers(secured.ConnectionState().PeerCertificates[0]); err != nil {
+			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+			return errors.Join(err, writeRefusal(c, err))
+		}
+		proved = true
+	}
 	if err := l.objection(h, proved); err != nil {
 		l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		if !proved && !l.kin(h.Cluster) {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,10 @@ func newAuthority(t *testing.T) *authority {
 
 // issue returns files whose certificate is for ip.
 func (a *authority) issue(t *testing.T, ip string) certs.Files {
+	return a.issueFor(t, ip, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
+}
+
+func (a *authority) issueFor(t *testing.T, ip string, usages ...x509.ExtKeyUsage) certs.Files {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +59,7 @@ func (a *authority) issue(t *testing.T, ip string) certs.Files {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "peer"}, IPAddresses: []net.IP{net.ParseIP(ip)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		ExtKeyUsage: usages,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
 	if err != nil {
@@ -122,6 +127,36 @@ func TestTLS_IsMutualAndWhole(t *testing.T) {
 			conn.Close()
 		}
 		<-b.rejected
+	}
+}
+
+// By default the peer port has the authorities that the API has, which sign the certificates of clients too.
+func TestTLS_CertificateOfAClient_IsRefused(t *testing.T) {
+	ca := newAuthority(t)
+	b := open(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
+	for name, files := range map[string]certs.Files{
+		"a client's":    ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageClientAuth),
+		"for any usage": ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageAny),
+		"for no usage":  ca.issueFor(t, "127.0.0.1"),
+	} {
+		if _, err := files.Peer(); err == nil || !strings.Contains(err.Error(), "serverAuth") {
+			t.Errorf("%s: a member may have it: %v", name, err)
+		}
+		conn, err := tls.Dial("tcp", b.addr, &tls.Config{InsecureSkipVerify: true, Certificates: certificates(t, files)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := writeHello(conn, hello{Cluster: "c1", From: "a", To: "b"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readHello(conn); err == nil || !strings.Contains(err.Error(), "serverAuth") {
+			t.Errorf("%s: %v, want a refusal that says what is missing", name, err)
+		}
+		conn.Close()
+		<-b.rejected
+	}
+	if !strings.Contains(b.logged(), "serverAuth") {
+		t.Errorf("logged %q", b.logged())
 	}
 }
 

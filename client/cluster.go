@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,7 +85,7 @@ type binding struct {
 	to    atomic.Pointer[boundTo] // nil: none yet
 	wrong atomic.Pointer[WrongClusterError]
 
-	check   sync.Mutex // one check of all endpoints at a time
+	check   chan struct{} // holds a token during a check of all endpoints: one at a time
 	checked atomic.Bool
 }
 
@@ -97,7 +96,7 @@ type boundTo struct {
 }
 
 func newBinding(id string) *binding {
-	b := new(binding)
+	b := &binding{check: make(chan struct{}, 1)}
 	if id != "" {
 		b.to.Store(&boundTo{id: id})
 	}
@@ -196,24 +195,35 @@ func (s *boundStream) RecvMsg(m any) error {
 func (c *Client) oneCluster(ctx context.Context) error {
 	b := c.router.binding
 	if len(c.router.endpoints) > 1 && !b.checked.Load() {
-		b.check.Lock()
-		if !b.checked.Load() {
-			c.askClusters(ctx)
-			b.checked.Store(ctx.Err() == nil)
-			if b.checked.Load() {
-				c.checks.Go(func() {
-					for sleep(c.ctx, askAgain) {
-						c.askClusters(c.ctx)
-					}
-				})
-			}
+		select {
+		case b.check <- struct{}{}:
+			c.firstCheck(ctx)
+			<-b.check
+		case <-ctx.Done(): // the call fails with that
 		}
-		b.check.Unlock()
 	}
 	if wrong := b.wrong.Load(); wrong != nil {
 		return wrong
 	}
 	return nil
+}
+
+// firstCheck checks all endpoints unless that was done, and begins to check them in the background. One caller at a time.
+func (c *Client) firstCheck(ctx context.Context) {
+	b := c.router.binding
+	if b.checked.Load() {
+		return
+	}
+	c.askClusters(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	b.checked.Store(true)
+	c.checks.Go(func() {
+		for sleep(c.ctx, askAgain) {
+			c.askClusters(c.ctx)
+		}
+	})
 }
 
 // askClusters asks every endpoint for its cluster and notes whether they differ.

@@ -112,3 +112,25 @@ func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 		}
 	})
 }
+
+// One caller asks all endpoints, and one of them takes its time. Another caller does not wait for that beyond its own context.
+func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, "a", "b")
+		client := c.dial([]string{"a", "b"})
+		c.servers["b"].set(func(s *server) {
+			s.status = func() *gatekeeperv1.GetStatusResponse {
+				<-time.After(askEach / 2)
+				return new(gatekeeperv1.GetStatusResponse)
+			}
+		})
+		go func() { _, _ = client.Semaphore("job").TryAcquire(t.Context()) }()
+		synctest.Wait()
+		started := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), askEach/4)
+		defer cancel()
+		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != askEach/4 {
+			t.Errorf("after %s: %v", time.Since(started), err)
+		}
+	})
+}

@@ -83,6 +83,8 @@ func (s Settings) validate() error {
 		return fmt.Errorf("max_duration %v is not within %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case s.RememberedRequests == 0:
 		return fmt.Errorf("remembered_requests is 0: no retry could be told that its request has ended")
+	case s.JournalLifetime < 0:
+		return fmt.Errorf("the lifetime of the journal is %v, which is below 0", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:
 		return fmt.Errorf("the lifetime of requests is %v, which is below 0", s.Requests.Lifetime)
 	case bounds.RequestBytes < minRequestBytes || bounds.EditBytes < minRequestBytes:
@@ -137,6 +139,7 @@ func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {
 	revision := d.advance()
 	if before < 3 && c.Level >= 3 {
 		d.markForgotten() // what was forgotten so far left no mark
+		d.markChangesForgotten()
 		d.boundRequests()
 	}
 	return RevisionResult{Applied: true, Revision: revision}

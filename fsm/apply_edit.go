@@ -57,7 +57,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 	revision := d.advance()
 	for _, change := range c.Changes {
 		if !d.skips(change) {
-			d.edit(c, UndoEdit{Change: change}, 0)
+			d.edit(c, UndoEdit{Change: change}, nil)
 		}
 	}
 	answer := EditAnswer{Skipped: skipped}
@@ -129,8 +129,8 @@ func (d *draft) skips(change Change) bool {
 	return change.Kind == Declare && (d.Definition(change.Name) != nil || d.WasDeleted(change.Name))
 }
 
-// edit makes one change of a batch, or of the undo of a change.
-func (d *draft) edit(c EditBatch, change UndoEdit, undoes uint64) {
+// edit makes one change of a batch, or of an undo.
+func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	name := change.Name
 	before := d.Definition(name)
 	var after *StoredDefinition
@@ -150,7 +150,10 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undoes uint64) {
 	}
 	waits := d.due(name)
 	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
-	more := Details{EndsBack: change.EndsBack, Undoes: undoes}
+	more := Details{EndsBack: change.EndsBack}
+	if undo != nil {
+		more.Undoes, entry.Change = undo.Change, undo.whole()
+	}
 	waits.ends, more.EndsGone = endsAfter(waits.ends, change)
 	if before != nil {
 		entry.Before = before.Definition

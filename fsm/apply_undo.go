@@ -27,9 +27,9 @@ func (d *draft) undo(c Undo) Result {
 	revision := d.advance()
 	batch := EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}
 	for _, e := range c.Edits {
-		d.edit(batch, e, c.Change)
+		d.edit(batch, e, &c)
 	}
-	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At}.With(Details{Undoes: c.Change})
+	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: c.whole()}.With(Details{Undoes: c.Change})
 	for _, p := range c.Pauses {
 		again := d.again(p.Pause)
 		for _, of := range p.Of {
@@ -49,6 +49,14 @@ func (d *draft) undo(c Undo) Result {
 	return UndoResult{Revision: revision}
 }
 
+// whole is what the journal notes of the whole undo; nil for what it notes of every change.
+func (c *Undo) whole() *WholeChange {
+	if c == nil || len(c.Also) == 0 && !c.Partial {
+		return nil
+	}
+	return &WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
+}
+
 // again is a pause that comes back with this change; nil for nil.
 func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
@@ -66,7 +74,14 @@ func (d *draft) validUndo(c Undo) error {
 	if len(c.Edits)+len(c.Pauses)+len(c.Cordons) == 0 {
 		return fmt.Errorf("there is nothing to do")
 	}
-	names, ids := make(map[string]struct{}), make(map[string]struct{})
+	var last uint64
+	for _, also := range c.Also {
+		if also <= last || also > d.revision || also == c.Change {
+			return fmt.Errorf("change %d, which is to be undone too, does not fit those before it", also)
+		}
+		last = also
+	}
+	edited, names, ids := make(map[string]struct{}), make(map[string]struct{}), make(map[string]struct{})
 	once := func(in map[string]struct{}, name string) error {
 		if _, twice := in[name]; twice || name == "" {
 			return fmt.Errorf("%q is named twice, or is no name", name)
@@ -75,8 +90,11 @@ func (d *draft) validUndo(c Undo) error {
 		return nil
 	}
 	for _, e := range c.Edits {
-		if err := once(names, e.Name); err != nil {
+		if err := once(edited, e.Name); err != nil {
 			return err
+		}
+		if e.Kind != Replace || len(c.Also) == 0 {
+			names[e.Name] = struct{}{}
 		}
 		if err := d.validUndoEdit(e); err != nil {
 			return fmt.Errorf("edit of %q: %w", e.Name, err)

@@ -306,7 +306,7 @@ func (r *reader) change(in *logv1.Change) Change {
 func (w *writer) undo(c Undo) *logv1.Undo {
 	out := &logv1.Undo{
 		Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain),
-		Asked: c.Asked, RequestRevision: c.RequestRevision,
+		Asked: c.Asked, RequestRevision: c.RequestRevision, Also: c.Also, Partial: c.Partial,
 	}
 	for _, e := range c.Edits {
 		out.Edits = append(out.Edits, &logv1.UndoEdit{
@@ -330,6 +330,7 @@ func (r *reader) undo(in *logv1.Undo) Undo {
 	out := Undo{
 		Change: in.GetChange(), Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
 		Drain: duration(in.GetDrain()), Asked: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
+		Also: in.GetAlso(), Partial: in.GetPartial(),
 	}
 	for _, e := range in.GetEdits() {
 		out.Edits = append(out.Edits, UndoEdit{

@@ -26,6 +26,7 @@ func headerToProto(s *State) *logv1.Header {
 		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
 		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration), Quarantine: int64(s.quarantine),
 		HistoryBegins: beginsToProto(s.historyBegins), EditsForgotten: s.Forgotten(""), NamesForgotten: s.namesForgotten,
+		ChangesForgotten: s.changesForgotten,
 	}
 }
 
@@ -37,6 +38,9 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	s.settings = r.settings(in.GetSettings())
 	s.largestDuration = duration(in.GetLargestDuration())
 	s.quarantine, s.historyBegins = duration(in.GetQuarantine()), timeFromProto(in.GetHistoryBegins())
+	if s.changesForgotten = in.GetChangesForgotten(); s.changesForgotten != 0 || s.settings.JournalLifetime != 0 {
+		r.needs(3)
+	}
 	if s.quarantine != 0 || in.GetHistoryBegins() != 0 {
 		r.needs(2)
 	}
@@ -276,15 +280,23 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 	return out.stored()
 }
 
-func (w *writer) journal(e *JournalEntry) *logv1.JournalEntry {
+// journal writes an entry; the first of its change with what holds for all of them.
+func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 	more := e.Details()
-	return &logv1.JournalEntry{
+	out := &logv1.JournalEntry{
 		Revision: e.Revision, Ordinal: e.Ordinal, Semaphore: e.Semaphore, Kind: uint32(e.Kind), Author: e.Author, Reason: e.Reason,
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 		Drain: int64(e.Drain), Silence: uint32(e.Silence), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
 		CordonBefore: w.cordon(more.CordonBefore), EndsGone: w.ends(more.EndsGone), EndsBack: w.ends(more.EndsBack), Undoes: more.Undoes,
 	}
+	if whole := e.Change; whole != nil {
+		out.Entries = uint32(max(1, len(whole.Names)))
+		if first && (len(whole.Names) > 0 || len(whole.AlsoUndoes) > 0 || whole.Partial) {
+			out.Change = &logv1.JournalChange{Names: whole.Names, AlsoUndoes: whole.AlsoUndoes, Partial: whole.Partial}
+		}
+	}
+	return out
 }
 
 func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
@@ -299,11 +311,25 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
 		EndsGone: r.ends(in.GetEndsGone()), EndsBack: r.ends(in.GetEndsBack()), Undoes: in.GetUndoes(),
 	})
+	switch whole := in.GetChange(); {
+	case whole != nil:
+		r.needs(3)
+		out.Change = &WholeChange{Names: whole.GetNames(), AlsoUndoes: whole.GetAlsoUndoes(), Partial: whole.GetPartial()}
+		for i, name := range out.Change.Names {
+			out.Change.Names[i] = r.text(name)
+		}
+		if len(out.Change.Names) == 1 || uint32(max(1, len(out.Change.Names))) != in.GetEntries() {
+			r.fail("journal entry %d.%d is one of %d, and has %d names", out.Revision, out.Ordinal, in.GetEntries(), len(out.Change.Names))
+		}
+	case in.GetEntries() > 0:
+		r.needs(3)
+		out.Change = alone // or that of the entry before it
+	}
 	return &out
 }
 
 func (w *writer) gate(name string, g *gate, waits due, forgotten uint64) *logv1.StoredSemaphore {
-	out := &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater, RequestsForgotten: forgotten}
+	out := &logv1.StoredSemaphore{Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater, RequestsForgotten: forgotten, EndsForgotten: g.runLog().forgotten}
 	for _, drain := range waits.drains {
 		out.Drains = append(out.Drains, &logv1.StoredDrain{Revision: drain.Revision, Duration: int64(drain.Duration)})
 	}

@@ -197,7 +197,7 @@ func pattern(s string) string {
 func settingsToProto(s Settings) *logv1.Settings {
 	out := &logv1.Settings{
 		MaxDuration: int64(s.MaxDuration), JournalPerSemaphore: s.JournalPerSemaphore, JournalTotal: s.JournalTotal,
-		RememberedRequests: s.RememberedRequests, RememberedDeletions: s.RememberedDeletions,
+		JournalLifetime: int64(s.JournalLifetime), RememberedRequests: s.RememberedRequests, RememberedDeletions: s.RememberedDeletions,
 	}
 	if b := s.Requests; b != (RequestBounds{}) {
 		out.Requests = &logv1.RequestBounds{Lifetime: int64(b.Lifetime), Kept: b.Kept, RequestBytes: b.RequestBytes, EditBytes: b.EditBytes}
@@ -215,6 +215,7 @@ func (r *reader) settings(in *logv1.Settings) Settings {
 	}
 	return Settings{
 		MaxDuration: duration(in.GetMaxDuration()), JournalPerSemaphore: in.GetJournalPerSemaphore(), JournalTotal: in.GetJournalTotal(),
+		JournalLifetime:    duration(in.GetJournalLifetime()),
 		RememberedRequests: in.GetRememberedRequests(), RememberedDeletions: in.GetRememberedDeletions(),
 		Requests: RequestBounds{Lifetime: duration(b.GetLifetime()), Kept: b.GetKept(), RequestBytes: b.GetRequestBytes(), EditBytes: b.GetEditBytes()},
 	}

@@ -195,6 +195,10 @@ type Undo struct {
 	At                     time.Time
 	Drain                  time.Duration // of Edits, as in EditBatch; pauses and cordons bring theirs
 	Asked, RequestRevision uint64        // as in EditBatch
+	// Also are other changes that this takes back in the same step. With any, a name may stand both in Edits, to be replaced, and in Pauses.
+	// Partial: some of what the changes did stays. Feature level 3.
+	Also    []uint64
+	Partial bool
 }
 
 // UndoEdit is an edit by which a change is taken back: a create, a replace or a delete.
@@ -238,7 +242,9 @@ type Forget struct {
 
 // Settings are replicated bounds of the whole cluster.
 type Settings struct {
-	MaxDuration         time.Duration
+	MaxDuration time.Duration
+	// JournalPerSemaphore and JournalTotal bound the edits in the journal, and as much again the entries of runs; below feature level 3 both
+	// together.
 	JournalPerSemaphore uint32
 	JournalTotal        uint32
 	// RememberedRequests is how many requests are remembered below feature level 3. From then on Requests counts.
@@ -246,7 +252,12 @@ type Settings struct {
 	RememberedDeletions uint32
 	// Requests bounds what is remembered of requests from feature level 3 on.
 	Requests RequestBounds
+	// JournalLifetime is how long the journal tells of anything; 0 means DefaultJournalLifetime. Feature level 3.
+	JournalLifetime time.Duration
 }
+
+// DefaultJournalLifetime is a year. Frozen: what servers forget depends on it.
+const DefaultJournalLifetime = 366 * 24 * time.Hour
 
 // RequestBounds bounds what is remembered of requests. 0 in a field means its default. Feature level 3.
 type RequestBounds struct {

@@ -23,7 +23,8 @@ type draft struct {
 
 	entries uint64 // how many were begun; see write
 	events  []Event
-	ordinal uint32 // of the next journal entry of this revision
+	ordinal uint32        // of the next journal entry of this revision
+	noted   *JournalEntry // the first of this revision
 }
 
 type deletion struct {

@@ -64,6 +64,16 @@ func (k EventKind) End() semaphore.End {
 	}
 }
 
+// ofRun reports whether journal entries of this kind tell of runs: what comes with each of them, and is by nobody's hand. All others are edits here.
+func (k EventKind) ofRun() bool {
+	switch k {
+	case Released, Expired, HeldEvent, Abandoned, SilentEvent, HeardEvent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Event is one applied change. Events of one command share a revision.
 type Event struct {
 	Revision   uint64

@@ -43,6 +43,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"cut-short.entry":       {2, commandsOfCutShort()},
 		"undo.entry":            {2, commandsOfUndo()},
 		"requests.entry":        {3, commandsOfRequests()},
+		"journal.entry":         {3, commandsOfJournal()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -74,6 +75,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"cut-short.snapshot":       func() *fsm.State { return storyOfCutShort(t).state() },
 		"undo.snapshot":            func() *fsm.State { return storyOfUndo(t).state() },
 		"requests.snapshot":        func() *fsm.State { return storyOfRequests(t).state() },
+		"journal.snapshot":         func() *fsm.State { return storyOfJournal(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })

@@ -35,9 +35,9 @@ func needsLevel3(cmd Command) bool {
 	case Resume:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Undo:
-		return c.Asked != 0 || c.RequestRevision != 0
+		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial
 	case Configure:
-		return c.Settings.Requests != (RequestBounds{})
+		return c.Settings.Requests != (RequestBounds{}) || c.Settings.JournalLifetime != 0
 	}
 	return false
 }

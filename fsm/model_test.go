@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -39,6 +40,10 @@ type model struct {
 	// forgotten are the marks of names under which something is remembered or was; namesForgotten is that of all others.
 	forgotten      map[string]uint64
 	namesForgotten uint64
+
+	noted            map[uint64][]string // the names of journal entries, by revision
+	changesForgotten uint64
+	endsForgotten    map[string]time.Time
 }
 
 type deletion struct {
@@ -51,7 +56,7 @@ func newModel() *model {
 		settings: fsm.DefaultSettings(), largest: fsm.DefaultSettings().MaxDuration,
 		permitRev: map[string]uint64{}, lowWater: map[string]time.Time{},
 		level: 1, drains: map[string][]fsm.Drain{}, ends: map[string][]fsm.EditEnd{},
-		forgotten: map[string]uint64{},
+		forgotten: map[string]uint64{}, noted: map[uint64][]string{}, endsForgotten: map[string]time.Time{},
 	}
 }
 
@@ -162,7 +167,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		return m.forget(c)
 	case fsm.Configure:
 		bounds := c.Settings.Requests.OrDefault()
-		if c.Settings.RememberedRequests == 0 || c.Settings.MaxDuration < semaphore.MinDuration || min(bounds.RequestBytes, bounds.EditBytes) < 2048 {
+		if c.Settings.RememberedRequests == 0 || c.Settings.MaxDuration < semaphore.MinDuration || min(bounds.RequestBytes, bounds.EditBytes) < 2048 || c.Settings.JournalLifetime < 0 {
 			return fsm.InvalidResult{}
 		}
 		if c.Settings == m.settings {
@@ -192,6 +197,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		m.level = c.Level
 		m.revision++
 		if before < 3 && m.level >= 3 {
+			m.markChanges()
 			m.namesForgotten = m.revision
 			m.forgotten[""] = m.revision
 			for name := range m.forgotten {
@@ -454,29 +460,135 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 
 func (m *model) note(e fsm.JournalEntry) {
 	e.Revision = m.revision
-	for _, o := range m.journal {
-		if o.Revision == e.Revision {
-			e.Ordinal = o.Ordinal + 1
+	var change []int // the entries of the same change
+	names := m.noted[m.revision]
+	e.Ordinal = uint32(len(names))
+	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
+		return
+	}
+	m.noted[m.revision] = append(names, e.Semaphore)
+	m.journal = append(m.journal, e)
+	for i := range m.journal {
+		if m.journal[i].Revision == e.Revision {
+			change = append(change, i)
 		}
 	}
-	m.journal = append(m.journal, e)
+	if m.level >= 3 {
+		whole := fsm.WholeChange{}
+		if e.Change != nil {
+			whole = *e.Change
+		}
+		if all := m.noted[m.revision]; len(all) > 1 {
+			whole.Names = slices.Clone(all)
+		}
+		for _, i := range change {
+			m.journal[i].Change = &whole
+		}
+	}
 	m.bound()
+	m.age(e.At)
+}
+
+// age forgets two edits and two entries of runs at most that are older than the lifetime.
+func (m *model) age(now time.Time) {
+	if m.level < 3 || now.IsZero() {
+		return
+	}
+	for _, run := range []bool{false, true} {
+		for range 2 {
+			all := m.kind(run)
+			i := slices.IndexFunc(all[:min(8, len(all))], func(i int) bool { return !m.journal[i].At.IsZero() })
+			if i >= 0 && now.Sub(m.journal[all[i]].At) > cmp.Or(m.settings.JournalLifetime, fsm.DefaultJournalLifetime) {
+				m.forgetEntry(all[0])
+			}
+		}
+	}
+	m.bound()
+}
+
+// kind are the indexes of the entries of runs, or those of edits.
+func (m *model) kind(run bool) (all []int) {
+	for i, e := range m.journal {
+		if modelRun(e.Kind) == run {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func modelRun(kind fsm.EventKind) bool {
+	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SilentEvent, fsm.HeardEvent}, kind)
+}
+
+// forgetEntry drops a journal entry and keeps the marks.
+func (m *model) forgetEntry(i int) {
+	e := m.journal[i]
+	m.journal = slices.Delete(m.journal, i, i+1)
+	if m.level < 3 {
+		return
+	}
+	if e.Change == nil {
+		m.changesForgotten = max(m.changesForgotten, e.Revision)
+	}
+	ends := slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Cleared, fsm.FreedUnsafely}, e.Kind)
+	if last := m.endsForgotten[e.Semaphore]; ends && e.At.After(last) {
+		m.endsForgotten[e.Semaphore] = e.At
+	}
+}
+
+// boundJournal forgets what is beyond the bounds: of each name, then of all.
+func (m *model) boundJournal() {
+	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
+		for len(m.journal) > 0 {
+			m.forgetEntry(0)
+		}
+	}
+	class := func(e fsm.JournalEntry, name string) string {
+		if m.level >= 3 && modelRun(e.Kind) {
+			return "run of " + name
+		}
+		return "edit of " + name
+	}
+	for _, of := range []struct {
+		name func(e fsm.JournalEntry) string
+		most uint32
+	}{
+		{func(e fsm.JournalEntry) string { return class(e, e.Semaphore) }, m.settings.JournalPerSemaphore},
+		{func(e fsm.JournalEntry) string { return class(e, "any") }, m.settings.JournalTotal},
+	} {
+		count := map[string]uint32{}
+		for i := len(m.journal) - 1; i >= 0; i-- {
+			if name := of.name(m.journal[i]); count[name] == of.most {
+				m.forgetEntry(i)
+			} else {
+				count[name]++
+			}
+		}
+	}
+}
+
+// markChanges marks what may have been forgotten of changes before it was counted.
+func (m *model) markChanges() {
+	count := map[string]uint32{}
+	for _, e := range m.journal {
+		count[e.Semaphore]++
+	}
+	seen := map[string]bool{}
+	for _, e := range m.journal {
+		key := fmt.Sprint(modelRun(e.Kind), e.Semaphore)
+		if count[e.Semaphore] >= m.settings.JournalPerSemaphore && !seen[key] {
+			m.changesForgotten = max(m.changesForgotten, e.Revision)
+		}
+		seen[key] = true
+	}
+	if len(m.journal) > 0 && uint32(len(m.journal)) >= m.settings.JournalTotal {
+		m.changesForgotten = max(m.changesForgotten, m.journal[0].Revision)
+	}
 }
 
 // bound forgets what is too old, and names of which nothing is left.
 func (m *model) bound() {
-	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
-		m.journal = nil
-	}
-	count := map[string]int{}
-	for i := len(m.journal) - 1; i >= 0; i-- {
-		if name := m.journal[i].Semaphore; count[name] == int(m.settings.JournalPerSemaphore) {
-			m.journal = slices.Delete(m.journal, i, i+1)
-		} else {
-			count[name]++
-		}
-	}
-	m.journal = newest(m.journal, m.settings.JournalTotal)
+	m.boundJournal()
 	m.boundRequests()
 	slices.SortFunc(m.deletions, func(a, b deletion) int {
 		return cmp.Or(cmp.Compare(a.revision, b.revision), cmp.Compare(a.name, b.name))
@@ -486,6 +598,7 @@ func (m *model) bound() {
 		if !m.keeps(name) {
 			delete(m.permitRev, name)
 			delete(m.lowWater, name)
+			delete(m.endsForgotten, name)
 		}
 	}
 	m.settleMarks()
@@ -610,7 +723,7 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	}
 	m.revision++
 	for _, change := range do {
-		m.change(c, fsm.UndoEdit{Change: change}, 0)
+		m.change(c, fsm.UndoEdit{Change: change}, fsm.Undo{})
 	}
 	answer := fsm.EditAnswer{Skipped: skipped}
 	if len(c.Changes) == 1 {
@@ -630,9 +743,10 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 }
 
 // change makes one change of a batch or of an undo.
-func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undoes uint64) {
+func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 	e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
-	more := fsm.Details{EndsBack: change.EndsBack, Undoes: undoes}
+	more := fsm.Details{EndsBack: change.EndsBack, Undoes: undo.Change}
+	e.Change = modelWhole(undo)
 	now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: m.again(change.Pause)}
 	e.Pause = now.Pause
 	if old := m.definition(change.Name); old != nil {

@@ -49,6 +49,13 @@ func (m *model) putCordon(id string, now *fsm.Cordon, e fsm.JournalEntry) {
 	m.note(e)
 }
 
+func modelWhole(c fsm.Undo) *fsm.WholeChange {
+	if len(c.Also) == 0 && !c.Partial {
+		return nil
+	}
+	return &fsm.WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
+}
+
 // undo believes that a command is well formed, as those drawn are, but for its drain and for what there is.
 func (m *model) undo(c fsm.Undo) fsm.Result {
 	request := modelEdit{fsm.EditUndo, c.RequestID, c.Asked, c.RequestRevision}
@@ -60,7 +67,18 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 	if badDrain(c.Drain) || c.Change == 0 || c.Change > m.revision {
 		return fsm.InvalidResult{}
 	}
+	for i, also := range c.Also {
+		if also <= append([]uint64{0}, c.Also...)[i] || also > m.revision || also == c.Change {
+			return fsm.InvalidResult{}
+		}
+	}
 	for _, e := range c.Edits {
+		for _, p := range c.Pauses {
+			paused := slices.ContainsFunc(p.Of, func(of fsm.ExpectedPause) bool { return of.Name == e.Name })
+			if paused && (e.Kind != fsm.Replace || len(c.Also) == 0) {
+				return fsm.InvalidResult{}
+			}
+		}
 		if d := e.Definition; d != nil && (d.Duration < semaphore.MinDuration || d.Duration > m.settings.MaxDuration) {
 			return fsm.InvalidResult{}
 		}
@@ -122,9 +140,9 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		}
 	}
 	m.revision++
-	entry := fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At}.With(fsm.Details{Undoes: c.Change})
+	entry := fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: modelWhole(c)}.With(fsm.Details{Undoes: c.Change})
 	for _, e := range c.Edits {
-		m.change(fsm.EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}, e, c.Change)
+		m.change(fsm.EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}, e, c)
 	}
 	for _, p := range c.Pauses {
 		for _, of := range p.Of {
@@ -166,12 +184,21 @@ func (d draw) undo() fsm.Undo {
 		}
 		return p
 	}
+	if d.m.level >= 3 {
+		c.Partial = rapid.Bool().Draw(d.T, "partial")
+		if rapid.Bool().Draw(d.T, "several") {
+			c.Also = []uint64{rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "undone too")}
+		}
+	}
 	names := rapid.Permutation(modelSemaphores).Draw(d.T, "names")
 	if what == "edit" || what == "all" {
 		c.Edits = append(c.Edits, d.undoEdit(names[0], pause))
 	}
 	if what == "pause" || what == "all" {
-		for _, name := range names[1:] {
+		if len(c.Also) == 0 || len(c.Edits) == 0 {
+			names = names[1:]
+		}
+		for _, name := range names {
 			p := fsm.UndoPause{Of: []fsm.ExpectedPause{{Name: name}}}
 			if def := d.m.definition(name); def != nil && def.Pause != nil {
 				p.Of[0].Revision = expected(def.Pause.Revision)

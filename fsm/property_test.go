@@ -148,6 +148,14 @@ func (d draw) request() string {
 	return pick(d, "request of a change", append(slices.Repeat([]string{""}, 6), modelRequests...)...)
 }
 
+// journalLifetime is one of level 3, or none.
+func (d draw) journalLifetime() time.Duration {
+	if d.m.level < 3 {
+		return 0
+	}
+	return pick(d, "journal lifetime", 0, 0, time.Second, 5*time.Second, -1)
+}
+
 func (d draw) drain() time.Duration {
 	return pick(d, "drain", 0, 0, 0, time.Minute, time.Hour, 25*time.Hour)
 }
@@ -300,6 +308,7 @@ func (d draw) otherCommand() fsm.Command {
 			MaxDuration: pick(d, "max duration", time.Hour, 3*time.Hour, time.Minute, 0), JournalPerSemaphore: uint32(rapid.IntRange(0, 4).Draw(d.T, "per semaphore")),
 			JournalTotal: uint32(rapid.IntRange(0, 6).Draw(d.T, "total")), RememberedRequests: uint32(rapid.IntRange(0, 6).Draw(d.T, "requests")),
 			RememberedDeletions: uint32(rapid.IntRange(0, 2).Draw(d.T, "deletions")), Requests: d.requestBounds(),
+			JournalLifetime: d.journalLifetime(),
 		}, Author: d.text("author"), At: d.at()}
 	case "retire":
 		return fsm.RetireMember{ID: pick(d, "id", "", "gk1", "gk2")}
@@ -407,6 +416,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		journal = append(journal, *e)
 	}
 	same(t, "journal", journal, m.journal)
+	same(t, "changes forgotten", s.ChangesForgotten(), m.changesForgotten)
 	same(t, "level and quarantine", []any{s.FeatureLevel(), s.Quarantine()}, []any{m.level, m.quarantine})
 	same(t, "sightings", collect(s.Sightings()), m.sightings)
 	same(t, "number of sightings", s.SightingCount(), len(m.sightings))
@@ -433,6 +443,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		same(t, "deleted", s.WasDeleted(name), m.wasDeleted(name))
 		same(t, "permit revision of "+name, s.PermitRevision(name), m.permitRevision(name))
 		same(t, "low water of "+name, s.LowWater(name), m.lowWater[name])
+		same(t, "ends forgotten of "+name, s.EndsForgotten(name), m.endsForgotten[name])
 		same(t, "used", s.Used(name), m.used(name))
 		same(t, "drains", s.Drains(name), m.drains[name])
 		var ends []fsm.EditEnd

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidwall/btree"
+
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -252,42 +254,120 @@ func (s *State) Retired(id string) bool {
 	return found
 }
 
+// ChangesForgotten is the newest revision of a change of which it is not known how many entries it made, and of which one was forgotten; 0: there
+// is none. Changes that know all their entries (JournalEntry.Change) do not count.
+func (s *State) ChangesForgotten() uint64 { return s.changesForgotten }
+
+// EndsForgotten is when the newest permit of a semaphore ended of those whose end the journal has forgotten since feature level 3; zero: none was.
+func (s *State) EndsForgotten(sem string) time.Time {
+	return timeFromProto(s.gate(sem).runLog().forgotten)
+}
+
 // Journal is what is left of the history of a semaphore, from that revision on and in its order; of everything when sem is
 // empty.
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
-	if sem == "" {
-		return func(yield func(*JournalEntry) bool) {
-			s.journal.Ascend(&JournalEntry{Revision: from}, yield)
+	return func(yield func(*JournalEntry) bool) {
+		if sem == "" {
+			merge(journalBefore, forward(s.edits, from), forward(s.runs, from), yield)
+			return
 		}
+		g := s.gate(sem)
+		rest := func(list []*JournalEntry) func() *JournalEntry {
+			list = list[firstFrom(list, from):]
+			return func() *JournalEntry {
+				if len(list) == 0 {
+					return nil
+				}
+				e := list[0]
+				list = list[1:]
+				return e
+			}
+		}
+		merge(journalBefore, rest(g.edits.items), rest(g.runLog().entries.items), yield)
 	}
-	entries := s.gate(sem).journal.items
-	i, _ := slices.BinarySearchFunc(entries, from, func(e *JournalEntry, from uint64) int { return cmp.Compare(e.Revision, from) })
-	return slices.Values(entries[i:])
 }
 
 // JournalBackward is what is left of the history of a semaphore before that revision, newest first; from the newest when before
 // is 0; of everything when sem is empty.
 func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntry] {
-	if sem == "" {
-		return func(yield func(*JournalEntry) bool) {
-			if before == 0 {
-				s.journal.Reverse(yield)
-			} else {
-				s.journal.Descend(&JournalEntry{Revision: before - 1, Ordinal: math.MaxUint32}, yield)
+	if before == 0 {
+		before = math.MaxUint64
+	}
+	after := func(a, b *JournalEntry) bool { return journalBefore(b, a) }
+	return func(yield func(*JournalEntry) bool) {
+		if sem == "" {
+			merge(after, backward(s.edits, before), backward(s.runs, before), yield)
+			return
+		}
+		g := s.gate(sem)
+		rest := func(list []*JournalEntry) func() *JournalEntry {
+			left := firstFrom(list, before)
+			return func() *JournalEntry {
+				if left == 0 {
+					return nil
+				}
+				left--
+				return list[left]
 			}
 		}
+		merge(after, rest(g.edits.items), rest(g.runLog().entries.items), yield)
 	}
-	entries := s.gate(sem).journal.items
-	if before > 0 {
-		i, _ := slices.BinarySearchFunc(entries, before, func(e *JournalEntry, before uint64) int { return cmp.Compare(e.Revision, before) })
-		entries = entries[:i]
+}
+
+// firstFrom is the index of the first entry of that revision or a later one.
+func firstFrom(list []*JournalEntry, from uint64) int {
+	i, _ := slices.BinarySearchFunc(list, from, func(e *JournalEntry, from uint64) int { return cmp.Compare(e.Revision, from) })
+	return i
+}
+
+// forward and backward return one entry of a tree after the other, then nil.
+func forward(tree *btree.BTreeG[*JournalEntry], from uint64) func() *JournalEntry {
+	it := tree.Iter()
+	more := it.Seek(&JournalEntry{Revision: from})
+	return func() *JournalEntry {
+		if !more {
+			return nil
+		}
+		e := it.Item()
+		more = it.Next()
+		return e
 	}
-	return func(yield func(*JournalEntry) bool) {
-		for _, e := range slices.Backward(entries) {
-			if !yield(e) {
+}
+
+func backward(tree *btree.BTreeG[*JournalEntry], before uint64) func() *JournalEntry {
+	it := tree.Iter()
+	more := it.Seek(&JournalEntry{Revision: before})
+	if more {
+		more = it.Prev()
+	} else {
+		it = tree.Iter() // one that has come to its end does not turn back
+		more = it.Last()
+	}
+	return func() *JournalEntry {
+		if !more {
+			return nil
+		}
+		e := it.Item()
+		more = it.Prev()
+		return e
+	}
+}
+
+// merge yields the entries of two streams, each in the order of before, in that order. A stream ends with nil.
+func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yield func(*JournalEntry) bool) {
+	a, b := x(), y()
+	for a != nil || b != nil {
+		if b == nil || a != nil && before(a, b) {
+			if !yield(a) {
 				return
 			}
+			a = x()
+			continue
 		}
+		if !yield(b) {
+			return
+		}
+		b = y()
 	}
 }
 

@@ -45,6 +45,7 @@ type restoring struct {
 	kind     int    // of the last record; see recordKind
 	// The last of those that their trees do not tell, because they come up there in other ways too.
 	lastDefinition, lastGate string
+	lastEntry                *JournalEntry
 	// namesForgotten is that of the header; d's own is 0 until the end, so that it is not taken for the mark of a name.
 	namesForgotten uint64
 }
@@ -256,9 +257,12 @@ func (in *restoring) journal(e *JournalEntry) {
 	if in.r.err != nil {
 		return
 	}
-	if last, some := in.d.State.journal.Max(); some && !journalBefore(last, e) {
+	last := in.lastEntry
+	if last != nil && !journalBefore(last, e) {
 		in.r.fail("journal entry %d.%d is out of order", e.Revision, e.Ordinal)
 	}
+	in.lastEntry = e
+	in.whole(last, e)
 	in.requireRevision(e.Revision, "a journal entry")
 	in.closing(e)
 	in.told(e)
@@ -272,6 +276,25 @@ func (in *restoring) journal(e *JournalEntry) {
 		in.share(e.Permit)
 	}
 	in.d.addJournal(e)
+}
+
+// whole checks what an entry says of its whole change, and shares it with the entry last before it if that is of the same one.
+func (in *restoring) whole(last, e *JournalEntry) {
+	if same := last != nil && last.Revision == e.Revision; same {
+		if e.Change != nil && e.Change != alone || (e.Change == nil) != (last.Change == nil) {
+			in.r.fail("journal entry %d.%d says something of its change that the first one does not", e.Revision, e.Ordinal)
+		}
+		e.Change = last.Change
+	}
+	if e.Change == nil {
+		return
+	}
+	if names := e.Change.Names; len(names) == 0 && e.Ordinal > 0 || len(names) > 0 && (int(e.Ordinal) >= len(names) || names[e.Ordinal] != e.Semaphore) {
+		in.r.fail("journal entry %d.%d is not the one that its change names", e.Revision, e.Ordinal)
+	}
+	if also := e.Change.AlsoUndoes; (len(also) > 0 || e.Change.Partial) && e.Details().Undoes == 0 || len(also) > 0 && also[len(also)-1] >= e.Revision {
+		in.r.fail("journal entry %d.%d cannot have undone the changes %d", e.Revision, e.Ordinal, also)
+	}
 }
 
 // closing checks the cordon or pause of a journal entry: there is one if, and only if, the entry is of that kind; what it set has
@@ -351,13 +374,19 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	in.lastGate = name
 	waits := in.r.due(s)
 	some := len(waits.drains) > 0 || len(waits.ends) > 0
-	if in.forgotten(name, s.GetRequestsForgotten(), some) && !some && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 {
+	if in.forgotten(name, s.GetRequestsForgotten(), some) && !some && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
 		return // that is all there is to it
 	}
 	g := in.d.write(name)
 	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
 	in.require(some || !g.empty(), "semaphore %q has nothing else to it", name)
-	in.require(some || g.permitRevision > 0 || g.lowWater != 0, "semaphore %q has nothing to say", name)
+	if at := s.GetEndsForgotten(); at != 0 {
+		in.r.needs(3)
+		runs := g.runLog()
+		runs.forgotten = at
+		g.runs = &runs
+	}
+	in.require(some || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has nothing to say", name)
 	if some {
 		in.due(name, waits)
 		in.d.setDue(name, waits)
@@ -426,8 +455,8 @@ func (in *restoring) crossCheck() {
 		switch {
 		case g.permits > 0 && g.permitRevision == 0:
 			in.r.fail("semaphore %q has permits and no permit revision", name)
-		case g.journal.len() > most:
-			in.r.fail("semaphore %q has %d journal entries, the bound is %d", name, g.journal.len(), most)
+		case d.over(&JournalEntry{}, &JournalEntry{}, g.edits.len(), g.runLog().entries.len(), d.settings.JournalPerSemaphore) != nil:
+			in.r.fail("semaphore %q has %d edits and %d runs as journal entries, the bound is %d", name, g.edits.len(), g.runLog().entries.len(), most)
 		}
 		return in.r.err == nil
 	})
@@ -435,12 +464,14 @@ func (in *restoring) crossCheck() {
 		what        string
 		count, most int
 	}{
-		{"journal entries", d.State.journal.Len(), int(d.settings.JournalTotal)},
 		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
 		{"sightings", d.State.sightings.Len(), MaxSightings},
 	} {
 		in.require(n.count <= n.most, "it has %d %s, the bound is %d", n.count, n.what, n.most)
 	}
+	in.require(d.over(&JournalEntry{}, &JournalEntry{}, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal) == nil,
+		"it has %d edits and %d runs as journal entries, the bound is %d", d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
 	in.requestBounds()
+	in.require(d.changesForgotten <= d.revision, "changes were forgotten up to revision %d, the last one is %d", d.changesForgotten, d.revision)
 	in.require(in.r.level <= d.featureLevel, "it holds what feature level %d brought, and its own is %d", in.r.level, d.featureLevel)
 }

@@ -463,6 +463,7 @@ func FuzzRestore(f *testing.F) {
 	f.Add(story)
 	f.Add(story[:len(story)/2])
 	f.Add(snapshot(f, storyOfRequests(f).state()))
+	f.Add(snapshot(f, storyOfJournal(f).state()))
 	f.Add(snapshot(f, fsm.New("").State()))
 	f.Add([]byte{})
 	records := readRecords(f, story)

@@ -72,8 +72,10 @@ func (s *State) records(w *recordWriter) {
 	s.deletions.Scan(func(name string, revision uint64) bool {
 		return w.write(&logv1.Record{Kind: &logv1.Record_Deletion{Deletion: &logv1.StoredDeletion{Name: name, Revision: revision}}})
 	})
+	last := uint64(0)
 	for e := range s.Journal("", 0) {
-		w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e)}})
+		w.write(&logv1.Record{Kind: &logv1.Record_Journal{Journal: w.journal(e, e.Revision != last)}})
+		last = e.Revision
 	}
 	s.semaphores(w)
 	for _, id := range s.retired {
@@ -101,7 +103,7 @@ func (s *State) semaphores(w *recordWriter) {
 			waits = &due{}
 		}
 		forgotten := s.memory(name).forgotten
-		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !some && forgotten == 0 {
+		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !some && forgotten == 0 && g.runLog().forgotten == 0 {
 			return true // all else that is in it is derived, or stands in its definition; the mark of edits is in the header
 		}
 		before(name)

@@ -46,7 +46,9 @@ type State struct {
 
 	deletions *btree.Map[string, uint64] // name to revision
 
-	journal *btree.BTreeG[*JournalEntry] // by (revision, ordinal)
+	edits, runs *btree.BTreeG[*JournalEntry] // the journal, by (revision, ordinal); see EventKind.ofRun
+	// changesForgotten is the newest revision of a forgotten journal entry that had no WholeChange.
+	changesForgotten uint64
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0: none
@@ -56,7 +58,7 @@ type State struct {
 
 // gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there as
 // long as anything is in it, or due under its name. The definition, the permit revision and the low-water mark are stored, the
-// rest is derived. There are as many gates as definitions: narrow fields keep one at 80 bytes, and what few have is elsewhere.
+// rest is derived. There are as many gates as definitions: narrow fields keep one at 96 bytes, and what few have is elsewhere.
 type gate struct {
 	definition     *StoredDefinition // nil: deleted, or there never was one
 	permitRevision uint64
@@ -64,9 +66,24 @@ type gate struct {
 	used           uint64 // the weight of all permits
 	permits        int32
 	claims         int32
-	journal        fifo[*JournalEntry]
+	edits          fifo[*JournalEntry]
+	runs           *runLog // nil: empty; replaced, never written
 
 	written uint64 // see draft.write
+}
+
+// runLog is what the journal tells of the runs of one semaphore. It is immutable.
+type runLog struct {
+	entries   fifo[*JournalEntry]
+	forgotten int64 // when the newest permit ended of those whose end was forgotten, Unix nanoseconds; 0: none was
+}
+
+// runLog returns it as a value to change.
+func (g *gate) runLog() runLog {
+	if g.runs == nil {
+		return runLog{}
+	}
+	return *g.runs
 }
 
 // due is what a leader's timer will end under one name. It is immutable.
@@ -81,7 +98,7 @@ type due struct {
 var noGate = &gate{}
 
 func (g *gate) empty() bool {
-	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.journal.len() == 0
+	return g.definition == nil && g.permits == 0 && g.claims == 0 && g.edits.len() == 0 && g.runLog().entries.len() == 0
 }
 
 // due returns what is due under a name, as a value to change.
@@ -111,7 +128,8 @@ func newState(clusterID string) *State {
 		requestKeys:   newTree(requestBefore),
 		requestTokens: btree.NewMap[uint64, *Remembered](0),
 		deletions:     btree.NewMap[string, uint64](0),
-		journal:       newTree(journalBefore),
+		edits:         newTree(journalBefore),
+		runs:          newTree(journalBefore),
 		sightings:     newTree(sightingBefore),
 	}
 }
@@ -136,7 +154,8 @@ func (s *State) fork() *State {
 	c.requestKeys = s.requestKeys.Copy()
 	c.requestTokens = s.requestTokens.Copy()
 	c.deletions = s.deletions.Copy()
-	c.journal = s.journal.Copy()
+	c.edits = s.edits.Copy()
+	c.runs = s.runs.Copy()
 	c.sightings = s.sightings.Copy()
 	return &c
 }

@@ -72,6 +72,9 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 
 // historyBegins is from when on the journal of a semaphore is whole, but for what a recovery lost; zero when it is whole from the beginning.
 func historyBegins(state *fsm.State, name string) time.Time {
+	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
+		return forgotten
+	}
 	for entry := range state.Journal(name, 0) {
 		if entry.Kind == fsm.Created {
 			return time.Time{} // nothing came before

@@ -2351,9 +2351,11 @@ type Settings struct {
 	RememberedRequests  uint32 `protobuf:"varint,4,opt,name=remembered_requests,json=rememberedRequests,proto3" json:"remembered_requests,omitempty"`
 	RememberedDeletions uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3" json:"remembered_deletions,omitempty"`
 	// Feature level 3.
-	Requests      *RequestBounds `protobuf:"bytes,6,opt,name=requests,proto3" json:"requests,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Requests *RequestBounds `protobuf:"bytes,6,opt,name=requests,proto3" json:"requests,omitempty"`
+	// How long the journal tells of anything, nanoseconds; 0 means the default: 366 days. Feature level 3.
+	JournalLifetime int64 `protobuf:"varint,9,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -2426,6 +2428,13 @@ func (x *Settings) GetRequests() *RequestBounds {
 		return x.Requests
 	}
 	return nil
+}
+
+func (x *Settings) GetJournalLifetime() int64 {
+	if x != nil {
+		return x.JournalLifetime
+	}
+	return 0
 }
 
 // RequestBounds bounds what is remembered of requests. 0 means the default: 10 minutes, 1 000, 64 MiB and 16 MiB.
@@ -3008,6 +3017,10 @@ type Undo struct {
 	At        int64         `protobuf:"fixed64,8,opt,name=at,proto3" json:"at,omitempty"`
 	// Of the edits, as in EditBatch.
 	Drain int64 `protobuf:"varint,9,opt,name=drain,proto3" json:"drain,omitempty"`
+	// Other changes that are taken back in the same step. Feature level 3.
+	Also []uint64 `protobuf:"varint,10,rep,packed,name=also,proto3" json:"also,omitempty"`
+	// Some of what these changes did is left as it is. Feature level 3.
+	Partial bool `protobuf:"varint,11,opt,name=partial,proto3" json:"partial,omitempty"`
 	// As in EditBatch. Feature level 3.
 	Asked           uint64 `protobuf:"fixed64,20,opt,name=asked,proto3" json:"asked,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,21,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -3106,6 +3119,20 @@ func (x *Undo) GetDrain() int64 {
 		return x.Drain
 	}
 	return 0
+}
+
+func (x *Undo) GetAlso() []uint64 {
+	if x != nil {
+		return x.Also
+	}
+	return nil
+}
+
+func (x *Undo) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
 }
 
 func (x *Undo) GetAsked() uint64 {
@@ -3693,8 +3720,10 @@ type Header struct {
 	EditsForgotten uint64 `protobuf:"varint,13,opt,name=edits_forgotten,json=editsForgotten,proto3" json:"edits_forgotten,omitempty"`
 	// The same for requests of semaphores of which nothing is kept any more. Feature level 3.
 	NamesForgotten uint64 `protobuf:"varint,14,opt,name=names_forgotten,json=namesForgotten,proto3" json:"names_forgotten,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The newest revision of a journal entry without a count of entries that was forgotten; 0: none was. Feature level 3.
+	ChangesForgotten uint64 `protobuf:"varint,15,opt,name=changes_forgotten,json=changesForgotten,proto3" json:"changes_forgotten,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
@@ -3821,6 +3850,13 @@ func (x *Header) GetEditsForgotten() uint64 {
 func (x *Header) GetNamesForgotten() uint64 {
 	if x != nil {
 		return x.NamesForgotten
+	}
+	return 0
+}
+
+func (x *Header) GetChangesForgotten() uint64 {
+	if x != nil {
+		return x.ChangesForgotten
 	}
 	return 0
 }
@@ -4024,8 +4060,10 @@ type StoredSemaphore struct {
 	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
 	// The newest revision of a request that was forgotten; 0: none was. Feature level 3.
 	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// When the newest permit ended of those whose end the journal has forgotten, Unix nanoseconds; 0: none was. Feature level 3.
+	EndsForgotten int64 `protobuf:"fixed64,9,opt,name=ends_forgotten,json=endsForgotten,proto3" json:"ends_forgotten,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredSemaphore) Reset() {
@@ -4096,6 +4134,13 @@ func (x *StoredSemaphore) GetReverts() []*StoredRevert {
 func (x *StoredSemaphore) GetRequestsForgotten() uint64 {
 	if x != nil {
 		return x.RequestsForgotten
+	}
+	return 0
+}
+
+func (x *StoredSemaphore) GetEndsForgotten() int64 {
+	if x != nil {
+		return x.EndsForgotten
 	}
 	return 0
 }
@@ -4898,7 +4943,11 @@ type JournalEntry struct {
 	EndsGone []*StoredRevert `protobuf:"bytes,18,rep,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
 	EndsBack []*StoredRevert `protobuf:"bytes,19,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
 	// The change that this one took back.
-	Undoes        uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	Undoes uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	// How many entries the change made, with those that the journal has forgotten; 0: not known. Feature level 3, as all that follows.
+	Entries uint32 `protobuf:"varint,22,opt,name=entries,proto3" json:"entries,omitempty"`
+	// What holds for the whole change. Only in the first of its entries that is left.
+	Change        *JournalChange `protobuf:"bytes,23,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5073,6 +5122,84 @@ func (x *JournalEntry) GetUndoes() uint64 {
 	return 0
 }
 
+func (x *JournalEntry) GetEntries() uint32 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *JournalEntry) GetChange() *JournalChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+// JournalChange holds for all entries of one change.
+type JournalChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The semaphores of the entries by ordinal, if there are several; empty names stand for cordons.
+	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// The changes that it took back beside `undoes`.
+	AlsoUndoes []uint64 `protobuf:"varint,2,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
+	// What it took back, it took back in part.
+	Partial       bool `protobuf:"varint,3,opt,name=partial,proto3" json:"partial,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JournalChange) Reset() {
+	*x = JournalChange{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JournalChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JournalChange) ProtoMessage() {}
+
+func (x *JournalChange) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JournalChange.ProtoReflect.Descriptor instead.
+func (*JournalChange) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *JournalChange) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *JournalChange) GetAlsoUndoes() []uint64 {
+	if x != nil {
+		return x.AlsoUndoes
+	}
+	return nil
+}
+
+func (x *JournalChange) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
+}
+
 type Trailer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Records between header and trailer.
@@ -5085,7 +5212,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5097,7 +5224,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5110,7 +5237,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -5334,14 +5461,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\bsettings\x18\x01 \x01(\v2\x1b.gatekeeper.log.v1.SettingsR\bsettings\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x10R\x02at\"\xa8\x02\n" +
+	"\x02at\x18\x04 \x01(\x10R\x02at\"\xd3\x02\n" +
 	"\bSettings\x12!\n" +
 	"\fmax_duration\x18\x01 \x01(\x03R\vmaxDuration\x122\n" +
 	"\x15journal_per_semaphore\x18\x02 \x01(\rR\x13journalPerSemaphore\x12#\n" +
 	"\rjournal_total\x18\x03 \x01(\rR\fjournalTotal\x12/\n" +
 	"\x13remembered_requests\x18\x04 \x01(\rR\x12rememberedRequests\x121\n" +
 	"\x14remembered_deletions\x18\x05 \x01(\rR\x13rememberedDeletions\x12<\n" +
-	"\brequests\x18\x06 \x01(\v2 .gatekeeper.log.v1.RequestBoundsR\brequests\"\x83\x01\n" +
+	"\brequests\x18\x06 \x01(\v2 .gatekeeper.log.v1.RequestBoundsR\brequests\x12)\n" +
+	"\x10journal_lifetime\x18\t \x01(\x03R\x0fjournalLifetime\"\x83\x01\n" +
 	"\rRequestBounds\x12\x1a\n" +
 	"\blifetime\x18\x01 \x01(\x03R\blifetime\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\rR\x04kept\x12#\n" +
@@ -5379,7 +5507,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x10R\x02at\"\xf6\x02\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\xa4\x03\n" +
 	"\x04Undo\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x121\n" +
 	"\x05edits\x18\x02 \x03(\v2\x1b.gatekeeper.log.v1.UndoEditR\x05edits\x124\n" +
@@ -5390,7 +5518,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x0e\n" +
 	"\x02at\x18\b \x01(\x10R\x02at\x12\x14\n" +
-	"\x05drain\x18\t \x01(\x03R\x05drain\x12\x14\n" +
+	"\x05drain\x18\t \x01(\x03R\x05drain\x12\x12\n" +
+	"\x04also\x18\n" +
+	" \x03(\x04R\x04also\x12\x18\n" +
+	"\apartial\x18\v \x01(\bR\apartial\x12\x14\n" +
 	"\x05asked\x18\x14 \x01(\x06R\x05asked\x12)\n" +
 	"\x10request_revision\x18\x15 \x01(\x04R\x0frequestRevision\"\xce\x01\n" +
 	"\bUndoEdit\x121\n" +
@@ -5429,7 +5560,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	" \x01(\v2\x1f.gatekeeper.log.v1.StoredMemberH\x00R\rretiredMember\x129\n" +
 	"\bsighting\x18\v \x01(\v2\x1b.gatekeeper.log.v1.SightingH\x00R\bsighting\x126\n" +
 	"\atrailer\x18\x0f \x01(\v2\x1a.gatekeeper.log.v1.TrailerH\x00R\atrailerB\x06\n" +
-	"\x04kind\"\x96\x04\n" +
+	"\x04kind\"\xc3\x04\n" +
 	"\x06Header\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x1d\n" +
 	"\n" +
@@ -5449,7 +5580,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"quarantine\x12%\n" +
 	"\x0ehistory_begins\x18\f \x01(\x10R\rhistoryBegins\x12'\n" +
 	"\x0fedits_forgotten\x18\r \x01(\x04R\x0eeditsForgotten\x12'\n" +
-	"\x0fnames_forgotten\x18\x0e \x01(\x04R\x0enamesForgotten\"\xa2\x02\n" +
+	"\x0fnames_forgotten\x18\x0e \x01(\x04R\x0enamesForgotten\x12+\n" +
+	"\x11changes_forgotten\x18\x0f \x01(\x04R\x10changesForgotten\"\xa2\x02\n" +
 	"\x10StoredDefinition\x12=\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
@@ -5469,14 +5601,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x12\x14\n" +
 	"\x05drain\x18\x06 \x01(\x03R\x05drain\x12\x16\n" +
-	"\x06change\x18\a \x01(\x04R\x06change\"\x8d\x02\n" +
+	"\x06change\x18\a \x01(\x04R\x06change\"\xb4\x02\n" +
 	"\x0fStoredSemaphore\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
 	"\x0fpermit_revision\x18\x02 \x01(\x04R\x0epermitRevision\x12\x1b\n" +
 	"\tlow_water\x18\x03 \x01(\x10R\blowWater\x126\n" +
 	"\x06drains\x18\x04 \x03(\v2\x1e.gatekeeper.log.v1.StoredDrainR\x06drains\x129\n" +
 	"\areverts\x18\x05 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\areverts\x12-\n" +
-	"\x12requests_forgotten\x18\x06 \x01(\x04R\x11requestsForgotten\"E\n" +
+	"\x12requests_forgotten\x18\x06 \x01(\x04R\x11requestsForgotten\x12%\n" +
+	"\x0eends_forgotten\x18\t \x01(\x10R\rendsForgotten\"E\n" +
 	"\vStoredDrain\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1a\n" +
 	"\bduration\x18\x02 \x01(\x03R\bduration\"\xc2\x01\n" +
@@ -5550,7 +5683,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xad\x06\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x81\a\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -5572,7 +5705,14 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\fcordonBefore\x12<\n" +
 	"\tends_gone\x18\x12 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsGone\x12<\n" +
 	"\tends_back\x18\x13 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsBack\x12\x16\n" +
-	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\"?\n" +
+	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\x12\x18\n" +
+	"\aentries\x18\x16 \x01(\rR\aentries\x128\n" +
+	"\x06change\x18\x17 \x01(\v2 .gatekeeper.log.v1.JournalChangeR\x06change\"`\n" +
+	"\rJournalChange\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x1f\n" +
+	"\valso_undoes\x18\x02 \x03(\x04R\n" +
+	"alsoUndoes\x12\x18\n" +
+	"\apartial\x18\x03 \x01(\bR\apartial\"?\n" +
 	"\aTrailer\x12\x18\n" +
 	"\arecords\x18\x01 \x01(\x04R\arecords\x12\x1a\n" +
 	"\bchecksum\x18\x02 \x01(\fR\bchecksumBAZ?github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1;logv1b\x06proto3"
@@ -5589,7 +5729,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -5644,7 +5784,8 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*StoredDeletion)(nil),    // 50: gatekeeper.log.v1.StoredDeletion
 	(*StoredMember)(nil),      // 51: gatekeeper.log.v1.StoredMember
 	(*JournalEntry)(nil),      // 52: gatekeeper.log.v1.JournalEntry
-	(*Trailer)(nil),           // 53: gatekeeper.log.v1.Trailer
+	(*JournalChange)(nil),     // 53: gatekeeper.log.v1.JournalChange
+	(*Trailer)(nil),           // 54: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -5703,7 +5844,7 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	43, // 53: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
 	51, // 54: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
 	30, // 55: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	53, // 56: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	54, // 56: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
 	23, // 57: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
 	5,  // 58: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
 	42, // 59: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
@@ -5728,11 +5869,12 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	48, // 78: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
 	45, // 79: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
 	45, // 80: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	81, // [81:81] is the sub-list for method output_type
-	81, // [81:81] is the sub-list for method input_type
-	81, // [81:81] is the sub-list for extension type_name
-	81, // [81:81] is the sub-list for extension extendee
-	0,  // [0:81] is the sub-list for field type_name
+	53, // 81: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	82, // [82:82] is the sub-list for method output_type
+	82, // [82:82] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -5789,7 +5931,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   54,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,50 @@
+package fsm_test
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// commandsOfJournal are the commands by which the journal tells more of a change, and for how long: feature level 3. They are frozen.
+func commandsOfJournal() []fsm.Command {
+	return []fsm.Command{
+		fsm.Undo{Change: 3, Also: []uint64{4, 5}, Partial: true, At: at(70)},
+		fsm.Configure{Settings: fsm.Settings{
+			MaxDuration: time.Hour, JournalPerSemaphore: 9, JournalTotal: 99, RememberedRequests: 9, RememberedDeletions: 9,
+			JournalLifetime: 24 * time.Hour,
+		}, At: at(71)},
+	}
+}
+
+// storyOfJournal leaves a journal of feature level 3: with changes of several semaphores and of one, some of whose entries are forgotten, with
+// what was noted before that level, and with ends of permits that are forgotten. It is frozen.
+func storyOfJournal(tb tester) *log {
+	l := newLogOfLevel2(tb)
+	settings := fsm.DefaultSettings()
+	settings.JournalPerSemaphore = 2
+	l.apply(fsm.Configure{Settings: settings})
+	l.define("a", permits(2))
+	l.define("b", permits(2))
+	l.apply(fsm.Pause{Names: []string{"a", "b"}, At: at(1)}, fsm.RaiseFeatureLevel{Level: 3})
+	settings.JournalLifetime = 24 * time.Hour
+	l.apply(fsm.Configure{Settings: settings, At: at(2)})
+	l.apply(fsm.Resume{Names: []string{"a", "b"}, At: at(3)})
+	resumed := l.state().Revision()
+	both := func(n uint32, second int) fsm.EditBatch {
+		batch := edits(
+			replace(definition("a", permits(n)), l.state().Definition("a").Version), replace(definition("b", permits(n)), l.state().Definition("b").Version),
+		)
+		batch.At = at(second)
+		return batch
+	}
+	l.apply(both(3, 4))
+	for i := range 3 {
+		l.apply(fsm.Release{Token: l.grant("a", "h").Token, At: at(5 + i)})
+	}
+	v := l.state().Definition("a").Version
+	l.apply(fsm.Undo{Change: v, Also: []uint64{resumed}, Partial: true, At: at(9), Edits: []fsm.UndoEdit{
+		{Change: replace(definition("a", permits(2)), v)},
+	}})
+	return l
+}

@@ -124,7 +124,11 @@ func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
 				return new(gatekeeperv1.GetStatusResponse)
 			}
 		})
-		go func() { _, _ = client.Semaphore("job").TryAcquire(t.Context()) }()
+		first := make(chan struct{})
+		go func() {
+			defer close(first)
+			_, _ = client.Semaphore("job").TryAcquire(t.Context())
+		}()
 		synctest.Wait()
 		started := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), askEach/4)
@@ -132,5 +136,6 @@ func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
 		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != askEach/4 {
 			t.Errorf("after %s: %v", time.Since(started), err)
 		}
+		<-first
 	})
 }

@@ -46,7 +46,7 @@ ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many s
 		},
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores")
+	f.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten of it")
 	f.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 1h for an hour ago")
 	f.StringVar(&o.before, "before", "", "only before this time, as --since")
 	f.BoolVar(&o.permits, "permits", false, "also how permits ended")
@@ -88,7 +88,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
-		entries, err := o.read(ctx, c, req)
+		entries, missing, err := o.read(ctx, c, req)
 		if err != nil {
 			return err
 		}
@@ -97,6 +97,9 @@ func (o *historyOptions) run(ctx context.Context) error {
 		}
 		if o.change != 0 && len(entries) == 0 {
 			return withHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
+		}
+		if missing != nil {
+			o.say("%s", missingText(missing))
 		}
 		if o.output.is(formatName) {
 			return o.printNames(changeNames(entries))
@@ -112,29 +115,32 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// read reads the entries of as many changes as are wanted.
-func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) ([]*gatekeeperv1.HistoryEntry, error) {
-	entries := []*gatekeeperv1.HistoryEntry{}
+// read reads the entries of as many changes as are wanted, and what the journal has forgotten of the one that was asked for.
+func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) (
+	entries []*gatekeeperv1.HistoryEntry, missing *gatekeeperv1.MissingEntries, err error,
+) {
+	entries = []*gatekeeperv1.HistoryEntry{}
 	changes, last := 0, uint64(0)
 	for {
 		r, err := c.Operator().ListHistory(ctx, req)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		missing = r.GetMissing()
 		for _, e := range r.GetEntries() {
 			if !o.by(e.GetAuthor()) {
 				continue
 			}
 			if e.GetRevision() != last {
 				if changes++; o.count > 0 && changes > o.count {
-					return entries, nil
+					return entries, missing, nil
 				}
 				last = e.GetRevision()
 			}
 			entries = append(entries, e)
 		}
 		if req.PageToken = r.GetNextPageToken(); req.PageToken == "" {
-			return entries, nil
+			return entries, missing, nil
 		}
 	}
 }
@@ -219,7 +225,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		parts = append(parts, fmt.Sprintf("instead of that of change %d", c.GetChange()))
 	}
 	if e.GetUndoes() != 0 {
-		parts = append(parts, fmt.Sprintf("undoes change %d", e.GetUndoes()))
+		parts = append(parts, "undoes "+changesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
 	}
 	if p := e.GetPermit(); p != nil {
 		parts = append(parts, permitText(p))

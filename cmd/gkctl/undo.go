@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -15,35 +17,42 @@ import (
 
 type undoOptions struct {
 	*app
-	change uint64
-	drain  drainFlag
-	dryRun bool
-	yes    yesFlag
-	repeat repeatFlag
-	output outputFlag
+	changes                []uint64
+	partial, skipConflicts bool
+	drain                  drainFlag
+	dryRun                 bool
+	yes                    yesFlag
+	repeat                 repeatFlag
+	output                 outputFlag
 }
 
 func newUndo(a *app) *cobra.Command {
 	o := &undoOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "undo CHANGE [--drain 2m] [--dry-run] [--yes]",
-		Short: "Take one change back",
-		Long: `Takes one change back, all of it or nothing: an edit, a move, a pause, a cordon, or an earlier undo. ` + "`gkctl history`" + ` lists the
-changes. It is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its pause
-and what it was to get back in time. What others changed since stays; when a field that the change set was set again since, it is
-refused, and says what stands in the way. It shows what it would do, and asks; in a script give --yes.`,
+		Use:   "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
+		Short: "Take changes back",
+		Long: `Takes changes back in one step, all of them or nothing: edits, moves, pauses, cordons, or earlier undos. ` + "`gkctl history`" + ` lists the
+changes. An undo is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its
+pause and what it was to get back in time. What others changed since stays. Nothing is done if somebody has set the same field again since;
+--skip-conflicts leaves such semaphores as they are and undoes the rest. Nothing is done either if the journal has forgotten a part of a
+change; --partial undoes what it still knows. It shows what it would do, and asks; in a script give --yes.`,
 		Example: `  gkctl undo 1234 --dry-run
-  gkctl undo 1234 --drain 2m --yes`,
-		Args: exactly(1, "the number of a change: gkctl history lists them"),
+  gkctl undo 1234 --drain 2m --yes
+  gkctl undo 1234 1235 1236 --skip-conflicts`,
+		Args: atLeastOne("the numbers of changes: gkctl history lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := strconv.ParseUint(args[0], 10, 64)
-			if err != nil || n == 0 {
-				return usagef("%q is no change: `gkctl history` lists them", args[0])
+			for _, arg := range args {
+				n, err := strconv.ParseUint(arg, 10, 64)
+				if err != nil || n == 0 {
+					return usagef("%q is not a change: `gkctl history` lists them", arg)
+				}
+				o.changes = append(o.changes, n)
 			}
-			o.change = n
 			return o.run(cmd.Context())
 		},
 	}
+	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still knows of the changes")
+	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores as they are that were changed since")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
 	o.yes.register(cmd)
@@ -58,7 +67,8 @@ func (o *undoOptions) run(ctx context.Context) error {
 		return err
 	}
 	req := &gatekeeperv1.UndoRequest{
-		Change: o.change, Author: o.global.who(), Reason: o.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
+		Change: o.changes[0], Also: o.changes[1:], Partial: o.partial, SkipConflicts: o.skipConflicts,
+		Author: o.global.who(), Reason: o.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		undo := func(dryRun bool) (*gatekeeperv1.UndoResponse, error) {
@@ -95,17 +105,59 @@ func (o *undoOptions) refused(err error) error {
 		return o.repeat.unknown(err)
 	}
 	e, ok := errors.AsType[*client.StatusError](err)
-	if !ok || e.Code != codes.FailedPrecondition && e.Code != codes.Aborted {
+	switch {
+	case !ok || e.Code != codes.FailedPrecondition && e.Code != codes.Aborted:
 		return err
+	case e.Reason == "UNDO_INCOMPLETE":
+		return withHint(err, "Nothing was undone. `--partial` undoes the rest; `gkctl history --change %d` shows it.", o.changes[0])
+	case e.Reason == "UNDO_CONFLICT" && !o.skipConflicts:
+		return withHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since. "+
+			"`--skip-conflicts` leaves those as they are and undoes the rest.", o.changes[0])
 	}
-	return withHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since.", o.change)
+	return withHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since.", o.changes[0])
+}
+
+// changesText names changes.
+func changesText(changes []uint64) string {
+	const most = 5
+	if len(changes) == 1 {
+		return "change " + number(changes[0])
+	}
+	text := "changes " + strings.Join(mapped(changes[:min(most, len(changes))], number), ", ")
+	if more := len(changes) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// missingText says what the journal has forgotten of a change.
+func missingText(m *gatekeeperv1.MissingEntries) string {
+	parts := slices.Clone(m.GetSemaphores())
+	if n := m.GetCordons(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d cordons", n))
+	}
+	what := strings.Join(parts, ", ")
+	if what == "" {
+		what = "some of what it changed"
+	}
+	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.GetChange(), what)
+}
+
+// left says what stays as it is.
+func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
+	for _, m := range r.GetMissing() {
+		fmt.Fprintf(o.out, "not undone: %s\n", cell(missingText(m)))
+	}
+	for _, s := range r.GetSkipped() {
+		fmt.Fprintf(o.out, "not undone: %s\n", cell(s))
+	}
 }
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
 	_, err := o.agree(ctx, &proposal{
-		what: fmt.Sprintf("this undoes change %d", o.change), question: "Undo it?", declined: "nothing was undone", always: true,
-		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: r.GetNotes(),
+		what: "this undoes " + changesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
+		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), mapped(r.GetMissing(), missingText), r.GetSkipped()),
 	}, o.yes)
 	return err
 }
@@ -127,21 +179,26 @@ func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
 		return o.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
 	if by := r.GetUndoneBy(); by != 0 {
-		fmt.Fprintf(o.out, "change %d was undone already, by change %d\n", o.change, by)
+		verb := "was"
+		if len(o.changes) > 1 {
+			verb = "were"
+		}
+		fmt.Fprintf(o.out, "%s %s undone already, by change %d\n", changesText(o.changes), verb, by)
 		return nil
 	}
 	for _, n := range r.GetNotes() {
 		fmt.Fprintln(o.out, cell(n))
 	}
+	o.left(r)
 	if r.GetNothing() {
-		fmt.Fprintf(o.out, "nothing of change %d is left to undo\n", o.change)
+		fmt.Fprintf(o.out, "nothing of %s is left to undo\n", changesText(o.changes))
 		return nil
 	}
 	if o.dryRun {
-		fmt.Fprintf(o.out, "change %d would be undone; %s (dry run)\n", o.change, stopText(r.GetEffects()))
+		fmt.Fprintf(o.out, "%s would be undone; %s (dry run)\n", changesText(o.changes), stopText(r.GetEffects()))
 		return o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine)
 	}
-	fmt.Fprintf(o.out, "change %d undone", o.change)
+	fmt.Fprintf(o.out, "%s undone", changesText(o.changes))
 	if names := mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
 		fmt.Fprintf(o.out, " (%s); %s", someNames(names), stopText(r.GetEffects()))
 	}

@@ -28,6 +28,9 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 		Silence:     gatekeeperv1.SilenceKind(e.Silence),
 		PauseBefore: toPause(more.PauseBefore), CordonBefore: toCordon(more.CordonBefore), Undoes: more.Undoes,
 	}
+	if e.Change != nil {
+		out.AlsoUndoes = e.Change.AlsoUndoes
+	}
 	if e.Before != nil {
 		out.Before = toDefinition(e.Before)
 	}
@@ -35,6 +38,13 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 		out.After = toDefinition(e.After)
 	}
 	return out
+}
+
+func toMissing(m *plan.Missing) *gatekeeperv1.MissingEntries {
+	if m == nil {
+		return nil
+	}
+	return &gatekeeperv1.MissingEntries{Change: m.Change, Semaphores: m.Names, Cordons: uint32(m.Cordons), Unknown: m.Unknown}
 }
 
 func toSilence(r *silence.Report) *gatekeeperv1.Silence {

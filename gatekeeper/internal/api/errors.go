@@ -60,6 +60,7 @@ const (
 	reasonNoSuchCordon     = "NO_SUCH_CORDON"
 	reasonNoSuchChange     = "NO_SUCH_CHANGE"
 	reasonUndoConflict     = "UNDO_CONFLICT"
+	reasonUndoIncomplete   = "UNDO_INCOMPLETE"
 	reasonNothingChosen    = "NOTHING_CHOSEN"
 	reasonFeatureLevel     = "FEATURE_LEVEL"
 	reasonRecovering       = "RECOVERING"
@@ -159,7 +160,10 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return map[string]string{"change": decimal(e.Change), "oldest": decimal(e.Oldest)}
 	}), nil},
 	{"api.undoConflictError", codes.FailedPrecondition, reasonUndoConflict, as(func(e *undoConflictError) map[string]string {
-		return map[string]string{"change": decimal(e.change), "conflicts": strings.Join(e.conflicts, "\n")}
+		return map[string]string{"change": decimal(e.changes[0]), "conflicts": strings.Join(e.conflicts, "\n")}
+	}), nil},
+	{"api.undoIncompleteError", codes.FailedPrecondition, reasonUndoIncomplete, as(func(e *undoIncompleteError) map[string]string {
+		return map[string]string{"missing": strings.Join(e.missing, "\n")}
 	}), nil},
 	{"api.errChosenNone", codes.NotFound, reasonNothingChosen, is(errChosenNone), nil},
 	{"api.noDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *noDefinitionError) map[string]string {

@@ -3,12 +3,14 @@ package api
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 )
 
 // The errors that this room adds to those of the rooms below. What callers are told of them is in the table of errors.go.
@@ -28,19 +30,68 @@ func (e *noDefinitionError) Error() string { return fmt.Sprintf("there is no def
 // errChosenNone answers a change of chosen definitions when none was chosen.
 var errChosenNone = errors.New("no definition matches these names and labels: gkctl get lists them")
 
-// undoConflictError says what keeps a change from being undone. Nothing was done.
+// undoConflictError says what keeps changes from being undone. Nothing was done.
 type undoConflictError struct {
-	change    uint64
+	changes   []uint64
 	conflicts []string
 }
 
 func (e *undoConflictError) Error() string {
+	return fmt.Sprintf("%s cannot be undone, and nothing was done: %s", changesText(e.changes), someOf(e.conflicts))
+}
+
+// undoIncompleteError says which entries of the changes the journal has forgotten. Nothing was done.
+type undoIncompleteError struct{ missing []string }
+
+func (e *undoIncompleteError) Error() string {
+	return fmt.Sprintf("not all can be undone, and nothing was done: %s", someOf(e.missing))
+}
+
+// someOf joins the first texts and counts the others.
+func someOf(texts []string) string {
 	const most = 10
-	shown, more := e.conflicts, ""
+	shown, more := texts, ""
 	if len(shown) > most {
-		shown, more = shown[:most], fmt.Sprintf("; and %d more", len(e.conflicts)-most)
+		shown, more = shown[:most], fmt.Sprintf("; and %d more", len(texts)-most)
 	}
-	return fmt.Sprintf("change %d cannot be undone, and nothing was done: %s%s", e.change, strings.Join(shown, "; "), more)
+	return strings.Join(shown, "; ") + more
+}
+
+// changesText names changes.
+func changesText(changes []uint64) string {
+	const most = 5
+	if len(changes) == 1 {
+		return "change " + decimal(changes[0])
+	}
+	var texts []string
+	for _, c := range changes[:min(most, len(changes))] {
+		texts = append(texts, decimal(c))
+	}
+	text := "changes " + strings.Join(texts, ", ")
+	if more := len(changes) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// missingText says what the journal has forgotten of a change.
+func missingText(m *plan.Missing) string {
+	const most = 20
+	parts := slices.Clone(m.Names[:min(most, len(m.Names))])
+	if more := len(m.Names) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	if m.Cordons > 0 {
+		parts = append(parts, fmt.Sprintf("%d cordons", m.Cordons))
+	}
+	what := strings.Join(parts, ", ")
+	switch {
+	case m.Unknown && what == "":
+		what = "some of what it changed"
+	case m.Unknown:
+		what += " and perhaps more"
+	}
+	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.Change, what)
 }
 
 // hopError says that a call that was passed on once has come to a server that would pass it on to itself.
@@ -125,3 +176,11 @@ type conflictError struct {
 }
 
 func (e *conflictError) Unwrap() error { return e.ConflictError }
+
+func mapped[A, B any](in []A, f func(A) B) []B {
+	out := make([]B, len(in))
+	for i, a := range in {
+		out[i] = f(a)
+	}
+	return out
+}

@@ -200,20 +200,26 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	return &gatekeeperv1.UncordonResponse{Revision: result.Revision}, nil
 }
 
+// maxUndone is how many changes one step takes back.
+const maxUndone = 1000
+
 // Undo plans with the state of now; what changes between the plan and its execution is refused there by its version.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
 	if m.GetChange() == 0 {
 		return nil, invalid("change", "0", "must be the id of a change: gkctl history lists them")
 	}
+	if n := len(m.GetAlso()); n >= maxUndone {
+		return nil, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndone))
+	}
+	what := plan.Undoable{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
 	author, reason, err := wordFrom(m)
 	if err != nil {
 		return nil, err
 	}
 	if reason == "" {
-		reason = "undo of change " + strconv.FormatUint(m.GetChange(), 10)
+		reason = "undo of " + changesText(what.Changes)
 	}
-	drain, err := durationFrom("drain", m.GetDrain(), 0)
-	if err != nil {
+	if what.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
 		return nil, err
 	}
 	// A repeat of a call whose answer was lost must not undo the undoing.
@@ -227,14 +233,19 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	u, err := plan.Undo(state, m.GetChange(), drain, time.Now())
+	u, err := plan.Undo(state, what, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	if len(u.Conflicts) > 0 {
-		return nil, &undoConflictError{change: m.GetChange(), conflicts: u.Conflicts}
+	if !what.Partial && len(u.Missing) > 0 {
+		return nil, &undoIncompleteError{missing: mapped(u.Missing, missingText)}
 	}
-	out := &gatekeeperv1.UndoResponse{Notes: u.Notes, UndoneBy: u.UndoneBy, Nothing: u.Command == nil}
+	if len(u.Conflicts) > 0 {
+		return nil, &undoConflictError{changes: what.Changes, conflicts: u.Conflicts}
+	}
+	out := &gatekeeperv1.UndoResponse{
+		Notes: u.Notes, UndoneBy: u.UndoneBy, Nothing: u.Command == nil, Missing: mapped(u.Missing, toMissing), Skipped: u.Skipped,
+	}
 	if u.Command == nil {
 		return out, nil
 	}
@@ -242,7 +253,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return nil, err
 	}
 	if m.GetPlan() != "" && m.GetPlan() != out.GetPlan() {
-		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{"it would do something else by now than what was shown: look again"}}
+		return nil, &undoConflictError{changes: what.Changes, conflicts: []string{"it would do something else by now than what was shown: look again"}}
 	}
 	change := plan.Change{Undo: u.Command, Now: time.Now()}
 	effects, warnings := plan.Preview(state, s.cfg.Keeper, change)
@@ -262,7 +273,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
 	}
 	if c := result.Conflict; c != nil {
-		return nil, &undoConflictError{change: m.GetChange(), conflicts: []string{conflictText(c)}}
+		return nil, &undoConflictError{changes: what.Changes, conflicts: []string{conflictText(c)}}
 	}
 	out.Revision = result.Revision
 	return out, nil

@@ -197,6 +197,9 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 		start = from.token + 1
 	}
 	out := &gatekeeperv1.ListHistoryResponse{Revision: state.Revision()}
+	if change := m.GetChange(); change > 0 && change <= state.Revision() {
+		out.Missing = toMissing(plan.MissingOf(state, change))
+	}
 	var taken page
 	var last pageKey
 	for entry := range state.JournalBackward(journal, start) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,37 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
 	if err != nil || len(history.GetEntries()) != 2 || history.GetEntries()[0].GetUndoes() != resumed.GetRevision() {
 		t.Errorf("history: %v, %v", history, err)
+	}
+}
+
+func TestUndo_JournalForgotAPart_IsRefused_AndUndoesTheRestWhenAsked(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	settings := fsm.DefaultSettings()
+	settings.JournalPerSemaphore = 1
+	g.keeper.do(fsm.Configure{Settings: settings})
+	paused, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := g.keeper.machine.State().Definition("b")
+	again := *b.Definition
+	again.Permits = 7
+	g.keeper.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "b", Definition: &again, ExpectedVersion: b.Version}}}) // forgets its pause
+	change := paused.GetRevision()
+	_, err = op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
+	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
+		t.Fatalf("got %v", err)
+	}
+	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: change})
+	if err != nil || len(history.GetEntries()) != 1 || !slices.Equal(history.GetMissing().GetSemaphores(), []string{"b"}) {
+		t.Errorf("history: %v, %v", history, err)
+	}
+	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change, Partial: true})
+	if err != nil || done.GetRevision() == 0 || len(done.GetMissing()) != 1 {
+		t.Fatalf("undone: %v, %v", done, err)
+	}
+	if state := g.keeper.machine.State(); state.Definition("a").Pause != nil || state.Definition("b").Pause == nil {
+		t.Error("not the part that is left was undone")
 	}
 }
 

@@ -164,6 +164,9 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 	} else {
 		then.pause = edit.Pause
 	}
+	if pause, too := w.paused[edit.Name]; too {
+		then.pause = pause
+	}
 	then.definition = edit.Definition
 	w.stop(&e, then, drains{cause: semaphore.StopNoLongerAdmitted, lasts: drain})
 	w.callers(&e)
@@ -212,6 +215,18 @@ func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause, dra
 
 // previewUndo says what an undo would do: like the edits, the pauses and the cordons that it makes.
 func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
+	w.paused = make(map[string]*semaphore.Pause)
+	edited := make(map[string]bool)
+	for _, edit := range u.Edits {
+		edited[edit.Name] = true
+	}
+	for _, p := range u.Pauses {
+		for _, of := range p.Of {
+			if edited[of.Name] {
+				w.paused[of.Name] = p.Pause
+			}
+		}
+	}
 	for _, edit := range u.Edits {
 		effects = append(effects, w.previewEdit(edit, u.Drain))
 	}
@@ -221,7 +236,7 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 			drain = p.Pause.Drain
 		}
 		for _, of := range p.Of {
-			if sd := w.state.Definition(of.Name); sd != nil {
+			if sd := w.state.Definition(of.Name); sd != nil && !edited[of.Name] {
 				effects = append(effects, w.underPause(sd, p.Pause, drain))
 			}
 		}

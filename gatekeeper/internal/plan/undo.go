@@ -11,17 +11,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Undoing is what takes a change back.
+// Undoing is what takes changes back.
 type Undoing struct {
 	// Command does it, as one change, with what it expects to find; who asks, why and when is to be added. It is nil when there is
 	// nothing to do.
 	Command *fsm.Undo
-	// UndoneBy is the change that took it back already; 0: none did.
+	// UndoneBy is the change that took all of them back already; 0: none did.
 	UndoneBy uint64
 	// Notes say for a person what the command does that is no edit, and what needs no undoing any more.
 	Notes []string
 	// Conflicts say what was changed since and stands in the way; with any of them nothing is to be done.
 	Conflicts []string
+	// Skipped are the conflicts that are passed over: what they name stays as it is.
+	Skipped []string
+	// Missing is what the journal has forgotten of the changes. Unless the undo may be partial, with any of it nothing is to be done.
+	Missing []*Missing
+}
+
+// Undoable is what is to be taken back.
+type Undoable struct {
+	// Changes are one or more changes.
+	Changes []uint64
+	// Drain, above 0, takes the place of those that pauses and cordons come back with.
+	Drain time.Duration
+	// Partial takes back what the journal still has of changes. SkipConflicts leaves alone what was changed since.
+	Partial, SkipConflicts bool
 }
 
 // NoSuchChangeError says that the journal does not hold a change.
@@ -38,73 +52,241 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
 }
 
-// Undo plans to take one change back as of now: an edit field by field, where nothing else has set the field since; a pause, a
-// resume, a cordon or its end whole, where it still is what the change made it. What came before comes back as it stood, or would
-// stand by now: a pause or a cordon that was replaced, the pause and the edits that end of what was deleted. A drain above 0 takes
-// the place of those that pauses and cordons come back with. What was undone already needs nothing, so that an undoing that is repeated
-// does nothing: it never undoes itself. The error is a *NoSuchChangeError.
-func Undo(state *fsm.State, change uint64, drain time.Duration, now time.Time) (*Undoing, error) {
-	p := undoPlan{state: state, change: change, drain: drain, now: now, command: fsm.Undo{Change: change, Drain: drain}}
-	if by := undone(state, change, 0)[change]; by != nil {
-		p.out.UndoneBy = by.Revision
-		p.note("It was undone already, by change %d of %s.", by.Revision, cmp.Or(by.Author, "somebody"))
-		return &p.out, nil
+// Undo plans to take changes back as of now, the newest first, as one change: an edit field by field, where nothing else has set the field
+// since; a pause, a resume, a cordon or its end whole, where it still is what the change made it. What came before comes back as it stood,
+// or would stand by now: a pause or a cordon that was replaced, the pause and the edits that end of what was deleted. What was undone already
+// needs nothing, so that an undoing that is repeated does nothing: it never undoes itself. The error is a *NoSuchChangeError.
+func Undo(state *fsm.State, what Undoable, now time.Time) (*Undoing, error) {
+	p := undoPlan{
+		state: state, drain: what.Drain, now: now, undos: undosOf(state), taken: make(map[taken]bool),
+		semaphores: make(map[string]*undoSemaphore), cordons: make(map[string]*fsm.Cordon),
 	}
-	p.undone = undone(state, 0, change)
-	found := false
-	for entry := range state.Journal("", change) {
-		if entry.Revision != change {
-			break
+	changes := slices.Compact(slices.Sorted(slices.Values(what.Changes)))
+	found := 0
+	var by *undo
+	for _, change := range slices.Backward(changes) {
+		p.change = change
+		entries := entriesOf(state, change)
+		missing := p.missing()
+		if missing != nil {
+			p.out.Missing = append(p.out.Missing, missing)
 		}
-		found = true
-		p.take(entry)
+		if len(entries) == 0 && missing == nil {
+			by = p.undone(change, about{})
+			p.noteUndone(by)
+			found++
+			continue
+		}
+		if len(entries) == 0 {
+			if !what.Partial || len(changes) == 1 {
+				return nil, noSuchChange(state, change)
+			}
+			continue
+		}
+		found++
+		done := p.takeAll(entries)
+		if done != nil && missing == nil {
+			p.noteUndone(done)
+			by = done
+		}
 	}
-	if !found {
-		e := &NoSuchChangeError{Change: change}
-		for entry := range state.Journal("", 0) {
-			e.Oldest = entry.Revision
-			break
-		}
-		return nil, e
+	if found == 0 {
+		return nil, noSuchChange(state, changes[0])
+	}
+	p.build(changes)
+	if what.SkipConflicts && (p.out.Command != nil || len(p.out.Conflicts) == 0) {
+		p.out.Skipped, p.out.Conflicts = p.out.Conflicts, nil
+	}
+	if c := p.out.Command; c != nil {
+		c.Partial = len(p.out.Missing)+len(p.out.Skipped) > 0
+	} else if by != nil && len(p.taken) == 0 && len(p.out.Conflicts)+len(p.out.Missing) == 0 {
+		p.out.UndoneBy = by.entry.Revision
 	}
 	p.tellNames()
 	p.tellPauses()
-	if len(p.command.Edits)+len(p.command.Pauses)+len(p.command.Cordons) > 0 {
-		p.out.Command = &p.command
-	}
 	return &p.out, nil
 }
 
-// undone tells which changes after from are undone, and by which entry of the journal: an undo that was undone itself does not count.
-// without is a change that is taken for one that there is not.
-func undone(state *fsm.State, from, without uint64) map[uint64]*fsm.JournalEntry {
-	var undos []*fsm.JournalEntry
-	for entry := range state.Journal("", from+1) {
-		if entry.Details().Undoes != 0 && entry.Revision != without {
-			undos = append(undos, entry)
-		}
+func (p *undoPlan) noteUndone(by *undo) {
+	p.note("Change %d was undone already, by change %d of %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+}
+
+func noSuchChange(state *fsm.State, change uint64) error {
+	e := &NoSuchChangeError{Change: change}
+	for entry := range state.Journal("", 0) {
+		e.Oldest = entry.Revision
+		break
 	}
-	by := make(map[uint64]*fsm.JournalEntry)
-	for _, entry := range slices.Backward(undos) {
-		if by[entry.Revision] == nil {
-			by[entry.Details().Undoes] = entry
-		}
-	}
-	return by
+	return e
 }
 
 // undoPlan is an undoing that is being planned.
 type undoPlan struct {
-	state   *fsm.State
-	change  uint64
-	drain   time.Duration
-	now     time.Time
-	undone  map[uint64]*fsm.JournalEntry
-	command fsm.Undo
-	pauses  map[semaphore.Pause]int // of indexes into command.Pauses; the zero pause stands for none
-	said    []string                // of single names, in order
-	about   map[string][]string     // the names of which it is said
-	out     Undoing
+	state  *fsm.State
+	change uint64 // that is being taken back
+	drain  time.Duration
+	now    time.Time
+	undos  undos
+	taken  map[taken]bool // what is taken back by this plan so far
+	// semaphores and cordons are as the plan leaves them, of those that it changes; order and cordonOrder say in which order it came upon them.
+	semaphores         map[string]*undoSemaphore
+	cordons            map[string]*fsm.Cordon
+	order, cordonOrder []string
+	said               []string            // of single names, in order
+	about              map[string][]string // the names of which it is said
+	out                Undoing
+}
+
+// taken is what one change did to something.
+type taken struct {
+	change uint64
+	what   about
+}
+
+// undoSemaphore is a semaphore as the plan leaves it so far; definition is nil when it is deleted.
+type undoSemaphore struct {
+	definition *fsm.StoredDefinition
+	ends       []*fsm.EditEnd
+}
+
+// undone returns the undo that took back what a change did to something, or nil.
+func (p *undoPlan) undone(change uint64, what about) *undo {
+	return p.undos.of(change, what, func(change uint64, what about) bool {
+		return change == p.change || p.taken[taken{change, what}]
+	})
+}
+
+// gone reports whether nothing is left of what a change did to something: it was undone, or this plan does so.
+func (p *undoPlan) gone(change uint64, what about) bool {
+	return p.taken[taken{change, what}] || p.undone(change, what) != nil
+}
+
+// missing is MissingOf the change, without what was undone already.
+func (p *undoPlan) missing() *Missing {
+	m := MissingOf(p.state, p.change)
+	if m == nil {
+		return nil
+	}
+	if slices.ContainsFunc(p.undos[p.change], func(u *undo) bool { return !u.partial }) && p.undone(p.change, about{}) != nil {
+		return nil
+	}
+	m.Names = slices.DeleteFunc(m.Names, func(name string) bool { return p.undone(p.change, about{name: name}) != nil })
+	if len(m.Names) == 0 && m.Cordons == 0 && !m.Unknown {
+		return nil
+	}
+	return m
+}
+
+// takeAll takes the entries of one change back, but for what was undone already. If all of it was, it returns the undo that did.
+func (p *undoPlan) takeAll(entries []*fsm.JournalEntry) *undo {
+	var by *undo
+	var names []string
+	for _, entry := range entries {
+		if done := p.undone(p.change, aboutOf(entry)); done != nil {
+			by, names = done, append(names, entry.Semaphore)
+			continue
+		}
+		before := len(p.out.Conflicts)
+		p.take(entry)
+		if len(p.out.Conflicts) == before {
+			p.taken[taken{p.change, aboutOf(entry)}] = true
+		}
+	}
+	if len(names) == len(entries) {
+		return by
+	}
+	for _, name := range names {
+		if name != "" {
+			p.noteOf(name, "it was undone already, by change %d of %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+		}
+	}
+	return nil
+}
+
+// definition and ends are those of a semaphore as the plan leaves it so far, and cordon is such a cordon.
+func (p *undoPlan) definition(name string) *fsm.StoredDefinition {
+	if s := p.semaphores[name]; s != nil {
+		return s.definition
+	}
+	return p.state.Definition(name)
+}
+
+func (p *undoPlan) ends(name string) []*fsm.EditEnd {
+	if s := p.semaphores[name]; s != nil {
+		return s.ends
+	}
+	return p.state.Ends(name)
+}
+
+func (p *undoPlan) cordonNow(id string) *fsm.Cordon {
+	if c, planned := p.cordons[id]; planned {
+		return c
+	}
+	return cordonOf(p.state, id)
+}
+
+// set has the plan leave a semaphore so.
+func (p *undoPlan) set(name string, now undoSemaphore) {
+	if p.semaphores[name] == nil {
+		p.order = append(p.order, name)
+	}
+	p.semaphores[name] = &now
+}
+
+// build makes the command that leads from what there is to what the plan leaves.
+func (p *undoPlan) build(changes []uint64) {
+	newest := changes[len(changes)-1]
+	command := fsm.Undo{Change: newest, Also: changes[:len(changes)-1], Drain: p.drain}
+	pauses := make(map[semaphore.Pause]int) // of indexes into command.Pauses; the zero pause stands for none
+	for _, name := range p.order {
+		before, now := p.state.Definition(name), p.semaphores[name]
+		after := now.definition
+		e := fsm.UndoEdit{Change: fsm.Change{Name: name}}
+		was := p.state.Ends(name)
+		switch {
+		case before == nil && after == nil:
+			continue
+		case before == nil:
+			e.Kind, e.Definition, e.Pause, e.EndsBack = fsm.Create, after.Definition, after.Pause, now.ends
+			command.Edits = append(command.Edits, e)
+			continue
+		case after == nil:
+			e.Kind, e.ExpectedVersion = fsm.Delete, before.Version
+			command.Edits = append(command.Edits, e)
+			continue
+		}
+		e.Kind, e.Definition, e.ExpectedVersion = fsm.Replace, after.Definition, before.Version
+		for _, end := range was {
+			if !slices.Contains(now.ends, end) {
+				e.EndsGone = append(e.EndsGone, end.Revision)
+			}
+		}
+		for _, end := range now.ends {
+			if !slices.Contains(was, end) {
+				e.EndsBack = append(e.EndsBack, end)
+			}
+		}
+		if len(semaphore.Changed(before.Definition, after.Definition)) > 0 || len(e.EndsGone)+len(e.EndsBack) > 0 {
+			command.Edits = append(command.Edits, e)
+		}
+		if after.Pause != before.Pause {
+			command.Pauses = appendPause(command.Pauses, pauses, name, before.Pause, after.Pause)
+		}
+	}
+	for _, id := range p.cordonOrder {
+		was, now := cordonOf(p.state, id), p.cordons[id]
+		if was == now {
+			continue
+		}
+		o := fsm.UndoCordon{ID: id, Cordon: now}
+		if was != nil {
+			o.Expected = was.Revision
+		}
+		command.Cordons = append(command.Cordons, o)
+	}
+	if len(command.Edits)+len(command.Pauses)+len(command.Cordons) > 0 {
+		p.out.Command = &command
+	}
 }
 
 // take adds what takes one entry back.
@@ -131,7 +313,7 @@ func (p *undoPlan) take(entry *fsm.JournalEntry) {
 
 func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
-	current := p.state.Definition(name)
+	current := p.definition(name)
 	if current == nil {
 		p.noteOf(name, "it was deleted since.")
 		return
@@ -150,7 +332,7 @@ func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
 // anew reports whether what is there of a name is no longer what the change was made to: that was deleted since, and somebody created
 // another one, which may be the same by chance. A definition that an undo brought back is the one that was deleted.
 func (p *undoPlan) anew(name string) bool {
-	created := p.state.Definition(name).CreatedRevision
+	created := p.definition(name).CreatedRevision
 	for created > p.change {
 		deleted := p.deletionUndone(name, created)
 		if deleted <= p.change {
@@ -186,7 +368,7 @@ func (p *undoPlan) createdBefore(name string, change uint64) uint64 {
 
 // deletedSince says that what the change was made to is not there any more, and whose is there instead.
 func (p *undoPlan) deletedSince(name string) {
-	if current := p.state.Definition(name); current != nil {
+	if current := p.definition(name); current != nil {
 		p.conflict("%s: it was deleted since; what is there was created by change %d", name, current.CreatedRevision)
 	} else {
 		p.conflict("%s: it was deleted since", name)
@@ -196,7 +378,7 @@ func (p *undoPlan) deletedSince(name string) {
 // takeDeletion brings a definition back with what went with it, as it would be by now.
 func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
-	if current := p.state.Definition(name); current != nil {
+	if current := p.definition(name); current != nil {
 		p.conflict("%s: it was created anew since, at version %d by %s", name, current.Version, current.UpdatedBy)
 		return
 	}
@@ -210,7 +392,7 @@ func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
 
 func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
-	current := p.state.Definition(name)
+	current := p.definition(name)
 	if current == nil || p.anew(name) {
 		p.deletedSince(name)
 		return
@@ -226,7 +408,7 @@ func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 		return
 	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Replace, Name: name, ExpectedVersion: current.Version}}
-	for _, end := range p.state.Ends(name) {
+	for _, end := range p.ends(name) {
 		own := end.Revision == entry.Revision
 		if own || slices.ContainsFunc(more.EndsBack, func(b *fsm.EditEnd) bool { return b.Revision == end.Revision }) {
 			e.EndsGone = append(e.EndsGone, end.Revision)
@@ -248,8 +430,8 @@ func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
 func (p *undoPlan) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
 	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
 		more := later.Details()
-		over := !more.Until.IsZero() && !slices.ContainsFunc(p.state.Ends(entry.Semaphore), func(e *fsm.EditEnd) bool { return e.Revision == later.Revision })
-		if later.Kind != fsm.Replaced || p.undone[later.Revision] != nil || more.Undoes > p.change || over {
+		over := !more.Until.IsZero() && !slices.ContainsFunc(p.ends(entry.Semaphore), func(e *fsm.EditEnd) bool { return e.Revision == later.Revision })
+		if later.Kind != fsm.Replaced || p.gone(later.Revision, aboutOf(later)) || p.undoesLater(later) || over {
 			continue
 		}
 		changed := semaphore.Changed(later.Before, later.After)
@@ -259,6 +441,14 @@ func (p *undoPlan) setAgain(entry *fsm.JournalEntry, fields []string) (again []s
 		}
 	}
 	return nil, nil
+}
+
+// undoesLater reports whether an entry is of an undo of nothing but changes after the one that is being taken back.
+func (p *undoPlan) undoesLater(entry *fsm.JournalEntry) bool {
+	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
+		return false
+	}
+	return entry.Details().Undoes > p.change
 }
 
 // byNow is a definition with edits that end, as both would be by now: of those whose time is over the values are back.
@@ -300,7 +490,23 @@ func setSince(fields []string) string {
 	return strings.Join(fields, ", ") + " were set again"
 }
 
-func (p *undoPlan) edit(e fsm.UndoEdit) { p.command.Edits = append(p.command.Edits, e) }
+// edit does to the plan what an edit does.
+func (p *undoPlan) edit(e fsm.UndoEdit) {
+	switch e.Kind {
+	case fsm.Create:
+		created := p.createdBefore(e.Name, p.change)
+		p.set(e.Name, undoSemaphore{&fsm.StoredDefinition{Definition: e.Definition, CreatedRevision: created, Pause: e.Pause}, e.EndsBack})
+	case fsm.Delete:
+		p.set(e.Name, undoSemaphore{})
+	default:
+		now := *p.definition(e.Name)
+		now.Definition = e.Definition
+		ends := slices.DeleteFunc(slices.Clone(p.ends(e.Name)), func(end *fsm.EditEnd) bool { return slices.Contains(e.EndsGone, end.Revision) })
+		ends = append(ends, e.EndsBack...)
+		slices.SortFunc(ends, func(a, b *fsm.EditEnd) int { return cmp.Compare(a.Revision, b.Revision) })
+		p.set(e.Name, undoSemaphore{&now, ends})
+	}
+}
 
 func (p *undoPlan) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))

@@ -13,7 +13,7 @@ import (
 // takePause lifts a pause, or brings back the one that it had replaced.
 func (p *undoPlan) takePause(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
-	current := p.state.Definition(name)
+	current := p.definition(name)
 	switch {
 	case current == nil:
 		p.noteOf(name, "it was deleted since.")
@@ -22,14 +22,14 @@ func (p *undoPlan) takePause(entry *fsm.JournalEntry) {
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
 		p.noteOf(name, "it was paused again since, by %s with change %d, and stays so.", current.Pause.Author, current.Pause.Revision)
 	default:
-		p.pause(name, current.Pause.Revision, p.pauseBack(name, p.pauseUnder(name, entry)))
+		p.pause(name, p.pauseBack(name, p.pauseUnder(name, entry)))
 	}
 }
 
 // pauseUnder is the pause that one had replaced, unless that one was undone: then the one that it had replaced.
 func (p *undoPlan) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
 	under := entry.Details().PauseBefore
-	for under != nil && p.undone[under.Origin()] != nil {
+	for under != nil && p.gone(under.Origin(), about{name: name}) {
 		origin := under.Origin()
 		under = nil
 		for set := range p.state.Journal(name, origin) {
@@ -64,7 +64,7 @@ func (p *undoPlan) over(until time.Time) bool { return !until.IsZero() && !until
 // takeResume pauses again what was resumed.
 func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
 	name, was := entry.Semaphore, entry.Pause
-	current := p.state.Definition(name)
+	current := p.definition(name)
 	switch {
 	case current == nil || p.anew(name):
 		p.deletedSince(name)
@@ -74,7 +74,7 @@ func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
 		p.conflict("%s: it was paused again since, by %s", name, current.Pause.Author)
 	default:
 		if back := p.pauseBack(name, was); back != nil {
-			p.pause(name, 0, back)
+			p.pause(name, back)
 		}
 	}
 }
@@ -83,27 +83,38 @@ func samePause(a, b *semaphore.Pause) bool {
 	return a.Reason == b.Reason && a.Until.Equal(b.Until) && a.Stop == b.Stop
 }
 
-// pause sets or lifts the pause of a name; equal ones stand together.
-func (p *undoPlan) pause(name string, expected uint64, back *semaphore.Pause) {
-	key := semaphore.Pause{}
-	if back != nil {
-		key = *back
+// pause sets or, with nil, lifts the pause of a name.
+func (p *undoPlan) pause(name string, back *semaphore.Pause) {
+	now := *p.definition(name)
+	now.Pause = back
+	p.set(name, undoSemaphore{&now, p.ends(name)})
+}
+
+// appendPause adds that the pause of a name becomes another one, or none; equal ones stand together.
+func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, was, now *semaphore.Pause) []fsm.UndoPause {
+	key, expected := semaphore.Pause{}, uint64(0)
+	if now != nil {
+		key = *now
 	}
-	i, there := p.pauses[key]
+	if was != nil {
+		expected = was.Revision
+	}
+	i, there := at[key]
 	if !there {
-		if p.pauses == nil {
-			p.pauses = make(map[semaphore.Pause]int)
-		}
-		i = len(p.command.Pauses)
-		p.pauses[key] = i
-		p.command.Pauses = append(p.command.Pauses, fsm.UndoPause{Pause: back})
+		i = len(list)
+		at[key] = i
+		list = append(list, fsm.UndoPause{Pause: now})
 	}
-	p.command.Pauses[i].Of = append(p.command.Pauses[i].Of, fsm.ExpectedPause{Name: name, Revision: expected})
+	list[i].Of = append(list[i].Of, fsm.ExpectedPause{Name: name, Revision: expected})
+	return list
 }
 
 // tellPauses says what becomes of pauses, once for all that have the same.
 func (p *undoPlan) tellPauses() {
-	for _, x := range p.command.Pauses {
+	if p.out.Command == nil {
+		return
+	}
+	for _, x := range p.out.Command.Pauses {
 		names := make([]string, len(x.Of))
 		for i, of := range x.Of {
 			names[i] = of.Name
@@ -155,21 +166,21 @@ func closedWords(author, reason string, until time.Time) string {
 // takeCordon lifts a cordon, or brings back the one that it had replaced.
 func (p *undoPlan) takeCordon(entry *fsm.JournalEntry) {
 	id := entry.Cordon.ID
-	current := cordonOf(p.state, id)
+	current := p.cordonNow(id)
 	switch {
 	case current == nil:
 		p.note("cordon %q: it is over already.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
 		p.note("cordon %q: it was set anew since, by %s with change %d, and stays so.", id, current.Author, current.Revision)
 	default:
-		p.cordon(id, current.Revision, p.cordonBack(p.cordonUnder(entry)))
+		p.cordon(id, p.cordonBack(p.cordonUnder(entry)))
 	}
 }
 
 // cordonUnder is pauseUnder for a cordon.
 func (p *undoPlan) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
 	under := entry.Details().CordonBefore
-	for under != nil && p.undone[under.Origin()] != nil {
+	for under != nil && p.gone(under.Origin(), about{cordon: under.ID}) {
 		origin, id := under.Origin(), under.ID
 		under = nil
 		for set := range p.state.Journal("", origin) {
@@ -203,25 +214,28 @@ func (p *undoPlan) cordonBack(was *fsm.Cordon) *fsm.Cordon {
 
 func (p *undoPlan) takeUncordon(entry *fsm.JournalEntry) {
 	was := entry.Cordon
-	switch current := cordonOf(p.state, was.ID); {
+	switch current := p.cordonNow(was.ID); {
 	case current != nil && sameCordon(current, was):
 		p.note("cordon %q: it is back already.", was.ID)
 	case current != nil:
 		p.conflict("cordon %q: it was set anew since, by %s", was.ID, current.Author)
 	default:
 		if back := p.cordonBack(was); back != nil {
-			p.cordon(was.ID, 0, back)
+			p.cordon(was.ID, back)
 		}
 	}
 }
 
-func (p *undoPlan) cordon(id string, expected uint64, back *fsm.Cordon) {
+func (p *undoPlan) cordon(id string, back *fsm.Cordon) {
 	if back == nil {
 		p.note("Cordon %q is ended.", id)
 	} else {
 		p.note("Cordon %q is as before: %s.", id, closedWords(back.Author, back.Reason, back.Until))
 	}
-	p.command.Cordons = append(p.command.Cordons, fsm.UndoCordon{ID: id, Expected: expected, Cordon: back})
+	if _, planned := p.cordons[id]; !planned {
+		p.cordonOrder = append(p.cordonOrder, id)
+	}
+	p.cordons[id] = back
 }
 
 func cordonOf(state *fsm.State, id string) *fsm.Cordon {

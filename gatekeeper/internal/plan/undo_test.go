@@ -16,7 +16,7 @@ import (
 
 func (c *cluster) undo(change uint64) *Undoing {
 	c.t.Helper()
-	u, err := Undo(c.state(), change, 0, c.now)
+	u, err := Undo(c.state(), Undoable{Changes: []uint64{change}}, c.now)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
 	c.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
 	resumed := c.do(fsm.Resume{Names: []string{"job"}})
 	for drain, want := range map[time.Duration]time.Duration{0: time.Hour, time.Minute: time.Minute} {
-		u, err := Undo(c.state(), resumed, drain, c.now)
+		u, err := Undo(c.state(), Undoable{Changes: []uint64{resumed}, Drain: drain}, c.now)
 		if err != nil || u.Command.Pauses[0].Pause.Drain != want {
 			t.Errorf("drain %v: %+v, %v", drain, u, err)
 		}
@@ -503,11 +503,11 @@ func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 	c := newCluster(t)
 	var none *NoSuchChangeError
-	if _, err := Undo(c.state(), 77, 0, c.now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
+	if _, err := Undo(c.state(), Undoable{Changes: []uint64{77}}, c.now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
 		t.Errorf("got %v", err)
 	}
 	first := c.define("job", nil)
-	if _, err := Undo(c.state(), 77, 0, c.now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
+	if _, err := Undo(c.state(), Undoable{Changes: []uint64{77}}, c.now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,6 +13,8 @@ type world struct {
 	patterns Patterns
 	leader   Leader
 	known    known
+	// paused are the pauses with which one step leaves what it edits too; nil in it: resumed.
+	paused map[string]*semaphore.Pause
 	// stopped counts the holders that are named, and unnamed those that are too many.
 	stopped, unnamed int
 }

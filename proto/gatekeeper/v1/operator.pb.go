@@ -1709,6 +1709,8 @@ type ListHistoryResponse struct {
 	Entries       []*HistoryEntry        `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// With change: what the journal has forgotten of it; absent when it is whole.
+	Missing       *MissingEntries `protobuf:"bytes,4,opt,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1764,6 +1766,85 @@ func (x *ListHistoryResponse) GetRevision() uint64 {
 	return 0
 }
 
+func (x *ListHistoryResponse) GetMissing() *MissingEntries {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// MissingEntries is what the journal has forgotten of a change.
+type MissingEntries struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
+	// The semaphores whose entries are missing.
+	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
+	// How many entries of cordons are missing.
+	Cordons uint32 `protobuf:"varint,3,opt,name=cordons,proto3" json:"cordons,omitempty"`
+	// Entries are missing, or may be, and the journal does not tell of what: the change was made below feature level 3, or all of it is forgotten.
+	Unknown       bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MissingEntries) Reset() {
+	*x = MissingEntries{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MissingEntries) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MissingEntries) ProtoMessage() {}
+
+func (x *MissingEntries) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MissingEntries.ProtoReflect.Descriptor instead.
+func (*MissingEntries) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *MissingEntries) GetChange() uint64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
+func (x *MissingEntries) GetSemaphores() []string {
+	if x != nil {
+		return x.Semaphores
+	}
+	return nil
+}
+
+func (x *MissingEntries) GetCordons() uint32 {
+	if x != nil {
+		return x.Cordons
+	}
+	return 0
+}
+
+func (x *MissingEntries) GetUnknown() bool {
+	if x != nil {
+		return x.Unknown
+	}
+	return false
+}
+
 // HistoryEntry is one line of the journal.
 type HistoryEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1791,14 +1872,16 @@ type HistoryEntry struct {
 	PauseBefore  *Pause        `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *CordonRecord `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
 	// The change that this one took back.
-	Undoes        uint64 `protobuf:"varint,18,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	Undoes uint64 `protobuf:"varint,18,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	// Other changes that it took back in the same step.
+	AlsoUndoes    []uint64 `protobuf:"varint,19,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HistoryEntry) Reset() {
 	*x = HistoryEntry{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +1893,7 @@ func (x *HistoryEntry) String() string {
 func (*HistoryEntry) ProtoMessage() {}
 
 func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +1906,7 @@ func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryEntry.ProtoReflect.Descriptor instead.
 func (*HistoryEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HistoryEntry) GetRevision() uint64 {
@@ -1952,6 +2035,13 @@ func (x *HistoryEntry) GetUndoes() uint64 {
 	return 0
 }
 
+func (x *HistoryEntry) GetAlsoUndoes() []uint64 {
+	if x != nil {
+		return x.AlsoUndoes
+	}
+	return nil
+}
+
 type UndoRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
@@ -1965,6 +2055,13 @@ type UndoRequest struct {
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// That of an earlier answer: do what that one said, or refuse with FAILED_PRECONDITION when it would be something else by now. Empty: whatever it is.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
+	// Other changes to take back in the same step; at most 1000 in all.
+	Also []uint64 `protobuf:"varint,8,rep,packed,name=also,proto3" json:"also,omitempty"`
+	// Take back what the journal still knows of the changes. Without it, a change of which entries are missing is refused with FAILED_PRECONDITION
+	// (UNDO_INCOMPLETE), and nothing is done. From feature level 3 on, as also and skip_conflicts.
+	Partial bool `protobuf:"varint,9,opt,name=partial,proto3" json:"partial,omitempty"`
+	// Leave semaphores as they are where something stands in the way. Without it, everything is refused then.
+	SkipConflicts bool `protobuf:"varint,10,opt,name=skip_conflicts,json=skipConflicts,proto3" json:"skip_conflicts,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,12,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -1973,7 +2070,7 @@ type UndoRequest struct {
 
 func (x *UndoRequest) Reset() {
 	*x = UndoRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2082,7 @@ func (x *UndoRequest) String() string {
 func (*UndoRequest) ProtoMessage() {}
 
 func (x *UndoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2095,7 @@ func (x *UndoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRequest.ProtoReflect.Descriptor instead.
 func (*UndoRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UndoRequest) GetChange() uint64 {
@@ -2050,6 +2147,27 @@ func (x *UndoRequest) GetPlan() string {
 	return ""
 }
 
+func (x *UndoRequest) GetAlso() []uint64 {
+	if x != nil {
+		return x.Also
+	}
+	return nil
+}
+
+func (x *UndoRequest) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
+}
+
+func (x *UndoRequest) GetSkipConflicts() bool {
+	if x != nil {
+		return x.SkipConflicts
+	}
+	return false
+}
+
 func (x *UndoRequest) GetRequestRevision() uint64 {
 	if x != nil {
 		return x.RequestRevision
@@ -2072,6 +2190,10 @@ type UndoResponse struct {
 	Nothing bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
 	// Names what is to be done, with all that it expects to find. Opaque.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
+	// With partial: what is not taken back, because the journal has forgotten it.
+	Missing []*MissingEntries `protobuf:"bytes,8,rep,name=missing,proto3" json:"missing,omitempty"`
+	// With skip_conflicts: what is left as it is, and why, for a person.
+	Skipped []string `protobuf:"bytes,9,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// As in PreviewResponse.
 	Confirm       []*Confirmation `protobuf:"bytes,12,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2080,7 +2202,7 @@ type UndoResponse struct {
 
 func (x *UndoResponse) Reset() {
 	*x = UndoResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +2214,7 @@ func (x *UndoResponse) String() string {
 func (*UndoResponse) ProtoMessage() {}
 
 func (x *UndoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +2227,7 @@ func (x *UndoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoResponse.ProtoReflect.Descriptor instead.
 func (*UndoResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UndoResponse) GetRevision() uint64 {
@@ -2157,6 +2279,20 @@ func (x *UndoResponse) GetPlan() string {
 	return ""
 }
 
+func (x *UndoResponse) GetMissing() []*MissingEntries {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+func (x *UndoResponse) GetSkipped() []string {
+	if x != nil {
+		return x.Skipped
+	}
+	return nil
+}
+
 func (x *UndoResponse) GetConfirm() []*Confirmation {
 	if x != nil {
 		return x.Confirm
@@ -2176,7 +2312,7 @@ type ListKnownRequest struct {
 
 func (x *ListKnownRequest) Reset() {
 	*x = ListKnownRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2188,7 +2324,7 @@ func (x *ListKnownRequest) String() string {
 func (*ListKnownRequest) ProtoMessage() {}
 
 func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2201,7 +2337,7 @@ func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownRequest.ProtoReflect.Descriptor instead.
 func (*ListKnownRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListKnownRequest) GetGroup() string {
@@ -2235,7 +2371,7 @@ type ListKnownResponse struct {
 
 func (x *ListKnownResponse) Reset() {
 	*x = ListKnownResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2247,7 +2383,7 @@ func (x *ListKnownResponse) String() string {
 func (*ListKnownResponse) ProtoMessage() {}
 
 func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2260,7 +2396,7 @@ func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownResponse.ProtoReflect.Descriptor instead.
 func (*ListKnownResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListKnownResponse) GetCallers() []*Caller {
@@ -2408,11 +2544,19 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\a \x01(\tR\tpageToken\x12\x14\n" +
 	"\x05stale\x18\b \x01(\bR\x05stale\x12\x16\n" +
-	"\x06labels\x18\t \x01(\tR\x06labels\"\x90\x01\n" +
+	"\x06labels\x18\t \x01(\tR\x06labels\"\xc9\x01\n" +
 	"\x13ListHistoryResponse\x125\n" +
 	"\aentries\x18\x01 \x03(\v2\x1b.gatekeeper.v1.HistoryEntryR\aentries\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"\x8c\x06\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x127\n" +
+	"\amissing\x18\x04 \x01(\v2\x1d.gatekeeper.v1.MissingEntriesR\amissing\"|\n" +
+	"\x0eMissingEntries\x12\x16\n" +
+	"\x06change\x18\x01 \x01(\x04R\x06change\x12\x1e\n" +
+	"\n" +
+	"semaphores\x18\x02 \x03(\tR\n" +
+	"semaphores\x12\x18\n" +
+	"\acordons\x18\x03 \x01(\rR\acordons\x12\x18\n" +
+	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xad\x06\n" +
 	"\fHistoryEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\rR\aordinal\x12,\n" +
@@ -2432,7 +2576,9 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\asilence\x18\x0f \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\asilence\x127\n" +
 	"\fpause_before\x18\x10 \x01(\v2\x14.gatekeeper.v1.PauseR\vpauseBefore\x12@\n" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\fcordonBefore\x12\x16\n" +
-	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\"\xfd\x01\n" +
+	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\x12\x1f\n" +
+	"\valso_undoes\x18\x13 \x03(\x04R\n" +
+	"alsoUndoes\"\xd2\x02\n" +
 	"\vUndoRequest\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2441,8 +2587,12 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x06 \x01(\tR\trequestId\x12\x12\n" +
-	"\x04plan\x18\a \x01(\tR\x04plan\x12)\n" +
-	"\x10request_revision\x18\f \x01(\x04R\x0frequestRevision\"\x8f\x02\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\x12\x12\n" +
+	"\x04also\x18\b \x03(\x04R\x04also\x12\x18\n" +
+	"\apartial\x18\t \x01(\bR\apartial\x12%\n" +
+	"\x0eskip_conflicts\x18\n" +
+	" \x01(\bR\rskipConflicts\x12)\n" +
+	"\x10request_revision\x18\f \x01(\x04R\x0frequestRevision\"\xe2\x02\n" +
 	"\fUndoResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x14\n" +
@@ -2450,7 +2600,9 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\tundone_by\x18\x04 \x01(\x04R\bundoneBy\x12\x1a\n" +
 	"\bwarnings\x18\x05 \x03(\tR\bwarnings\x12\x18\n" +
 	"\anothing\x18\x06 \x01(\bR\anothing\x12\x12\n" +
-	"\x04plan\x18\a \x01(\tR\x04plan\x125\n" +
+	"\x04plan\x18\a \x01(\tR\x04plan\x127\n" +
+	"\amissing\x18\b \x03(\v2\x1d.gatekeeper.v1.MissingEntriesR\amissing\x12\x18\n" +
+	"\askipped\x18\t \x03(\tR\askipped\x125\n" +
 	"\aconfirm\x18\f \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\"d\n" +
 	"\x10ListKnownRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
@@ -2492,7 +2644,7 @@ func file_gatekeeper_v1_operator_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_operator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(ConfirmationKind)(0),         // 0: gatekeeper.v1.ConfirmationKind
 	(*Selector)(nil),              // 1: gatekeeper.v1.Selector
@@ -2517,100 +2669,103 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(*ListCordonsResponse)(nil),   // 20: gatekeeper.v1.ListCordonsResponse
 	(*ListHistoryRequest)(nil),    // 21: gatekeeper.v1.ListHistoryRequest
 	(*ListHistoryResponse)(nil),   // 22: gatekeeper.v1.ListHistoryResponse
-	(*HistoryEntry)(nil),          // 23: gatekeeper.v1.HistoryEntry
-	(*UndoRequest)(nil),           // 24: gatekeeper.v1.UndoRequest
-	(*UndoResponse)(nil),          // 25: gatekeeper.v1.UndoResponse
-	(*ListKnownRequest)(nil),      // 26: gatekeeper.v1.ListKnownRequest
-	(*ListKnownResponse)(nil),     // 27: gatekeeper.v1.ListKnownResponse
-	(*BatchEditRequest)(nil),      // 28: gatekeeper.v1.BatchEditRequest
-	(*Definition)(nil),            // 29: gatekeeper.v1.Definition
-	(*Permit)(nil),                // 30: gatekeeper.v1.Permit
-	(*durationpb.Duration)(nil),   // 31: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
-	(*Edit)(nil),                  // 33: gatekeeper.v1.Edit
-	(*CordonRecord)(nil),          // 34: gatekeeper.v1.CordonRecord
-	(EventKind)(0),                // 35: gatekeeper.v1.EventKind
-	(*Pause)(nil),                 // 36: gatekeeper.v1.Pause
-	(SilenceKind)(0),              // 37: gatekeeper.v1.SilenceKind
+	(*MissingEntries)(nil),        // 23: gatekeeper.v1.MissingEntries
+	(*HistoryEntry)(nil),          // 24: gatekeeper.v1.HistoryEntry
+	(*UndoRequest)(nil),           // 25: gatekeeper.v1.UndoRequest
+	(*UndoResponse)(nil),          // 26: gatekeeper.v1.UndoResponse
+	(*ListKnownRequest)(nil),      // 27: gatekeeper.v1.ListKnownRequest
+	(*ListKnownResponse)(nil),     // 28: gatekeeper.v1.ListKnownResponse
+	(*BatchEditRequest)(nil),      // 29: gatekeeper.v1.BatchEditRequest
+	(*Definition)(nil),            // 30: gatekeeper.v1.Definition
+	(*Permit)(nil),                // 31: gatekeeper.v1.Permit
+	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*Edit)(nil),                  // 34: gatekeeper.v1.Edit
+	(*CordonRecord)(nil),          // 35: gatekeeper.v1.CordonRecord
+	(EventKind)(0),                // 36: gatekeeper.v1.EventKind
+	(*Pause)(nil),                 // 37: gatekeeper.v1.Pause
+	(SilenceKind)(0),              // 38: gatekeeper.v1.SilenceKind
 }
 var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
-	28, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
+	29, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
 	11, // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
 	15, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
 	13, // 3: gatekeeper.v1.PreviewRequest.resume:type_name -> gatekeeper.v1.ResumeRequest
 	5,  // 4: gatekeeper.v1.PreviewResponse.effects:type_name -> gatekeeper.v1.Effect
 	4,  // 5: gatekeeper.v1.PreviewResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 6: gatekeeper.v1.Confirmation.kind:type_name -> gatekeeper.v1.ConfirmationKind
-	29, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
-	29, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
+	30, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
+	30, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
 	6,  // 9: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
 	7,  // 10: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
 	7,  // 11: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
-	30, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
-	30, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
-	31, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
-	31, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
-	32, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
+	31, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
+	31, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
+	32, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
+	32, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
+	33, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
 	1,  // 17: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
-	31, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
-	33, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
+	32, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
+	34, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
 	5,  // 20: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
 	10, // 21: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
 	4,  // 22: gatekeeper.v1.PlanMoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	1,  // 23: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
-	32, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	31, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
-	31, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
+	33, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
+	32, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	32, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
 	1,  // 27: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
-	32, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	31, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
-	31, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
-	34, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	34, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	32, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	32, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
-	23, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
-	35, // 36: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	32, // 37: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	29, // 38: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	29, // 39: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	30, // 40: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
-	34, // 41: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
-	36, // 42: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	32, // 43: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	31, // 44: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	37, // 45: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
-	36, // 46: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
-	34, // 47: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
-	31, // 48: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	5,  // 49: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	4,  // 50: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	7,  // 51: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	2,  // 52: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	8,  // 53: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	11, // 54: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	13, // 55: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	15, // 56: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	17, // 57: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	19, // 58: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	21, // 59: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	24, // 60: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	26, // 61: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	3,  // 62: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	9,  // 63: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	12, // 64: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	14, // 65: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	16, // 66: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	18, // 67: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	20, // 68: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	22, // 69: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	25, // 70: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	27, // 71: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	62, // [62:72] is the sub-list for method output_type
-	52, // [52:62] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	33, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
+	32, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	32, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
+	35, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
+	35, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
+	33, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	33, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	24, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
+	23, // 36: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	36, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
+	33, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	30, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	30, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	31, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	35, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
+	37, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
+	33, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	32, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	38, // 46: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
+	37, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	35, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	32, // 49: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	5,  // 50: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	23, // 51: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	4,  // 52: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	7,  // 53: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	2,  // 54: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	8,  // 55: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
+	11, // 56: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	13, // 57: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	15, // 58: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	17, // 59: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	19, // 60: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	21, // 61: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	25, // 62: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	27, // 63: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	3,  // 64: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	9,  // 65: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
+	12, // 66: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	14, // 67: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	16, // 68: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	18, // 69: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	20, // 70: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	22, // 71: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	26, // 72: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	28, // 73: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	64, // [64:74] is the sub-list for method output_type
+	54, // [54:64] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }
@@ -2634,7 +2789,7 @@ func file_gatekeeper_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_operator_proto_rawDesc), len(file_gatekeeper_v1_operator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// Missing is what the journal has forgotten of a change.
+type Missing struct {
+	Change uint64
+	// Names are the semaphores whose entries are missing, and Cordons counts the entries of cordons that are.
+	Names   []string
+	Cordons int
+	// Unknown: entries are missing, or may be, and the journal does not tell of what.
+	Unknown bool
+}
+
+// MissingOf returns what the journal has forgotten of a change; nil when it has all of it.
+func MissingOf(state *fsm.State, change uint64) *Missing {
+	entries := entriesOf(state, change)
+	out := &Missing{Change: change}
+	if len(entries) == 0 {
+		out.Unknown = true
+		return out
+	}
+	whole := entries[0].Change
+	if whole == nil { // made below feature level 3
+		last := entries[len(entries)-1]
+		out.Unknown = int(last.Ordinal) >= len(entries) || change <= state.ChangesForgotten()
+		if out.Unknown {
+			return out
+		}
+		return nil
+	}
+	for i, name := range whole.Names {
+		switch {
+		case slices.ContainsFunc(entries, func(e *fsm.JournalEntry) bool { return int(e.Ordinal) == i }):
+		case name == "":
+			out.Cordons++
+		default:
+			out.Names = append(out.Names, name)
+		}
+	}
+	if len(out.Names) == 0 && out.Cordons == 0 {
+		return nil
+	}
+	return out
+}
+
+// entriesOf are the entries of a change that the journal has.
+func entriesOf(state *fsm.State, change uint64) (entries []*fsm.JournalEntry) {
+	for entry := range state.Journal("", change) {
+		if entry.Revision != change {
+			break
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// about is what an entry is of: a semaphore or a cordon.
+type about struct{ name, cordon string }
+
+func aboutOf(e *fsm.JournalEntry) about {
+	if e.Cordon != nil {
+		return about{cordon: e.Cordon.ID}
+	}
+	return about{name: e.Semaphore}
+}
+
+// undo is a change of the journal that took others back.
+type undo struct {
+	entry   *fsm.JournalEntry // its first one
+	partial bool
+	covers  map[about]bool // when partial
+}
+
+// undos are the undos by the changes that they took back, oldest first.
+type undos map[uint64][]*undo
+
+func undosOf(state *fsm.State) undos {
+	all := make(undos)
+	var last *undo
+	for entry := range state.Journal("", 0) {
+		change := entry.Details().Undoes
+		if change == 0 {
+			continue
+		}
+		if last == nil || last.entry.Revision != entry.Revision {
+			last = &undo{entry: entry, covers: make(map[about]bool)}
+			changes := []uint64{change}
+			if whole := entry.Change; whole != nil {
+				last.partial = whole.Partial
+				changes = append(changes, whole.AlsoUndoes...)
+				for _, name := range whole.Names {
+					last.covers[about{name: name}] = name != ""
+				}
+			}
+			for _, c := range changes {
+				all[c] = append(all[c], last)
+			}
+		}
+		last.covers[aboutOf(entry)] = true
+	}
+	return all
+}
+
+// of returns the undo that took back what a change did to something, unless it was undone itself; nil: none did. Those that without names are
+// taken for ones that there are not.
+func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
+	for _, by := range slices.Backward(u[change]) {
+		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {
+			continue
+		}
+		if u.of(by.entry.Revision, what, without) == nil {
+			return by
+		}
+	}
+	return nil
+}

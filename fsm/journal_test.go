@@ -1,10 +1,14 @@
 package fsm_test
 
 import (
+	"bytes"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
 func newRaised(t *testing.T) *log {
@@ -90,4 +94,47 @@ func TestJournal_EntriesOlderThanTheLifetime_GoWhenNewOnesCome(t *testing.T) {
 	equal(t, "older", journalKinds(l.state(), "s")[fsm.Released], 6)
 	l.apply(fsm.Pause{Names: []string{"s"}, At: at(100)})
 	equal(t, "by an edit", journalKinds(l.state(), "s"), map[fsm.EventKind]int{fsm.PausedEvent: 1, fsm.Released: 4})
+}
+
+func TestRestore_JournalThatContradictsItself_IsRefused(t *testing.T) {
+	// journal returns the last entry that fits.
+	journal := func(records []*logv1.Record, fits func(*logv1.JournalEntry) bool) (found *logv1.JournalEntry) {
+		for _, r := range records {
+			if e := r.GetJournal(); e != nil && fits(e) {
+				found = e
+			}
+		}
+		return found
+	}
+	named := func(e *logv1.JournalEntry) bool { return len(e.GetChange().GetNames()) > 0 }
+	undone := func(e *logv1.JournalEntry) bool { return e.GetUndoes() != 0 }
+	far := uint64(1) << 40
+	for _, tc := range []struct {
+		why    string
+		change func(r []*logv1.Record)
+	}{
+		{"names", func(r []*logv1.Record) { journal(r, named).Change = nil }},
+		{"names", func(r []*logv1.Record) { journal(r, named).Entries = 7 }},
+		{"is not the one that its change names", func(r []*logv1.Record) {
+			names := journal(r, named).GetChange().GetNames()
+			names[0], names[1] = names[1], names[0]
+		}},
+		{"cannot have undone", func(r []*logv1.Record) { journal(r, undone).GetChange().AlsoUndoes = []uint64{far} }},
+		{"cannot have undone", func(r []*logv1.Record) { journal(r, undone).Undoes = 0 }},
+		{"as journal entries, the bound is", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalPerSemaphore = 1 }},
+		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalLifetime = -1 }},
+		{"changes were forgotten", func(r []*logv1.Record) { r[0].GetHeader().ChangesForgotten = far }},
+		{"feature level 3 brought", func(r []*logv1.Record) {
+			r[0].GetHeader().FeatureLevel, r[0].GetHeader().Settings.JournalPerSemaphore = 2, 99
+		}},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			records := readRecords(t, snapshot(t, storyOfJournal(t).state()))
+			tc.change(records)
+			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
 }

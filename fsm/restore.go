@@ -154,7 +154,7 @@ func (in *restoring) record(record *logv1.Record) {
 	case *logv1.Record_Deletion:
 		in.deletion(deletion{revision: k.Deletion.GetRevision(), name: k.Deletion.GetName()})
 	case *logv1.Record_Journal:
-		in.journal(in.r.journal(k.Journal))
+		in.journal(in.r.journal(k.Journal), k.Journal.GetEntries())
 	case *logv1.Record_Semaphore:
 		in.gate(k.Semaphore)
 	case *logv1.Record_RetiredMember:
@@ -253,7 +253,7 @@ func (in *restoring) deletion(del deletion) {
 	in.d.addDeletion(del)
 }
 
-func (in *restoring) journal(e *JournalEntry) {
+func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	if in.r.err != nil {
 		return
 	}
@@ -262,7 +262,7 @@ func (in *restoring) journal(e *JournalEntry) {
 		in.r.fail("journal entry %d.%d is out of order", e.Revision, e.Ordinal)
 	}
 	in.lastEntry = e
-	in.whole(last, e)
+	in.whole(last, e, entries)
 	in.requireRevision(e.Revision, "a journal entry")
 	in.closing(e)
 	in.told(e)
@@ -278,8 +278,8 @@ func (in *restoring) journal(e *JournalEntry) {
 	in.d.addJournal(e)
 }
 
-// whole checks what an entry says of its whole change, and shares it with the entry last before it if that is of the same one.
-func (in *restoring) whole(last, e *JournalEntry) {
+// whole checks what an entry says of its whole change, which made so many entries, and shares it with the entry last before it if that is of the same one.
+func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != alone || (e.Change == nil) != (last.Change == nil) {
 			in.r.fail("journal entry %d.%d says something of its change that the first one does not", e.Revision, e.Ordinal)
@@ -288,6 +288,9 @@ func (in *restoring) whole(last, e *JournalEntry) {
 	}
 	if e.Change == nil {
 		return
+	}
+	if int(entries) != max(1, len(e.Change.Names)) {
+		in.r.fail("journal entry %d.%d is one of %d, and its change names %d", e.Revision, e.Ordinal, entries, len(e.Change.Names))
 	}
 	if names := e.Change.Names; len(names) == 0 && e.Ordinal > 0 || len(names) > 0 && (int(e.Ordinal) >= len(names) || names[e.Ordinal] != e.Semaphore) {
 		in.r.fail("journal entry %d.%d is not the one that its change names", e.Revision, e.Ordinal)

@@ -511,7 +511,7 @@ type DefinitionRecord struct {
 	Reason    string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Present while the semaphore is paused.
 	Pause *Pause `protobuf:"bytes,6,opt,name=pause,proto3" json:"pause,omitempty"`
-	// The revision of the last grant, release, expiry or end of cooling.
+	// The revision of the last grant, release, expiry or end of cooling; at least the one that created the definition (feature level 3).
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
 	// The sum of the weights that take slots now: live, held and cooling permits.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`

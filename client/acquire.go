@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -163,7 +164,7 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 	sent := c.settings.clock.Now()
 	r, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
-		RequestId: a.requestID, ExpectedRevision: a.expected, Metadata: a.metadata, ReplacesToken: a.replaces,
+		RequestId: a.requestID, ExpectedRevision: a.expected, Metadata: a.metadata, ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)
@@ -180,7 +181,7 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	sent := c.settings.clock.Now()
 	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
-		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited), ReplacesToken: a.replaces,
+		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited), ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
 		LeaveOnPause: a.leaveOnPause,
 	}, grpc.Peer(&p))
 	if err != nil {

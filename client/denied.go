@@ -25,6 +25,10 @@ const (
 	FiringClaimed        Reason = "FIRING_CLAIMED"
 	FiringDone           Reason = "FIRING_DONE"
 	NoFreePermit         Reason = "NO_FREE_PERMIT"
+	// FiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows.
+	FiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
+	// FiringForgotten: the firing is no longer remembered, so whether it ran is not known. It does not run now.
+	FiringForgotten Reason = "FIRING_FORGOTTEN"
 )
 
 // Denied is the answer no. It is an error so that a denial is not mistaken for a permit; the servers are well.
@@ -52,12 +56,15 @@ type Denied struct {
 	Stop gatekeeperv1.StopCause
 	// PermitRevision is the semaphore's: the expected revision of an optimistic replace.
 	PermitRevision uint64
+	// LeaderClock is what the leader's wall clock showed, of FiringTooFarAhead, and CallerClock what this host's showed then. One of them, or
+	// the due time, is wrong. Else zero.
+	LeaderClock, CallerClock time.Time
 
 	asked *acquisition // nil: made by somebody else
 }
 
 func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
-	return &Denied{
+	denied := &Denied{
 		Semaphore:      a.semaphore,
 		Group:          a.group,
 		Acquirer:       a.acquirer,
@@ -74,11 +81,18 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
 		Stop:           d.GetStop(),
 		PermitRevision: d.GetPermitRevision(),
 	}
+	if d.GetLeaderClock() != nil {
+		denied.LeaderClock = d.GetLeaderClock().AsTime()
+	}
+	if d.GetCallerClock() != nil {
+		denied.CallerClock = d.GetCallerClock().AsTime()
+	}
+	return denied
 }
 
-// firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever.
+// firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever, or is not remembered.
 func (d *Denied) firingIsOver() bool {
-	return d.Reason == FiringDone || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
+	return d.Reason == FiringDone || d.Reason == FiringForgotten || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
 }
 
 // runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any more.

@@ -56,6 +56,10 @@ func ExampleReason() {
 			return "another holder runs it: it may still be lost"
 		case client.FiringDone:
 			return "it has run: nothing is to be done"
+		case client.FiringForgotten:
+			return "whether it has run is not known: look, and start it by hand if it must run"
+		case client.FiringTooFarAhead:
+			return "a clock is wrong: the denial shows the due time, the clock here and the leader's"
 		case client.Paused, client.Cordoned:
 			return "an operator wants it so: ask again later"
 		case client.Stopping:

@@ -121,7 +121,8 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however much their
 // clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short and the definition's
 // firing_on_loss is spent. It is a *Denied when the firing was claimed under the Runner's own holder id, by a former life of the process for
-// example: nobody else runs it. A zero due is Run.
+// example: nobody else runs it. It is also a *Denied when the firing is due too far ahead, or is not remembered, so that whether it ran is
+// not known. A zero due is Run.
 //
 // A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
 // returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one that returns ErrCutShort.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -155,6 +156,26 @@ func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
 			s.a.tryAcquire = denies(reason)
 			if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now()); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// Whether a forgotten firing ran is not known, and one too far ahead ran nowhere: neither is a run elsewhere.
+func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
+	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t)
+			leader := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			d := &gatekeeperv1.Denial{Reason: reason, Message: "m", LeaderClock: timestamppb.New(leader), CallerClock: timestamppb.New(leader.Add(time.Hour))}
+			s.a.tryAcquire = deniesWith(&d)
+			err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now())
+			denied, ok := errors.AsType[*Denied](err)
+			if !ok || "REASON_"+string(denied.Reason) != reason.String() || !denied.LeaderClock.Equal(leader) || !denied.CallerClock.Equal(leader.Add(time.Hour)) {
+				t.Errorf("%v: %v", reason, err)
+			}
+			if !strings.Contains(s.log.String(), "the job does not run") {
+				t.Errorf("%v: the log is %s", reason, s.log.String())
 			}
 		})
 	}

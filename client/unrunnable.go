@@ -52,6 +52,9 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	switch {
 	case denied && d.NeedsAction():
 		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
+		if d.Reason == FiringTooFarAhead {
+			cause = string(d.Reason) // its message shows the time, and differs each time
+		}
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):
 		cause, text = "the holder id", ": "+err.Error() // how long it waits is no news
@@ -65,11 +68,12 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 }
 
 // NeedsAction reports whether waiting alone does not help: the denial stands until somebody changes the definition, ends a cordon, clears
-// a slot that is held for an operator, or calls with another group, acquirer, weight or holder id. A Runner logs such a denial as a
+// a slot that is held for an operator, sets a clock, or calls with another group, acquirer, weight, holder id or firing. A Runner logs such a denial as a
 // warning, once until its cause changes. A pause and a firing that another holder has are not such denials: somebody wants them so.
 func (d *Denied) NeedsAction() bool {
 	switch d.Reason {
-	case NoSuchSemaphore, GroupMismatch, AcquirerMismatch, Cordoned, HeldForOperator, AlreadyHeld, WeightExceedsPermits:
+	case NoSuchSemaphore, GroupMismatch, AcquirerMismatch, Cordoned, HeldForOperator, AlreadyHeld, WeightExceedsPermits,
+		FiringTooFarAhead, FiringForgotten:
 		return true
 	case NoFreePermit:
 		return d.heldForOperator()

@@ -158,10 +158,29 @@ func TestForget(t *testing.T) {
 		t.Fatal("a mark was set for nothing")
 	}
 	// Forgotten by due time is refused; forgotten by name may run again.
-	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringDone {
+	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringForgotten {
 		t.Fatalf("%+v", r)
 	}
 	l.grant("s", "x", firing("n1", 0))
+	restored(t, l.state())
+}
+
+// What is due far ahead is forgotten one by one: a mark that it raised would refuse everything due before it.
+func TestForget_OneByOne_RaisesNoMark(t *testing.T) {
+	l := newLog(t)
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	l.define("s", permits(2))
+	for _, id := range []string{"near", "far"} {
+		due := map[string]int{"near": 10, "far": 9000}[id]
+		l.apply(fsm.Release{Token: l.grant("s", "a", firing("f", due), requestID(id)).Token})
+	}
+	held := l.grant("s", "a", firing("f", 8000), requestID("held"))
+	one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Firings: []semaphore.Firing{
+		{Name: "f", Due: at(9000)}, {Name: "f", Due: at(9000)}, {Name: "f", Due: at(8000)}, {Name: "f", Due: at(7000)},
+	}})
+	if s := l.state(); s.ClaimCount("s") != 2 || !s.LowWater("s").IsZero() || s.Claim("s", *held.Firing) == nil {
+		t.Fatalf("%d claims, low water %v", s.ClaimCount("s"), s.LowWater("s"))
+	}
 	restored(t, l.state())
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // forget drops remembered firings that no permit holds. By raising the low-water mark it makes sure that what is forgotten
-// by due time is refused, not run again.
+// by due time is refused, not run again. What is forgotten one by one may run again.
 func (d *draft) forget(c Forget) Result {
 	g := d.gate(c.Semaphore)
 	if !d.timely(c.Term) || (g.definition == nil && g.claims == 0) {
@@ -26,8 +26,12 @@ func (d *draft) forget(c Forget) Result {
 			return true
 		})
 	}
+	firings := slices.Clone(c.Firings)
 	for _, name := range c.Names {
-		claim := d.Claim(c.Semaphore, semaphore.Firing{Name: name})
+		firings = append(firings, semaphore.Firing{Name: name})
+	}
+	for _, firing := range firings {
+		claim := d.Claim(c.Semaphore, firing)
 		if claim != nil && claim.State != semaphore.ClaimHeld {
 			drop = append(drop, claim)
 		}

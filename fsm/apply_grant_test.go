@@ -211,7 +211,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			name:    "firing lies below the low-water mark",
 			arrange: func(l *log) { l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(6)}) },
 			grant:   []func(*fsm.Grant){firing("f", 5)},
-			outcome: fsm.GrantDenied, reason: semaphore.FiringDone,
+			outcome: fsm.GrantDenied, reason: semaphore.FiringForgotten,
 		},
 		{
 			name: "a cooling permit takes its slot",

@@ -141,7 +141,11 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Asked: c.Asked, RequestRevision: c.RequestRevision,
 		}}
 	case Forget:
-		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}}
+		forget := &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}
+		for _, firing := range c.Firings {
+			forget.Firings = append(forget.Firings, w.firing(&firing))
+		}
+		out.Kind = &logv1.Command_Forget{Forget: forget}
 	case Configure:
 		out.Kind = &logv1.Command_Configure{Configure: &logv1.Configure{
 			Settings: settingsToProto(c.Settings), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
@@ -239,7 +243,11 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
-		cmd = Forget{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames()}
+		forget := Forget{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames()}
+		for _, firing := range c.GetFirings() {
+			forget.Firings = append(forget.Firings, *r.firing(firing))
+		}
+		cmd = forget
 	case *logv1.Command_Configure:
 		c := k.Configure
 		cmd = Configure{Settings: r.settings(c.GetSettings()), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt())}

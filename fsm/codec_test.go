@@ -87,7 +87,7 @@ func anyDefinition() *rapid.Generator[*semaphore.Definition] {
 			Duration: d("duration"), MaxHold: d("max hold"), MinHold: d("min hold"), LossDelay: d("loss delay"),
 			OnExpiry: semaphore.OnExpiry(rapid.Byte().Draw(t, "on expiry")), FiringOnLoss: semaphore.FiringOnLoss(rapid.Byte().Draw(t, "on loss")),
 			Takeover: rapid.Bool().Draw(t, "takeover"), ExpectEvery: d("expect"), FiringRetention: d("retention"),
-			FiringLimit: rapid.Uint32().Draw(t, "limit"),
+			FiringLimit: rapid.Uint32().Draw(t, "limit"), FiringMaxAhead: d("max ahead"),
 		}
 	})
 }
@@ -167,7 +167,11 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
 			}
 		case 14:
-			return fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}
+			c := fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}
+			if f := anyFiring().Draw(t, "firing"); f != nil {
+				c.Firings = []semaphore.Firing{*f}
+			}
+			return c
 		case 15:
 			n := func(what string) uint32 { return rapid.Uint32().Draw(t, what) }
 			return fsm.Configure{Settings: fsm.Settings{

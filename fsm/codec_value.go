@@ -164,7 +164,7 @@ func definitionToProto(d *semaphore.Definition) *logv1.Definition {
 		GroupPattern: d.GroupPattern, AcquirerPattern: d.AcquirerPattern, Permits: d.Permits,
 		Duration: int64(d.Duration), MaxHold: int64(d.MaxHold), MinHold: int64(d.MinHold), LossDelay: int64(d.LossDelay),
 		OnExpiry: uint32(d.OnExpiry), FiringOnLoss: uint32(d.FiringOnLoss), Takeover: d.Takeover, ExpectEvery: int64(d.ExpectEvery),
-		FiringRetention: int64(d.FiringRetention), FiringLimit: d.FiringLimit,
+		FiringRetention: int64(d.FiringRetention), FiringLimit: d.FiringLimit, FiringMaxAhead: int64(d.FiringMaxAhead),
 	}
 }
 
@@ -174,6 +174,9 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 		return nil
 	}
 	const wide = 1<<8 - 1
+	if in.GetFiringMaxAhead() != 0 {
+		r.needs(3)
+	}
 	return &semaphore.Definition{
 		Name: in.GetName(), Description: in.GetDescription(), Labels: r.labels(in.GetLabels()),
 		GroupPattern: pattern(in.GetGroupPattern()), AcquirerPattern: pattern(in.GetAcquirerPattern()), Permits: in.GetPermits(),
@@ -182,7 +185,7 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 		OnExpiry:     semaphore.OnExpiry(r.small(in.GetOnExpiry(), 0, wide, "on_expiry")),
 		FiringOnLoss: semaphore.FiringOnLoss(r.small(in.GetFiringOnLoss(), 0, wide, "firing_on_loss")),
 		Takeover:     in.GetTakeover(), ExpectEvery: duration(in.GetExpectEvery()),
-		FiringRetention: duration(in.GetFiringRetention()), FiringLimit: in.GetFiringLimit(),
+		FiringRetention: duration(in.GetFiringRetention()), FiringLimit: in.GetFiringLimit(), FiringMaxAhead: duration(in.GetFiringMaxAhead()),
 	}
 }
 

@@ -238,6 +238,8 @@ type Forget struct {
 	Term      uint64
 	UpTo      time.Time // zero: none by due time
 	Names     []string  // firings without due time
+	// Firings are forgotten one by one and raise no mark: they may be claimed again. Feature level 3.
+	Firings []semaphore.Firing
 }
 
 // Settings are replicated bounds of the whole cluster.

@@ -44,6 +44,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"undo.entry":            {2, commandsOfUndo()},
 		"requests.entry":        {3, commandsOfRequests()},
 		"journal.entry":         {3, commandsOfJournal()},
+		"firings.entry":         {3, commandsOfFirings()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -74,6 +75,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"every-command-2.snapshot": func() *fsm.State { return storyOfEveryCommand(t).state() },
 		"cut-short.snapshot":       func() *fsm.State { return storyOfCutShort(t).state() },
 		"undo.snapshot":            func() *fsm.State { return storyOfUndo(t).state() },
+		"firings.snapshot":         func() *fsm.State { return storyOfFirings(t).state() },
 		"requests.snapshot":        func() *fsm.State { return storyOfRequests(t).state() },
 		"journal.snapshot":         func() *fsm.State { return storyOfJournal(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },

@@ -1,6 +1,10 @@
 package fsm
 
-import "github.com/gatekeeperd/gatekeeper/semaphore"
+import (
+	"slices"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
 
 // SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is raised
 // by RaiseFeatureLevel.
@@ -25,7 +29,7 @@ func needsLevel3(cmd Command) bool {
 	case Grant:
 		return c.RequestRevision != 0
 	case EditBatch:
-		return c.Asked != 0 || c.RequestRevision != 0
+		return c.Asked != 0 || c.RequestRevision != 0 || slices.ContainsFunc(c.Changes, Change.limitsAhead)
 	case SetCordon:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Uncordon:
@@ -35,11 +39,22 @@ func needsLevel3(cmd Command) bool {
 	case Resume:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Undo:
-		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial
+		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial || slices.ContainsFunc(c.Edits, UndoEdit.limitsAhead)
+	case Forget:
+		return len(c.Firings) > 0
 	case Configure:
 		return c.Settings.Requests != (RequestBounds{}) || c.Settings.JournalLifetime != 0
 	}
 	return false
+}
+
+// limitsAhead reports whether the definition has a field that servers below feature level 3 do not know.
+func (c Change) limitsAhead() bool { return c.Definition != nil && c.Definition.FiringMaxAhead != 0 }
+
+func (e UndoEdit) limitsAhead() bool {
+	return e.Change.limitsAhead() || slices.ContainsFunc(e.EndsBack, func(end *EditEnd) bool {
+		return end.Before.FiringMaxAhead != 0 || end.After.FiringMaxAhead != 0
+	})
 }
 
 func needsLevel2(cmd Command) bool {

@@ -377,7 +377,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 		return g
 	}
 	if low := m.lowWater[c.Semaphore]; c.Firing != nil && !c.Firing.Due.IsZero() && !low.IsZero() && !c.Firing.Due.After(low) {
-		return deny(semaphore.FiringDone)
+		return deny(semaphore.FiringForgotten)
 	}
 	if m.used(c.Semaphore)+uint64(c.Weight) > uint64(def.Definition.Permits) {
 		return deny(semaphore.NoFreePermit)
@@ -843,6 +843,9 @@ func (m *model) forget(c fsm.Forget) fsm.Result {
 	m.claims = slices.DeleteFunc(m.claims, func(claim semaphore.Claim) bool {
 		if claim.Semaphore != c.Semaphore || claim.State == semaphore.ClaimHeld {
 			return false
+		}
+		if slices.ContainsFunc(c.Firings, func(f semaphore.Firing) bool { return f.Equal(&claim.Firing) }) {
+			return true
 		}
 		if claim.Firing.Due.IsZero() {
 			return slices.Contains(c.Names, claim.Firing.Name)

@@ -302,6 +302,9 @@ func (d draw) otherCommand() fsm.Command {
 		if rapid.Bool().Draw(d.T, "by due time") {
 			f.UpTo = d.at()
 		}
+		if d.m.level >= 3 && rapid.Bool().Draw(d.T, "one by one") {
+			f.Firings = []semaphore.Firing{{Name: pick(d, "firing", "f", "g"), Due: d.at()}}
+		}
 		return f
 	case "configure":
 		return fsm.Configure{Settings: fsm.Settings{

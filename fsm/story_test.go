@@ -13,7 +13,7 @@ import (
 
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
-	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal())
+	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(), commandsOfFirings())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -150,6 +150,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.look(everything(storyOfUndo(t).state()))
 	fields.look(everything(storyOfRequests(t).state()))
 	fields.look(everything(storyOfJournal(t).state()))
+	fields.look(everything(storyOfFirings(t).state()))
 	fields.report(t)
 }
 

@@ -99,6 +99,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Waiting:    s.batcher.Waiting,
 		Recovering: s.keeper.Recovering,
 		Silent:     s.keeper.Silent,
+		HostClocks: func() int { return len(s.keeper.HostClocks()) },
 		Admission:  admitted,
 	})
 	if err := s.openAPI(hub, admitted, measures); err != nil {

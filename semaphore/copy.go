@@ -22,7 +22,8 @@ func (d *Definition) Equal(o *Definition) bool {
 		d.Takeover == o.Takeover &&
 		d.ExpectEvery == o.ExpectEvery &&
 		d.FiringRetention == o.FiringRetention &&
-		d.FiringLimit == o.FiringLimit
+		d.FiringLimit == o.FiringLimit &&
+		d.FiringMaxAhead == o.FiringMaxAhead
 }
 
 // Clone is a copy that shares nothing with d; nil of nil.

@@ -173,8 +173,10 @@ func decideFiring(firing *Firing, f *Facts) Decision {
 		return Decision{Outcome: Denied, Reason: FiringDone, Claim: f.Claim}
 	case f.Claim != nil:
 		return Decision{Outcome: Denied, Reason: FiringClaimed, Claim: f.Claim}
+	case !f.LeaderClock.IsZero() && f.Definition.TooFarAhead(firing.Due, f.LeaderClock):
+		return Decision{Outcome: Denied, Reason: FiringTooFarAhead}
 	case firing.Forgotten(f.LowWater):
-		return Decision{Outcome: Denied, Reason: FiringDone}
+		return Decision{Outcome: Denied, Reason: FiringForgotten}
 	}
 	return Decision{}
 }

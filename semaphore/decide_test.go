@@ -42,6 +42,10 @@ func TestDecide_EveryRule(t *testing.T) {
 	type change func(*Request, *Facts)
 	denied := func(r Reason) Decision { return Decision{Outcome: Denied, Reason: r} }
 	stopped := func(r Reason, c StopCause) Decision { return Decision{Outcome: Denied, Reason: r, Stop: c} }
+	// clock asks for a firing when the leader's clock is that far from its due time.
+	clock := func(fromDue time.Duration) change {
+		return func(r *Request, f *Facts) { r.Firing, f.LeaderClock = nightly(), due.Add(fromDue) }
+	}
 	hold := func(edit func(*Permit)) change {
 		return func(_ *Request, f *Facts) {
 			f.Own = mine()
@@ -102,11 +106,19 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
 		{"7: spent", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
 		{"7: done", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
-		{"7: at the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }}, denied(FiringDone)},
-		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringDone)},
+		{"7: at the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }}, denied(FiringForgotten)},
+		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringForgotten)},
 		{"7: above the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(-1) }}, Decision{Outcome: Granted}},
 		{"7: a claim that is still known, below the mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
 		{"7: the mark says nothing of firings without due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
+		{"7: due as far ahead as is accepted", []change{clock(-10 * time.Minute)}, Decision{Outcome: Granted}},
+		{"7: due too far ahead", []change{clock(-10*time.Minute - 1)}, denied(FiringTooFarAhead)},
+		{"7: due too far ahead for its definition", []change{clock(-10 * time.Minute), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = time.Minute }}, denied(FiringTooFarAhead)},
+		{"7: due a year ahead where there is no bound", []change{clock(-365 * 24 * time.Hour), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = FiringUnbounded }}, Decision{Outcome: Granted}},
+		{"7: the past is never too far ahead", []change{clock(365 * 24 * time.Hour)}, Decision{Outcome: Granted}},
+		{"7: too far ahead before forgotten", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.LowWater = due }}, denied(FiringTooFarAhead)},
+		{"7: done before too far ahead", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.Claim = won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: without a due time nothing is too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
 		{"7: a claim is of no matter to whom asks for no firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
 		{"7: done before full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
 
@@ -135,7 +147,8 @@ func TestDecide_SeveralReasons_TheFirstCounts(t *testing.T) {
 		change func(*Request, *Facts)
 	}{
 		{NoFreePermit, func(_ *Request, f *Facts) { f.Used = 3 }},
-		{FiringDone, func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }},
+		{FiringForgotten, func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }},
+		{FiringTooFarAhead, func(_ *Request, f *Facts) { f.LeaderClock = due.Add(-time.Hour) }},
 		{WeightExceedsPermits, func(r *Request, _ *Facts) { r.Weight = 4 }},
 		{Paused, func(_ *Request, f *Facts) { f.Pause = &Pause{} }},
 		{AlreadyHeld, func(_ *Request, f *Facts) { f.Own = mine() }},

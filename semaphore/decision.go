@@ -20,6 +20,10 @@ const (
 	FiringClaimed
 	FiringDone
 	NoFreePermit
+	// FiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows. Only a leader says so.
+	FiringTooFarAhead
+	// FiringForgotten: the firing is due at or before the low-water mark. Whether it ran is not known.
+	FiringForgotten
 )
 
 // Outcome is what was decided. The zero value is no decision.
@@ -73,6 +77,12 @@ type Facts struct {
 	Claim *Claim
 	// LowWater is the newest due time that has been forgotten; zero when none was.
 	LowWater time.Time
+	// LeaderClock is the wall-clock time of the leader that decides, against which due times are compared. Zero when a command is
+	// applied: nothing is too far ahead then.
+	LeaderClock time.Time
+	// CallerClock is what the caller's wall clock showed at LeaderClock, as far as that is known; zero: it is not. For people: it
+	// decides nothing.
+	CallerClock time.Time
 	// WaitsAhead: somebody waits ahead of the caller in the leader's queue. Never set when a command is applied.
 	WaitsAhead bool
 }
@@ -85,6 +95,6 @@ type Decision struct {
 	// denied them: why their permit must stop. With Admit it is also set beside Refreshed: the holder is to stop, and its
 	// refreshes go on being granted until the drain is over.
 	Stop StopCause
-	// Claim is the winner's when Reason is FiringClaimed or FiringDone; for a forgotten firing nil.
+	// Claim is the winner's when Reason is FiringClaimed or FiringDone; else nil.
 	Claim *Claim
 }

@@ -37,6 +37,10 @@ const (
 	DefaultFiringLimit     = 1000
 	// MaxFiringLimit is the most firings that a definition may ask to be remembered.
 	MaxFiringLimit = 100_000
+	// DefaultFiringMaxAhead is how far ahead of the leader's clock a firing may be due unless its definition says otherwise.
+	DefaultFiringMaxAhead = 10 * time.Minute
+	// FiringUnbounded, as a definition's FiringMaxAhead, accepts firings however far ahead they are due.
+	FiringUnbounded time.Duration = -1
 )
 
 // OnExpiry is what becomes of the slot of a permit that expired. The numbers are frozen: they are in the log.
@@ -73,6 +77,9 @@ type Definition struct {
 	LossDelay       time.Duration
 	ExpectEvery     time.Duration // 0: nothing is expected
 	FiringRetention time.Duration
+	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0: DefaultFiringMaxAhead; FiringUnbounded: there is no
+	// bound. Read it by MaxAhead.
+	FiringMaxAhead time.Duration
 	// The narrow fields stand together: a server keeps a hundred thousand definitions.
 
 	Permits      uint32
@@ -80,6 +87,21 @@ type Definition struct {
 	OnExpiry     OnExpiry
 	FiringOnLoss FiringOnLoss
 	Takeover     bool
+}
+
+// MaxAhead returns how far ahead of the leader's clock a firing may be due; false when there is no bound.
+func (d *Definition) MaxAhead() (time.Duration, bool) {
+	if d.FiringMaxAhead == FiringUnbounded {
+		return 0, false
+	}
+	return cmp.Or(d.FiringMaxAhead, DefaultFiringMaxAhead), true
+}
+
+// TooFarAhead reports whether a firing due then may not be claimed yet by a leader whose clock shows now. A firing without a due time,
+// which is the zero time, always may.
+func (d *Definition) TooFarAhead(due, now time.Time) bool {
+	ahead, bounded := d.MaxAhead()
+	return bounded && !due.IsZero() && due.After(now.Add(ahead))
 }
 
 // Pause is the state of a paused semaphore, beside its definition.

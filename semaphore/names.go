@@ -34,6 +34,10 @@ func (r Reason) String() string {
 		return "FIRING_DONE"
 	case NoFreePermit:
 		return "NO_FREE_PERMIT"
+	case FiringTooFarAhead:
+		return "FIRING_TOO_FAR_AHEAD"
+	case FiringForgotten:
+		return "FIRING_FORGOTTEN"
 	}
 	return unknown("REASON_", uint8(r))
 }

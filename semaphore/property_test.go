@@ -1,6 +1,7 @@
 package semaphore
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -35,7 +36,9 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 		{6, def != nil && r.Weight > def.Permits, Denied, WeightExceedsPermits},
 		{7, r.Firing != nil && f.Claim != nil && f.Claim.State == ClaimDone, Denied, FiringDone},
 		{7, r.Firing != nil && f.Claim != nil, Denied, FiringClaimed},
-		{7, r.Firing != nil && !r.Firing.Due.IsZero() && r.Firing.Due.Compare(f.LowWater) <= 0, Denied, FiringDone},
+		{7, r.Firing != nil && !f.LeaderClock.IsZero() && def != nil && def.FiringMaxAhead >= 0 &&
+			r.Firing.Due.Sub(f.LeaderClock) > cmp.Or(def.FiringMaxAhead, 10*time.Minute), Denied, FiringTooFarAhead},
+		{7, r.Firing != nil && !r.Firing.Due.IsZero() && r.Firing.Due.Compare(f.LowWater) <= 0, Denied, FiringForgotten},
 		{8, def != nil && f.Used+uint64(r.Weight) <= uint64(def.Permits) && !f.WaitsAhead, Granted, NoReason},
 	}
 	for _, rule := range rules {
@@ -187,6 +190,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 		}
 	}
 	if req.Firing != nil {
+		f.LeaderClock = rapid.SampledFrom([]time.Time{{}, due, due.Add(-time.Hour)}).Draw(t, "leader's clock")
 		f.LowWater = rapid.SampledFrom([]time.Time{{}, due.Add(-1), due, due.Add(2 * time.Hour)}).Draw(t, "low water")
 		if rapid.Bool().Draw(t, "claimed") {
 			f.Claim = &Claim{

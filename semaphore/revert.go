@@ -27,6 +27,7 @@ func Revert(current, before, after *Definition) (restored *Definition, kept []st
 	back(&kept, "expect_every", &r.ExpectEvery, before.ExpectEvery, after.ExpectEvery)
 	back(&kept, "firing_retention", &r.FiringRetention, before.FiringRetention, after.FiringRetention)
 	back(&kept, "firing_limit", &r.FiringLimit, before.FiringLimit, after.FiringLimit)
+	back(&kept, "firing_max_ahead", &r.FiringMaxAhead, before.FiringMaxAhead, after.FiringMaxAhead)
 	return restored, kept
 }
 
@@ -97,5 +98,6 @@ func Changed(before, after *Definition) []string {
 	differs("expect_every", before.ExpectEvery == after.ExpectEvery)
 	differs("firing_retention", before.FiringRetention == after.FiringRetention)
 	differs("firing_limit", before.FiringLimit == after.FiringLimit)
+	differs("firing_max_ahead", before.FiringMaxAhead == after.FiringMaxAhead)
 	return fields
 }

@@ -28,6 +28,7 @@ func drawDefinition(t *rapid.T, what string) *Definition {
 	d.Permits, d.FiringLimit = number("permits"), number("firing limit")
 	d.Duration, d.MaxHold, d.MinHold, d.LossDelay = span("duration"), span("max hold"), span("min hold"), span("loss delay")
 	d.ExpectEvery, d.FiringRetention = span("expect every"), span("retention")
+	d.FiringMaxAhead = rapid.SampledFrom([]time.Duration{0, FiringUnbounded, time.Minute}).Draw(t, what+" max ahead")
 	d.OnExpiry = OnExpiry(rapid.Uint8Range(1, 2).Draw(t, what+" on expiry"))
 	d.FiringOnLoss = FiringOnLoss(rapid.Uint8Range(1, 2).Draw(t, what+" on loss"))
 	d.Takeover = rapid.Bool().Draw(t, what+" takeover")

@@ -60,7 +60,11 @@ func (d Decision) denial(req *Request, f *Facts) string {
 	case WeightExceedsPermits:
 		return overweightSentence(req, f)
 	case FiringClaimed, FiringDone:
-		return firingSentence(d, req, f)
+		return firingSentence(d, req)
+	case FiringTooFarAhead:
+		return tooFarAheadSentence(req, f)
+	case FiringForgotten:
+		return forgottenSentence(req, f)
 	case NoFreePermit:
 		return noRoom(req, f)
 	case NoReason:
@@ -116,14 +120,37 @@ func overweightSentence(req *Request, f *Facts) string {
 	return "Weight " + weight + " is more than " + permits(f.Definition) + " of " + name + ", and never fits"
 }
 
-func firingSentence(d Decision, req *Request, f *Facts) string {
+// tooFarAheadSentence blames no clock: the firing's due time, the caller's clock and the leader's may each be the wrong one.
+func tooFarAheadSentence(req *Request, f *Facts) string {
+	s := "Firing " + req.Firing.text() + " is too far ahead"
+	if f.LeaderClock.IsZero() || req.Firing == nil {
+		return s
+	}
+	s = "Firing " + req.Firing.text() + " is due " + span(req.Firing.Due.Sub(f.LeaderClock).Round(time.Second)) +
+		" ahead of the leader's clock, which shows " + instant(f.LeaderClock.Truncate(time.Millisecond))
+	if !f.CallerClock.IsZero() {
+		s += "; the caller's clock shows " + instant(f.CallerClock.Truncate(time.Millisecond))
+	}
+	if f.Definition != nil {
+		if ahead, bounded := f.Definition.MaxAhead(); bounded {
+			s += "; " + semaphoreName(req) + " accepts " + span(ahead) + " (firing_max_ahead)"
+		}
+	}
+	return s
+}
+
+func forgottenSentence(req *Request, f *Facts) string {
+	s := "Firing " + req.Firing.text() + " is no longer remembered"
+	if !f.LowWater.IsZero() {
+		s += ", like everything that was due up to " + instant(f.LowWater)
+	}
+	return s + ": whether it ran is not known, and it does not run now"
+}
+
+func firingSentence(d Decision, req *Request) string {
 	firing := "Firing " + req.Firing.text()
 	if d.Claim == nil {
-		s := firing + " is forgotten"
-		if !f.LowWater.IsZero() {
-			s += ": what was due up to " + instant(f.LowWater) + " is no longer remembered"
-		}
-		return s + ", and it may have run"
+		return firing + " is claimed"
 	}
 	winner := d.Claim.Winner.text() + " (token " + count(d.Claim.Token) + ")"
 	switch d.Claim.State {

@@ -14,12 +14,14 @@ import (
 
 // Bounds that are not written at the types. They too are part of the contract with clients.
 const (
-	// MaxSpan is the longest max_hold, expect_every and firing_retention: ten years.
+	// MaxSpan is the longest max_hold, expect_every, firing_retention and firing_max_ahead: ten years.
 	MaxSpan = 10 * 365 * 24 * time.Hour
 	// MinExpectEvery is the shortest expect_every.
 	MinExpectEvery = time.Second
 	// MinFiringRetention is the shortest firing_retention.
 	MinFiringRetention = time.Minute
+	// MinFiringMaxAhead is the shortest firing_max_ahead.
+	MinFiringMaxAhead = time.Second
 	// MaxMetadataKey is the most bytes of a metadata key.
 	MaxMetadataKey = 64
 )
@@ -46,6 +48,7 @@ func (d *Definition) Validate(maxDuration time.Duration) error {
 		validOptionalSpan("expect_every", d.ExpectEvery, MinExpectEvery, MaxSpan),
 		validSpan("firing_retention", d.FiringRetention, MinFiringRetention, MaxSpan),
 		validCount("firing_limit", d.FiringLimit, 1, MaxFiringLimit),
+		validMaxAhead(d.FiringMaxAhead),
 	)
 }
 
@@ -209,6 +212,14 @@ func validOptionalSpan(field string, d, least, most time.Duration) error {
 		return broken(field, span(d), "must be 0 (none) or "+span(least)+" to "+span(most))
 	}
 	return nil
+}
+
+// validMaxAhead speaks of 0 as the API does: there it means that there is no bound.
+func validMaxAhead(d time.Duration) error {
+	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
+		return nil
+	}
+	return broken("firing_max_ahead", span(d), "must be 0 (no bound) or "+span(MinFiringMaxAhead)+" to "+span(MaxSpan))
 }
 
 // validChoice is for enumerations whose String is the word of the API.

@@ -84,6 +84,12 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`firing_limit "0": must be 1 to 100000`, func(d *Definition) { d.FiringLimit = 0 }},
 		{`firing_limit "100001": must be 1 to 100000`, func(d *Definition) { d.FiringLimit = 100_001 }},
 
+		{``, func(d *Definition) { d.FiringMaxAhead = FiringUnbounded }},
+		{``, func(d *Definition) { d.FiringMaxAhead = MinFiringMaxAhead }},
+		{``, func(d *Definition) { d.FiringMaxAhead = MaxSpan }},
+		{`firing_max_ahead "-1s": must be 0 (no bound) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = -time.Second }},
+		{`firing_max_ahead "1ms": must be 0 (no bound) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = time.Millisecond }},
+
 		{`name "?": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
 		{`group_pattern "(": must be a pattern in RE2 syntax: missing closing )`, func(d *Definition) { d.GroupPattern, d.Duration = "(", 0 }},
 	} {

@@ -21,6 +21,7 @@ func Keys() []string {
 	return []string{
 		"name", "description", "labels", "group_pattern", "acquirer_pattern", "permits", "duration", "max_hold", "min_hold",
 		"loss_delay", "on_expiry", "firing_on_loss", "takeover", "expect_every", "firing_retention", "firing_limit",
+		"firing_max_ahead",
 	}
 }
 
@@ -66,6 +67,8 @@ func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 		d.FiringRetention, err = p.duration(key, n)
 	case "firing_limit":
 		d.FiringLimit, err = pointer(p.count(key, n))
+	case "firing_max_ahead":
+		d.FiringMaxAhead, err = p.duration(key, n)
 	case versionKey:
 		e.Version, err = p.version(n)
 	}

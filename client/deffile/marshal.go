@@ -112,6 +112,7 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	if d.FiringLimit != nil {
 		set("firing_limit", plain(strconv.FormatUint(uint64(d.GetFiringLimit()), 10)))
 	}
+	setDuration("firing_max_ahead", d.GetFiringMaxAhead())
 	return entry, nil
 }
 

@@ -39,6 +39,7 @@ func TestMarshal_EveryField_IsWrittenInOrderAndReadBack(t *testing.T) {
     expect_every: 24h
     firing_retention: 48h
     firing_limit: 10
+    firing_max_ahead: 0s
   - name: bare
 `
 	if diff := cmp.Diff(want, string(data)); diff != "" {

@@ -33,6 +33,7 @@ definitions:
     expect_every: 24h
     firing_retention: 48h
     firing_limit: 10
+    firing_max_ahead: 0
   - name: bare
 `
 
@@ -55,6 +56,7 @@ func everythingWant() []*gatekeeperv1.Definition {
 			ExpectEvery:     durationpb.New(24 * time.Hour),
 			FiringRetention: durationpb.New(48 * time.Hour),
 			FiringLimit:     proto.Uint32(10),
+			FiringMaxAhead:  durationpb.New(0),
 		},
 		{Name: "bare"},
 	}
@@ -81,7 +83,7 @@ func TestParse_EveryKey_IsReadWithItsPlace(t *testing.T) {
 			t.Errorf("Position(%q) = %v, want %v", field, got, want)
 		}
 	}
-	if got, want := bare.Position("permits"), (deffile.Position{Line: 19, Column: 5}); got != want {
+	if got, want := bare.Position("permits"), (deffile.Position{Line: 20, Column: 5}); got != want {
 		t.Errorf("Position of an absent field = %v, want %v", got, want)
 	}
 	if got, want := file.Errorf(0, "group_pattern", "bad %s", "thing").Error(), "defs.yaml:6:20: bad thing"; got != want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -198,6 +199,12 @@ func denialOf(d *client.Denied) *gatekeeperv1.TryAcquireResponse {
 		Reason: gatekeeperv1.Reason(gatekeeperv1.Reason_value["REASON_"+string(d.Reason)]), Message: d.Message,
 		Holders: d.Holders, HolderCount: uint32(d.HolderCount), QueueLength: uint32(d.QueueLength), //nolint:gosec // as they came
 		Firing: d.Firing, Pause: d.Pause, Stop: d.Stop, PermitRevision: d.PermitRevision,
+	}
+	if !d.LeaderClock.IsZero() {
+		out.LeaderClock = timestamppb.New(d.LeaderClock)
+	}
+	if !d.CallerClock.IsZero() {
+		out.CallerClock = timestamppb.New(d.CallerClock)
 	}
 	if d.Retry {
 		out.RetryAfter = durationpb.New(d.RetryAfter)

@@ -16,6 +16,7 @@ const (
 	defaultDuration        = time.Minute
 	defaultFiringRetention = 24 * time.Hour
 	defaultFiringLimit     = 1000
+	defaultFiringMaxAhead  = 10 * time.Minute
 )
 
 // complete is a definition as the servers store it and give it back: every default is filled in, and durations that say nothing
@@ -31,6 +32,9 @@ func complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	}
 	if d.FiringRetention == nil {
 		d.FiringRetention = durationpb.New(defaultFiringRetention)
+	}
+	if d.FiringMaxAhead == nil { // 0 is no default: it means that there is no bound
+		d.FiringMaxAhead = durationpb.New(defaultFiringMaxAhead)
 	}
 	for _, p := range []**durationpb.Duration{&d.MaxHold, &d.MinHold, &d.LossDelay, &d.ExpectEvery} {
 		if (*p).AsDuration() == 0 {

@@ -155,6 +155,10 @@ func (o *runOptions) denied(d *client.Denied) error {
 		return &codeError{code: exitNoSuch, err: d, hint: "`gkctl get` lists the definitions."}
 	}
 	explain := "`" + d.ExplainCommand() + "` shows how this was decided."
+	if d.Reason == client.FiringTooFarAhead || d.Reason == client.FiringForgotten {
+		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
+		return &codeError{code: exitNotAcquired, err: d, hint: explain}
+	}
 	if o.onDenied.is("skip") {
 		if d.NeedsAction() { // it would be skipped forever, and nobody would know why
 			o.say("gkctl: skipped: %s\n%s", d, explain)

@@ -139,6 +139,13 @@ func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members 
 	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
 		fmt.Fprintf(w, "%s:\t%s\n", l[0], cell(l[1]))
 	}
+	for _, c := range best.GetHostClocks() {
+		side, off := "ahead of", c.GetAhead().AsDuration()
+		if off < 0 {
+			side = "behind"
+		}
+		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("%s in %s is %v %s the leader's", c.GetAcquirer(), c.GetGroup(), off.Abs().Round(time.Second), side)))
+	}
 	if wait := best.GetRecoveryWait(); wait != nil {
 		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
 	}

@@ -52,6 +52,11 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	if !s.cfg.Started.IsZero() {
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
+	for _, c := range s.cfg.Keeper.HostClocks() {
+		out.HostClocks = append(out.HostClocks, &gatekeeperv1.HostClock{
+			Group: c.Group, Acquirer: c.Acquirer, Ahead: durationpb.New(c.Ahead), Seen: toTimestamp(c.Seen),
+		})
+	}
 	if smallest := s.smallestDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}

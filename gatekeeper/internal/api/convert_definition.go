@@ -48,6 +48,17 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 			return nil, err
 		}
 	}
+	ahead, err := durationFrom("firing_max_ahead", m.GetFiringMaxAhead(), semaphore.DefaultFiringMaxAhead)
+	switch {
+	case err != nil:
+		return nil, err
+	case ahead == 0:
+		d.FiringMaxAhead = semaphore.FiringUnbounded
+	case ahead < 0:
+		return nil, invalid("firing_max_ahead", ahead.String(), "must be 0 (no bound) or 1s or more")
+	case ahead != semaphore.DefaultFiringMaxAhead: // the default is stored as 0, which every feature level knows
+		d.FiringMaxAhead = ahead
+	}
 	switch n := m.GetOnExpiry(); n {
 	case gatekeeperv1.OnExpiry_ON_EXPIRY_UNSPECIFIED, gatekeeperv1.OnExpiry_ON_EXPIRY_FREE:
 		d.OnExpiry = semaphore.OnExpiryFree
@@ -76,6 +87,7 @@ func given[T any](v *T, absent T) T {
 
 // toDefinition writes a definition so that reading it back gives the same.
 func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
+	ahead, _ := d.MaxAhead() // 0 where there is no bound
 	return &gatekeeperv1.Definition{
 		Name:            d.Name,
 		Description:     d.Description,
@@ -93,6 +105,7 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 		ExpectEvery:     toOptionalDuration(d.ExpectEvery),
 		FiringRetention: durationpb.New(d.FiringRetention),
 		FiringLimit:     &d.FiringLimit,
+		FiringMaxAhead:  durationpb.New(ahead),
 	}
 }
 

@@ -48,7 +48,8 @@ func tryAcquireFrom(m *gatekeeperv1.TryAcquireRequest, received time.Time) (*kee
 		return nil, err
 	}
 	call.ExpectedRevision, call.RequestRevision = m.ExpectedRevision, m.GetRequestRevision()
-	return call, nil
+	call.SentAt, err = timestampFrom("sent_at", m.GetSentAt())
+	return call, err
 }
 
 func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.AcquireCall, error) {
@@ -57,6 +58,9 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 		return nil, err
 	}
 	if call.WaitedBefore, err = durationFrom("waited_before", m.GetWaitedBefore(), 0); err != nil {
+		return nil, err
+	}
+	if call.SentAt, err = timestampFrom("sent_at", m.GetSentAt()); err != nil {
 		return nil, err
 	}
 	call.RequestRevision, call.LeaveOnPause = m.GetRequestRevision(), m.GetLeaveOnPause()
@@ -227,6 +231,8 @@ func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaph
 		Stop:           gatekeeperv1.StopCause(d.Decision.Stop),
 		Pause:          toPause(d.Pause),
 		PermitRevision: d.PermitRevision,
+		LeaderClock:    toTimestamp(d.LeaderClock),
+		CallerClock:    toTimestamp(d.CallerClock),
 	}
 	for _, p := range d.Holders {
 		out.Holders = append(out.Holders, toHolder(p))
@@ -240,10 +246,10 @@ func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaph
 // toClaim writes the winner of a firing. Of a forgotten firing only that much is known.
 func toClaim(d *semaphore.Decision, asked *semaphore.Firing) *gatekeeperv1.FiringClaim {
 	switch {
-	case d.Reason != semaphore.FiringClaimed && d.Reason != semaphore.FiringDone:
-		return nil
-	case d.Claim == nil:
+	case d.Reason == semaphore.FiringForgotten:
 		return &gatekeeperv1.FiringClaim{Firing: toFiring(asked), State: gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN}
+	case d.Claim == nil:
+		return nil
 	}
 	return &gatekeeperv1.FiringClaim{
 		Firing: toFiring(&d.Claim.Firing),

@@ -217,7 +217,7 @@ func TestDenial_Written_SaysWhyAndWhoHolds(t *testing.T) {
 		t.Errorf("got firing %v", f)
 	}
 
-	d.Decision.Claim, d.RetryAfter = nil, 0
+	d.Decision.Reason, d.Decision.Claim, d.RetryAfter = semaphore.FiringForgotten, nil, 0
 	got = toDenial(d, asked)
 	if f := got.GetFiring(); f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN || f.GetFiring().GetName() != "nightly" {
 		t.Errorf("a forgotten firing: got %v", f)

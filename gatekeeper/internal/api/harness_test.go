@@ -317,7 +317,8 @@ func (k *fakeKeeper) Waiters(match func(string) bool, limit int) (out []keeper.W
 	return out
 }
 
-func (k *fakeKeeper) WaiterCount() int { return len(k.waiters) }
+func (k *fakeKeeper) WaiterCount() int               { return len(k.waiters) }
+func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }
 
 func (k *fakeKeeper) Silence(sem string) (silence.Report, bool) {
 	r, ok := k.silent[sem]

@@ -41,6 +41,8 @@ type Keeper interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Waiters(match func(sem string) bool, limit int) []keeper.Waiter
 	WaiterCount() int
+	// HostClocks returns the callers whose wall clocks differ from this server's.
+	HostClocks() []keeper.HostClock
 	Recovering() (left time.Duration, recovering bool)
 	Remaining(token uint64) (time.Duration, bool)
 	Disabled(d *fsm.StoredDefinition) string

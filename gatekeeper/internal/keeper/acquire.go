@@ -29,6 +29,7 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 func (k *Keeper) asked(call *AcquireCall) {
 	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
 	k.silence.Asked(call.Semaphore)
+	k.compareClocks(call)
 }
 
 // count takes note of what was answered.
@@ -38,6 +39,9 @@ func (k *Keeper) count(call *AcquireCall, a Answer, err error) {
 	case a.Denial != nil:
 		k.silence.Denied(call.Semaphore, call.Identity, a.Denial.Decision.Reason, a.Denial.Message)
 		k.cfg.Metrics.Decided(a.Outcome, a.Denial.Decision.Reason)
+		if a.Denial.Decision.Reason == semaphore.FiringTooFarAhead {
+			k.warnAhead(call, a.Denial)
+		}
 	default:
 		k.cfg.Metrics.Decided(a.Outcome, semaphore.NoReason)
 	}
@@ -99,7 +103,7 @@ func (k *Keeper) once(
 		}
 		return Answer{}, false, false, ended
 	}
-	facts := k.facts(state, &call.Request)
+	facts := k.factsOf(state, call)
 	replay := facts.Own != nil && key.requestID != "" && facts.Own.RequestID == key.requestID
 	if !replay {
 		if old := k.fresh(state, call); old != nil {
@@ -195,7 +199,7 @@ func (k *Keeper) await(
 			return Answer{}, false, true, nil // whether it waits is for the rule to say
 		}
 		state := k.cfg.Machine.State()
-		facts := k.facts(state, &call.Request)
+		facts := k.factsOf(state, call)
 		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, r.Decision)}, false, false, nil
 	case fsm.GrantRevisionChanged:
 		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision}
@@ -248,6 +252,16 @@ func (k *Keeper) facts(state *fsm.State, req *semaphore.Request) semaphore.Facts
 	facts := state.Facts(req)
 	facts.Admission = k.patterns.admission(state, state.Definition(req.Semaphore), req.Identity)
 	facts.OwnOverheld = facts.Own != nil && k.lessor.Overheld(facts.Own)
+	facts.LeaderClock = k.cfg.WallClock().UTC()
+	return facts
+}
+
+// factsOf is facts for a call, with the clock of its caller.
+func (k *Keeper) factsOf(state *fsm.State, call *AcquireCall) semaphore.Facts {
+	facts := k.facts(state, &call.Request)
+	if !call.SentAt.IsZero() {
+		facts.CallerClock = call.SentAt.Add(time.Since(call.Received))
+	}
 	return facts
 }
 

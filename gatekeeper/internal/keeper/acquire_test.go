@@ -455,8 +455,8 @@ func TestRevoke_IsCooperative(t *testing.T) {
 }
 
 func TestFiring_ShortJobOnSkewedClocks_RunsOnce(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.define("job", nil)
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 		due := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
 		first := ask("a", "1")
 		first.Firing = &semaphore.Firing{Name: "nightly", Due: due}
@@ -495,8 +495,10 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 }
 
 func TestTryAcquire_FiringClaimedByALivePermit_SaysWhenThatEnds(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.define("job", func(d *semaphore.Definition) { d.Permits, d.OnExpiry = 2, semaphore.OnExpiryHold })
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) {
+			d.Permits, d.OnExpiry, d.FiringMaxAhead = 2, semaphore.OnExpiryHold, semaphore.FiringUnbounded
+		})
 		firing := &semaphore.Firing{Name: "nightly", Due: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
 		first, second := ask("a", "1"), ask("b", "2")
 		first.Firing, second.Firing = firing, firing

@@ -20,6 +20,8 @@ type AcquireCall struct {
 	notGrantedAt uint64
 	// Received is the monotonic time at which this server received the call, read before anything else was done with it.
 	Received time.Time
+	// SentAt is what the caller's wall clock showed when it sent this call; zero: it did not tell. It decides nothing.
+	SentAt time.Time
 	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a queue
 	// that is gathered anew after a fail-over.
 	WaitedBefore time.Duration
@@ -55,6 +57,8 @@ type Denial struct {
 	RetryAfter     time.Duration
 	Pause          *semaphore.Pause
 	PermitRevision uint64
+	// LeaderClock and CallerClock are those of semaphore.Facts, of a firing that is due too far ahead; else zero.
+	LeaderClock, CallerClock time.Time
 }
 
 // MaxHolders is how many holders a denial names.

@@ -27,6 +27,9 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 		}
 		n.Holders = append(n.Holders, p)
 	}
+	if d.Reason == semaphore.FiringTooFarAhead {
+		n.LeaderClock, n.CallerClock = facts.LeaderClock, facts.CallerClock
+	}
 	switch {
 	case timeHelps(d.Reason):
 		n.RetryAfter = k.soonest(n.Holders)

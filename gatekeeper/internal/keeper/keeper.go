@@ -58,6 +58,8 @@ type Config struct {
 	MaxWait time.Duration
 	// Gather is how long after a promotion waiters may come back before any of them is offered a permit.
 	Gather time.Duration
+	// WallClock is what due times and callers' clocks are compared with; nil: time.Now.
+	WallClock func() time.Time
 }
 
 // Defaults of Config.
@@ -76,6 +78,7 @@ type Keeper struct {
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
+	clocks   hostClocks
 	pending  pendings
 	notices  notices
 	news     *inbox
@@ -104,6 +107,9 @@ func New(cfg Config) *Keeper {
 	}
 	if cfg.Gather == 0 {
 		cfg.Gather = DefaultGather
+	}
+	if cfg.WallClock == nil {
+		cfg.WallClock = time.Now
 	}
 	k := &Keeper{
 		cfg:      cfg,
@@ -156,6 +162,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.silence.Demote(term)
 	k.queue.Clear()
 	k.notices.closeAll()
+	k.clearClocks()
 }
 
 // Close stops answering and waits until nothing of the keeper runs any more.

@@ -32,8 +32,11 @@ func (k *Keeper) housekeep() {
 		state := k.cfg.Machine.State()
 		k.trimRequests(e, state, &past)
 		for name := range state.ClaimedSemaphores() {
-			if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), time.Now()); ok {
+			if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
 				cmd.Term = e.term
+				if fsm.Level(cmd) > state.FeatureLevel() {
+					cmd.Firings = nil // then perhaps nothing is left to forget, and the command does nothing
+				}
 				k.cfg.Proposer.Go(cmd, func(batcher.Outcome) {}) // what fails is found again in a minute
 			}
 		}
@@ -51,37 +54,62 @@ func keeping(state *fsm.State, name string) *semaphore.Definition {
 	}
 }
 
-// forgettable chooses which firings to forget: those older than the retention, and the oldest beyond the limit. A firing
-// whose permit takes a slot is never forgotten. Those with a due time are forgotten up to one due time, because the
-// low-water mark that refuses their repeats compares due times only. Nothing refuses the repeats of the others, so none
-// of them is forgotten that is not known to be old.
+// maxForgotten bounds one command. What does not fit is found again in a minute.
+const maxForgotten = 4096
+
+// forgettable chooses which firings to forget: those older than the retention, and beyond the limit those that are due the furthest
+// from now, so that due times that nobody meant never push out the firings of today. A firing whose permit takes a slot is never
+// forgotten.
+//
+// Firings that were due are forgotten up to one due time, because the low-water mark that refuses their repeats compares due times
+// only. The mark never rises above now. Those due too far ahead to be claimed are forgotten one by one, without the mark. Those
+// between are kept until they were due: nothing would refuse their repeats. The same holds for firings without due time, so none of
+// them is forgotten before all others, unless it is known to be old.
 func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.Time) (fsm.Forget, bool) {
 	horizon := now.Add(-def.FiringRetention)
-	var dated, undated []*semaphore.Claim
+	ahead, bounded := def.MaxAhead()
+	if !bounded {
+		ahead = semaphore.DefaultFiringMaxAhead
+	}
+	near := now.Add(min(ahead, semaphore.DefaultFiringMaxAhead))
+	var past, future, undated []*semaphore.Claim
 	for _, c := range claims {
 		switch {
 		case c.State == semaphore.ClaimHeld:
 		case c.Firing.Due.IsZero():
 			undated = append(undated, c)
-		default:
-			dated = append(dated, c)
+		case !c.Firing.Due.After(now):
+			past = append(past, c)
+		case c.Firing.Due.After(near):
+			future = append(future, c)
 		}
 	}
-	slices.SortFunc(dated, func(a, b *semaphore.Claim) int { return a.Firing.Due.Compare(b.Firing.Due) })
+	slices.SortFunc(past, func(a, b *semaphore.Claim) int { return a.Firing.Due.Compare(b.Firing.Due) })
+	slices.SortFunc(future, func(a, b *semaphore.Claim) int { return b.Firing.Due.Compare(a.Firing.Due) })
 	slices.SortFunc(undated, func(a, b *semaphore.Claim) int { return cmp.Compare(a.Revision, b.Revision) })
 
 	forget := fsm.Forget{Semaphore: def.Name}
 	excess := len(claims) - int(def.FiringLimit)
-	old := 0
-	for old < len(dated) && (old < excess || !dated[old].Firing.Due.After(horizon)) {
-		forget.UpTo = dated[old].Firing.Due
-		old++
+	for len(past) > 0 && !past[0].Firing.Due.After(horizon) {
+		forget.UpTo = past[0].Firing.Due
+		past = past[1:]
+		excess--
 	}
-	excess -= old
+	for ; excess > 0 && len(past)+len(future) > 0; excess-- {
+		if len(future) > 0 && (len(past) == 0 || future[0].Firing.Due.Sub(now) > now.Sub(past[0].Firing.Due)) {
+			if len(forget.Firings) < maxForgotten {
+				forget.Firings = append(forget.Firings, future[0].Firing)
+			}
+			future = future[1:]
+		} else {
+			forget.UpTo = past[0].Firing.Due
+			past = past[1:]
+		}
+	}
 	for i, c := range undated {
 		if i < excess || !c.At.IsZero() && !c.At.After(horizon) {
 			forget.Names = append(forget.Names, c.Firing.Name)
 		}
 	}
-	return forget, old > 0 || len(forget.Names) > 0
+	return forget, !forget.UpTo.IsZero() || len(forget.Names) > 0 || len(forget.Firings) > 0
 }

@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -173,6 +174,9 @@ type GetStatusResponse struct {
 	// How long nothing is granted yet after a recovery, as the leader measures it; others say the whole time. Absent when permits are
 	// granted.
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
+	// Callers whose wall clocks differ from the leader's by more than 5 minutes, by group and acquirer, as their last acquire showed; at
+	// most 1 000. Only the leader knows. Nothing is decided by it, but firings that such hosts name are due at other times than those of others.
+	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
 	// Permits of a shorter duration may be lost when the leader dies. Absent in a cluster of one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -342,9 +346,87 @@ func (x *GetStatusResponse) GetRecoveryWait() *durationpb.Duration {
 	return nil
 }
 
+func (x *GetStatusResponse) GetHostClocks() []*HostClock {
+	if x != nil {
+		return x.HostClocks
+	}
+	return nil
+}
+
 func (x *GetStatusResponse) GetSmallestDuration() *durationpb.Duration {
 	if x != nil {
 		return x.SmallestDuration
+	}
+	return nil
+}
+
+// HostClock is a caller whose wall clock differs from the leader's.
+type HostClock struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
+	// How far the caller's clock is ahead of the leader's; negative when it is behind.
+	Ahead *durationpb.Duration `protobuf:"bytes,3,opt,name=ahead,proto3" json:"ahead,omitempty"`
+	// When that was last seen, by the leader's clock.
+	Seen          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=seen,proto3" json:"seen,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostClock) Reset() {
+	*x = HostClock{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostClock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostClock) ProtoMessage() {}
+
+func (x *HostClock) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostClock.ProtoReflect.Descriptor instead.
+func (*HostClock) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *HostClock) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *HostClock) GetAcquirer() string {
+	if x != nil {
+		return x.Acquirer
+	}
+	return ""
+}
+
+func (x *HostClock) GetAhead() *durationpb.Duration {
+	if x != nil {
+		return x.Ahead
+	}
+	return nil
+}
+
+func (x *HostClock) GetSeen() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Seen
 	}
 	return nil
 }
@@ -364,7 +446,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -376,7 +458,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -389,7 +471,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -431,7 +513,7 @@ type AddMemberResponse struct {
 
 func (x *AddMemberResponse) Reset() {
 	*x = AddMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -443,7 +525,7 @@ func (x *AddMemberResponse) String() string {
 func (*AddMemberResponse) ProtoMessage() {}
 
 func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -456,7 +538,7 @@ func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberResponse.ProtoReflect.Descriptor instead.
 func (*AddMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AddMemberResponse) GetClusterId() string {
@@ -486,7 +568,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +580,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +593,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -551,7 +633,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +645,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +658,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RemoveMemberResponse) GetMembers() []*Member {
@@ -617,7 +699,7 @@ type TransferLeadershipRequest struct {
 
 func (x *TransferLeadershipRequest) Reset() {
 	*x = TransferLeadershipRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +711,7 @@ func (x *TransferLeadershipRequest) String() string {
 func (*TransferLeadershipRequest) ProtoMessage() {}
 
 func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +724,7 @@ func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TransferLeadershipRequest) GetId() string {
@@ -662,7 +744,7 @@ type TransferLeadershipResponse struct {
 
 func (x *TransferLeadershipResponse) Reset() {
 	*x = TransferLeadershipResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +756,7 @@ func (x *TransferLeadershipResponse) String() string {
 func (*TransferLeadershipResponse) ProtoMessage() {}
 
 func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +769,7 @@ func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TransferLeadershipResponse) GetLeaderId() string {
@@ -701,7 +783,7 @@ var File_gatekeeper_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1egoogle/protobuf/duration.proto\"\x8a\x01\n" +
+	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x01\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\x12\x1f\n" +
@@ -711,7 +793,7 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xe3\x05\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\x9e\x06\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
@@ -734,8 +816,15 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"state_hash\x18\x10 \x01(\tR\tstateHash\x12(\n" +
 	"\x10state_hash_index\x18\x11 \x01(\x04R\x0estateHashIndex\x12\x18\n" +
 	"\awaiters\x18\x12 \x01(\rR\awaiters\x12>\n" +
-	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\x12F\n" +
-	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"|\n" +
+	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\x129\n" +
+	"\vhost_clocks\x18\x14 \x03(\v2\x18.gatekeeper.v1.HostClockR\n" +
+	"hostClocks\x12F\n" +
+	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"\x9e\x01\n" +
+	"\tHostClock\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
+	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x12/\n" +
+	"\x05ahead\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05ahead\x12.\n" +
+	"\x04seen\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04seen\"|\n" +
 	"\x10AddMemberRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\x12\x1b\n" +
@@ -776,39 +865,44 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_cluster_proto_rawDescData
 }
 
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*Member)(nil),                     // 0: gatekeeper.v1.Member
 	(*GetStatusRequest)(nil),           // 1: gatekeeper.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),          // 2: gatekeeper.v1.GetStatusResponse
-	(*AddMemberRequest)(nil),           // 3: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 4: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 5: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 6: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 7: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 8: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 9: google.protobuf.Duration
+	(*HostClock)(nil),                  // 3: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 4: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 5: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 6: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 7: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 8: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 9: gatekeeper.v1.TransferLeadershipResponse
+	(*durationpb.Duration)(nil),        // 10: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),      // 11: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
 	0,  // 0: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	9,  // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	9,  // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	9,  // 3: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	0,  // 4: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	0,  // 5: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	1,  // 6: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	3,  // 7: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	5,  // 8: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	7,  // 9: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	2,  // 10: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	4,  // 11: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	6,  // 12: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	8,  // 13: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	10, // [10:14] is the sub-list for method output_type
-	6,  // [6:10] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	10, // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	10, // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	3,  // 3: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	10, // 4: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	10, // 5: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	11, // 6: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	0,  // 7: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	0,  // 8: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	1,  // 9: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	4,  // 10: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	6,  // 11: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	8,  // 12: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	2,  // 13: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	5,  // 14: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	7,  // 15: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	9,  // 16: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -822,7 +916,7 @@ func file_gatekeeper_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -352,9 +352,12 @@ type Definition struct {
 	// How long a firing is remembered after its due time, default 24 h, at least 1 m.
 	FiringRetention *durationpb.Duration `protobuf:"bytes,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
 	// How many firings are remembered at most, default 1000, 1 to 100 000.
-	FiringLimit   *uint32 `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3,oneof" json:"firing_limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	FiringLimit *uint32 `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3,oneof" json:"firing_limit,omitempty"`
+	// How far ahead of the leader's clock a firing may be due; one that is due later is denied as FIRING_TOO_FAR_AHEAD. Default 10 m, at
+	// least 1 s. 0 accepts every due time, for firings that are named by a business date.
+	FiringMaxAhead *durationpb.Duration `protobuf:"bytes,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Definition) Reset() {
@@ -497,6 +500,13 @@ func (x *Definition) GetFiringLimit() uint32 {
 		return *x.FiringLimit
 	}
 	return 0
+}
+
+func (x *Definition) GetFiringMaxAhead() *durationpb.Duration {
+	if x != nil {
+		return x.FiringMaxAhead
+	}
+	return nil
 }
 
 // DefinitionRecord is a definition with what the cluster knows of it.
@@ -2241,7 +2251,7 @@ var File_gatekeeper_v1_definition_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\n" +
-	"\x1egatekeeper/v1/definition.proto\x12\rgatekeeper.v1\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x97\a\n" +
+	"\x1egatekeeper/v1/definition.proto\x12\rgatekeeper.v1\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\a\n" +
 	"\n" +
 	"Definition\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
@@ -2261,7 +2271,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\btakeover\x18\r \x01(\bR\btakeover\x12<\n" +
 	"\fexpect_every\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\vexpectEvery\x12D\n" +
 	"\x10firing_retention\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x0ffiringRetention\x12&\n" +
-	"\ffiring_limit\x18\x10 \x01(\rH\x03R\vfiringLimit\x88\x01\x01\x1a9\n" +
+	"\ffiring_limit\x18\x10 \x01(\rH\x03R\vfiringLimit\x88\x01\x01\x12C\n" +
+	"\x10firing_max_ahead\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\x0efiringMaxAhead\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x10\n" +
@@ -2527,60 +2538,61 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	1,  // 6: gatekeeper.v1.Definition.firing_on_loss:type_name -> gatekeeper.v1.FiringOnLoss
 	28, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
 	28, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
-	4,  // 9: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
-	29, // 10: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
-	30, // 11: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
-	6,  // 12: gatekeeper.v1.DefinitionRecord.silence:type_name -> gatekeeper.v1.Silence
-	7,  // 13: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
-	2,  // 14: gatekeeper.v1.Silence.kind:type_name -> gatekeeper.v1.SilenceKind
-	29, // 15: gatekeeper.v1.Silence.since:type_name -> google.protobuf.Timestamp
-	31, // 16: gatekeeper.v1.Silence.reason:type_name -> gatekeeper.v1.Reason
-	29, // 17: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
-	4,  // 18: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	5,  // 19: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 20: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 21: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 22: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	5,  // 23: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 24: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	4,  // 25: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	4,  // 26: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	18, // 27: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	28, // 28: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	29, // 29: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	28, // 30: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	23, // 31: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
-	3,  // 32: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
-	5,  // 33: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
-	32, // 34: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
-	33, // 35: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
-	34, // 36: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	35, // 37: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	26, // 38: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	31, // 39: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	28, // 40: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	32, // 41: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	8,  // 42: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	10, // 43: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	12, // 44: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	14, // 45: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	16, // 46: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	19, // 47: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	21, // 48: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	24, // 49: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	9,  // 50: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	11, // 51: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	13, // 52: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	15, // 53: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	17, // 54: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	20, // 55: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	22, // 56: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	25, // 57: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	50, // [50:58] is the sub-list for method output_type
-	42, // [42:50] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	28, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
+	4,  // 10: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
+	29, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
+	30, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
+	6,  // 13: gatekeeper.v1.DefinitionRecord.silence:type_name -> gatekeeper.v1.Silence
+	7,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
+	2,  // 15: gatekeeper.v1.Silence.kind:type_name -> gatekeeper.v1.SilenceKind
+	29, // 16: gatekeeper.v1.Silence.since:type_name -> google.protobuf.Timestamp
+	31, // 17: gatekeeper.v1.Silence.reason:type_name -> gatekeeper.v1.Reason
+	29, // 18: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	4,  // 19: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	5,  // 20: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 21: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 22: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	4,  // 23: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	5,  // 24: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	4,  // 25: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	4,  // 26: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	4,  // 27: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	18, // 28: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	28, // 29: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	29, // 30: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	28, // 31: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	23, // 32: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
+	3,  // 33: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
+	5,  // 34: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
+	32, // 35: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
+	33, // 36: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
+	34, // 37: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	35, // 38: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	26, // 39: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	31, // 40: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	28, // 41: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	32, // 42: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	8,  // 43: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	10, // 44: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	12, // 45: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	14, // 46: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	16, // 47: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	19, // 48: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	21, // 49: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	24, // 50: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	9,  // 51: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	11, // 52: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	13, // 53: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	15, // 54: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	17, // 55: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	20, // 56: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	22, // 57: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	25, // 58: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	51, // [51:59] is the sub-list for method output_type
+	43, // [43:51] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

@@ -162,6 +162,11 @@ const (
 	Reason_REASON_FIRING_CLAIMED         Reason = 10
 	Reason_REASON_FIRING_DONE            Reason = 11
 	Reason_REASON_NO_FREE_PERMIT         Reason = 12
+	// The firing is due further ahead of the leader's clock than firing_max_ahead allows. The due time, the caller's clock or the leader's
+	// clock is wrong; see Denial.leader_clock.
+	Reason_REASON_FIRING_TOO_FAR_AHEAD Reason = 13
+	// The firing is so old that it is not remembered. Whether it ran is not known. It does not run now.
+	Reason_REASON_FIRING_FORGOTTEN Reason = 14
 )
 
 // Enum value maps for Reason.
@@ -180,6 +185,8 @@ var (
 		10: "REASON_FIRING_CLAIMED",
 		11: "REASON_FIRING_DONE",
 		12: "REASON_NO_FREE_PERMIT",
+		13: "REASON_FIRING_TOO_FAR_AHEAD",
+		14: "REASON_FIRING_FORGOTTEN",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -195,6 +202,8 @@ var (
 		"REASON_FIRING_CLAIMED":         10,
 		"REASON_FIRING_DONE":            11,
 		"REASON_NO_FREE_PERMIT":         12,
+		"REASON_FIRING_TOO_FAR_AHEAD":   13,
+		"REASON_FIRING_FORGOTTEN":       14,
 	}
 )
 
@@ -234,7 +243,7 @@ const (
 	FiringState_FIRING_STATE_DONE    FiringState = 2
 	// Its permit was lost: it was cut short and does not run again.
 	FiringState_FIRING_STATE_SPENT FiringState = 3
-	// It lies before what the semaphore remembers.
+	// It lies before what the semaphore remembers: whether it ran is not known.
 	FiringState_FIRING_STATE_FORGOTTEN FiringState = 4
 )
 
@@ -942,8 +951,11 @@ type TryAcquireRequest struct {
 	// attempt, draw a new request id and send it with that revision. After a retry, an earlier attempt may have had a permit; if so, that
 	// permit has ended. Never send a revision that was learned after the request id was drawn, except that of Place.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// What the caller's wall clock shows when it sends this attempt. Optional. It decides nothing: the leader compares it with its own clock,
+	// names it in a denial as FIRING_TOO_FAR_AHEAD, and reports hosts whose clocks are off.
+	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TryAcquireRequest) Reset() {
@@ -1037,6 +1049,13 @@ func (x *TryAcquireRequest) GetRequestRevision() uint64 {
 		return x.RequestRevision
 	}
 	return 0
+}
+
+func (x *TryAcquireRequest) GetSentAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SentAt
+	}
+	return nil
 }
 
 type TryAcquireResponse struct {
@@ -1210,8 +1229,11 @@ type Denial struct {
 	Stop           StopCause    `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Pause          *Pause       `protobuf:"bytes,9,opt,name=pause,proto3" json:"pause,omitempty"`
 	PermitRevision uint64       `protobuf:"varint,10,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Of FIRING_TOO_FAR_AHEAD: what the leader's wall clock showed, and what the caller's showed at that time if sent_at told it.
+	LeaderClock   *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=leader_clock,json=leaderClock,proto3" json:"leader_clock,omitempty"`
+	CallerClock   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=caller_clock,json=callerClock,proto3" json:"caller_clock,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Denial) Reset() {
@@ -1314,6 +1336,20 @@ func (x *Denial) GetPermitRevision() uint64 {
 	return 0
 }
 
+func (x *Denial) GetLeaderClock() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LeaderClock
+	}
+	return nil
+}
+
+func (x *Denial) GetCallerClock() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CallerClock
+	}
+	return nil
+}
+
 // FiringClaim is who ran, or runs, a firing.
 type FiringClaim struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1399,7 +1435,9 @@ type AcquireRequest struct {
 	// As in TryAcquire. A call that is repeated to keep its place sends the revision of the Place that asked for it.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, also when the pause begins later.
-	LeaveOnPause  bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
+	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
+	// As in TryAcquire.
+	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1502,6 +1540,13 @@ func (x *AcquireRequest) GetLeaveOnPause() bool {
 		return x.LeaveOnPause
 	}
 	return false
+}
+
+func (x *AcquireRequest) GetSentAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SentAt
+	}
+	return nil
 }
 
 type AcquireResponse struct {
@@ -3561,7 +3606,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12/\n" +
 	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\xef\x03\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xa4\x04\n" +
 	"\x11TryAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3573,7 +3618,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\bmetadata\x18\a \x03(\v2..gatekeeper.v1.TryAcquireRequest.MetadataEntryR\bmetadata\x12%\n" +
 	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x12)\n" +
 	"\x10request_revision\x18\n" +
-	" \x01(\x04R\x0frequestRevision\x1a;\n" +
+	" \x01(\x04R\x0frequestRevision\x123\n" +
+	"\asent_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x14\n" +
@@ -3586,7 +3632,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06permit\x18\x01 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x1c\n" +
 	"\trefreshed\x18\x02 \x01(\bR\trefreshed\x121\n" +
 	"\x06waited\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06waited\x12)\n" +
-	"\x10superseded_token\x18\x04 \x01(\x04R\x0fsupersededToken\"\xbb\x03\n" +
+	"\x10superseded_token\x18\x04 \x01(\x04R\x0fsupersededToken\"\xb9\x04\n" +
 	"\x06Denial\x12-\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12/\n" +
@@ -3599,12 +3645,14 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x04stop\x18\b \x01(\x0e2\x18.gatekeeper.v1.StopCauseR\x04stop\x12*\n" +
 	"\x05pause\x18\t \x01(\v2\x14.gatekeeper.v1.PauseR\x05pause\x12'\n" +
 	"\x0fpermit_revision\x18\n" +
-	" \x01(\x04R\x0epermitRevision\"\xb5\x01\n" +
+	" \x01(\x04R\x0epermitRevision\x12=\n" +
+	"\fleader_clock\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\vleaderClock\x12=\n" +
+	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xb5\x01\n" +
 	"\vFiringClaim\x12-\n" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
-	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\x87\x04\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xbc\x04\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3617,7 +3665,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x12)\n" +
 	"\x10request_revision\x18\n" +
 	" \x01(\x04R\x0frequestRevision\x12$\n" +
-	"\x0eleave_on_pause\x18\v \x01(\bR\fleaveOnPause\x1a;\n" +
+	"\x0eleave_on_pause\x18\v \x01(\bR\fleaveOnPause\x123\n" +
+	"\asent_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaa\x01\n" +
@@ -3773,7 +3822,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x18STOP_CAUSE_HELD_TOO_LONG\x10\x04\x12!\n" +
 	"\x1dSTOP_CAUSE_NO_LONGER_ADMITTED\x10\x05\x12\x15\n" +
 	"\x11STOP_CAUSE_PAUSED\x10\x06\x12\x17\n" +
-	"\x13STOP_CAUSE_CORDONED\x10\a*\xdc\x02\n" +
+	"\x13STOP_CAUSE_CORDONED\x10\a*\x9a\x03\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18REASON_NO_SUCH_SEMAPHORE\x10\x01\x12\x19\n" +
@@ -3788,7 +3837,9 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x15REASON_FIRING_CLAIMED\x10\n" +
 	"\x12\x16\n" +
 	"\x12REASON_FIRING_DONE\x10\v\x12\x19\n" +
-	"\x15REASON_NO_FREE_PERMIT\x10\f*\x90\x01\n" +
+	"\x15REASON_NO_FREE_PERMIT\x10\f\x12\x1f\n" +
+	"\x1bREASON_FIRING_TOO_FAR_AHEAD\x10\r\x12\x1b\n" +
+	"\x17REASON_FIRING_FORGOTTEN\x10\x0e*\x90\x01\n" +
 	"\vFiringState\x12\x1c\n" +
 	"\x18FIRING_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_STATE_CLAIMED\x10\x01\x12\x15\n" +
@@ -3908,95 +3959,99 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	6,  // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
 	7,  // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
 	47, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	13, // 18: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14, // 19: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	8,  // 20: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	50, // 21: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
-	2,  // 22: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
-	8,  // 23: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	50, // 24: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
-	15, // 25: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
-	1,  // 26: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
-	9,  // 27: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	7,  // 28: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
-	6,  // 29: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
-	3,  // 30: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	6,  // 31: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,  // 32: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	48, // 33: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	50, // 34: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	18, // 35: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	13, // 36: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14, // 37: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	9,  // 38: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	50, // 39: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	50, // 40: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	4,  // 41: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	50, // 42: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	1,  // 43: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	50, // 44: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	19, // 45: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	6,  // 46: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	20, // 47: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	19, // 48: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	24, // 49: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	6,  // 50: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	50, // 51: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	20, // 52: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20, // 53: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	24, // 54: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	5,  // 55: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	6,  // 56: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	29, // 57: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	50, // 58: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11, // 59: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	26, // 60: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	21, // 61: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	31, // 62: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12, // 63: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	27, // 64: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	22, // 65: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	32, // 66: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	51, // 67: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	50, // 68: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 69: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 70: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 71: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	49, // 72: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 73: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	49, // 74: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 75: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	50, // 76: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	44, // 77: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 78: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 79: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 80: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 81: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	26, // 82: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	28, // 83: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	33, // 84: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	35, // 85: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	37, // 86: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	39, // 87: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	41, // 88: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	43, // 89: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 90: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 91: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 92: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	25, // 93: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	27, // 94: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	30, // 95: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	34, // 96: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	36, // 97: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	38, // 98: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	40, // 99: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	42, // 100: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	45, // 101: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	90, // [90:102] is the sub-list for method output_type
-	78, // [78:90] is the sub-list for method input_type
-	78, // [78:78] is the sub-list for extension type_name
-	78, // [78:78] is the sub-list for extension extendee
-	0,  // [0:78] is the sub-list for field type_name
+	49, // 18: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	13, // 19: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14, // 20: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	8,  // 21: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
+	50, // 22: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	2,  // 23: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
+	8,  // 24: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
+	50, // 25: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	15, // 26: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
+	1,  // 27: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
+	9,  // 28: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
+	49, // 29: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	49, // 30: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	7,  // 31: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
+	6,  // 32: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
+	3,  // 33: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
+	6,  // 34: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	7,  // 35: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	48, // 36: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	50, // 37: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	49, // 38: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	18, // 39: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	13, // 40: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14, // 41: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	9,  // 42: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	50, // 43: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	50, // 44: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	4,  // 45: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	50, // 46: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	1,  // 47: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	50, // 48: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	19, // 49: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	6,  // 50: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	20, // 51: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	19, // 52: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	24, // 53: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	6,  // 54: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	50, // 55: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	20, // 56: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20, // 57: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	24, // 58: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	5,  // 59: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	6,  // 60: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	29, // 61: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	50, // 62: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11, // 63: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	26, // 64: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	21, // 65: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	31, // 66: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12, // 67: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	27, // 68: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	22, // 69: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	32, // 70: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	51, // 71: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	50, // 72: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 73: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 74: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 75: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	49, // 76: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 77: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	49, // 78: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 79: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	50, // 80: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	44, // 81: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 82: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 83: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 84: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 85: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	26, // 86: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	28, // 87: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	33, // 88: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	35, // 89: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	37, // 90: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	39, // 91: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	41, // 92: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	43, // 93: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 94: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 95: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 96: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	25, // 97: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	27, // 98: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	30, // 99: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	34, // 100: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	36, // 101: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	38, // 102: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	40, // 103: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	42, // 104: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	45, // 105: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	94, // [94:106] is the sub-list for method output_type
+	82, // [82:94] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }

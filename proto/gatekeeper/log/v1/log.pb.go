@@ -715,8 +715,10 @@ type Definition struct {
 	ExpectEvery     int64    `protobuf:"varint,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`
 	FiringRetention int64    `protobuf:"varint,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
 	FiringLimit     uint32   `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3" json:"firing_limit,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// How far ahead of the leader's clock a firing may be due; 0: 10 minutes; -1: however far. Feature level 3.
+	FiringMaxAhead int64 `protobuf:"varint,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Definition) Reset() {
@@ -857,6 +859,13 @@ func (x *Definition) GetFiringRetention() int64 {
 func (x *Definition) GetFiringLimit() uint32 {
 	if x != nil {
 		return x.FiringLimit
+	}
+	return 0
+}
+
+func (x *Definition) GetFiringMaxAhead() int64 {
+	if x != nil {
+		return x.FiringMaxAhead
 	}
 	return 0
 }
@@ -2211,7 +2220,9 @@ type Forget struct {
 	// Firings due at or before this are dropped; 0 drops none by due time. Unix nanoseconds.
 	UpTo int64 `protobuf:"fixed64,3,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
 	// Firings without due time to drop, by name.
-	Names         []string `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`
+	Names []string `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`
+	// Firings to drop one by one, which raise no mark: they may be claimed again. Feature level 3.
+	Firings       []*Firing `protobuf:"bytes,5,rep,name=firings,proto3" json:"firings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2270,6 +2281,13 @@ func (x *Forget) GetUpTo() int64 {
 func (x *Forget) GetNames() []string {
 	if x != nil {
 		return x.Names
+	}
+	return nil
+}
+
+func (x *Forget) GetFirings() []*Firing {
+	if x != nil {
+		return x.Firings
 	}
 	return nil
 }
@@ -5302,7 +5320,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04_due\"/\n" +
 	"\x05Label\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x9f\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xc9\x04\n" +
 	"\n" +
 	"Definition\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
@@ -5322,7 +5340,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\btakeover\x18\r \x01(\bR\btakeover\x12!\n" +
 	"\fexpect_every\x18\x0e \x01(\x03R\vexpectEvery\x12)\n" +
 	"\x10firing_retention\x18\x0f \x01(\x03R\x0ffiringRetention\x12!\n" +
-	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\"\x95\x04\n" +
+	"\ffiring_limit\x18\x10 \x01(\rR\vfiringLimit\x12(\n" +
+	"\x10firing_max_ahead\x18\x11 \x01(\x03R\x0efiringMaxAhead\"\x95\x04\n" +
 	"\x05Grant\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x16\n" +
@@ -5451,12 +5470,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
 	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"e\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\x9a\x01\n" +
 	"\x06Forget\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x13\n" +
 	"\x05up_to\x18\x03 \x01(\x10R\x04upTo\x12\x14\n" +
-	"\x05names\x18\x04 \x03(\tR\x05names\"\x84\x01\n" +
+	"\x05names\x18\x04 \x03(\tR\x05names\x123\n" +
+	"\afirings\x18\x05 \x03(\v2\x19.gatekeeper.log.v1.FiringR\afirings\"\x84\x01\n" +
 	"\tConfigure\x127\n" +
 	"\bsettings\x18\x01 \x01(\v2\x1b.gatekeeper.log.v1.SettingsR\bsettings\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -5821,60 +5841,61 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	2,  // 30: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
 	16, // 31: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
 	5,  // 32: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	23, // 33: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	24, // 34: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
-	30, // 35: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	34, // 36: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	35, // 37: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	37, // 38: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	16, // 39: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	42, // 40: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	45, // 41: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	42, // 42: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	36, // 43: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	48, // 44: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	40, // 45: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	41, // 46: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	46, // 47: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	47, // 48: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	48, // 49: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	49, // 50: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	50, // 51: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	52, // 52: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	43, // 53: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	51, // 54: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	30, // 55: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	54, // 56: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	23, // 57: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 58: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	42, // 59: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	44, // 60: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	45, // 61: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 62: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 63: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 64: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 65: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 66: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 67: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 68: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 69: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	41, // 70: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	48, // 71: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	5,  // 72: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 73: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	46, // 74: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	48, // 75: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	42, // 76: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	42, // 77: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	48, // 78: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	45, // 79: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	45, // 80: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	53, // 81: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
-	82, // [82:82] is the sub-list for method output_type
-	82, // [82:82] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	3,  // 33: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
+	23, // 34: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	24, // 35: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	30, // 36: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	34, // 37: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	35, // 38: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	37, // 39: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	16, // 40: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	42, // 41: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	45, // 42: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	42, // 43: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	36, // 44: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	48, // 45: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	40, // 46: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	41, // 47: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	46, // 48: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	47, // 49: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	48, // 50: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	49, // 51: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	50, // 52: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	52, // 53: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	43, // 54: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	51, // 55: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	30, // 56: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	54, // 57: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	23, // 58: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 59: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	42, // 60: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	44, // 61: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	45, // 62: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 63: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 64: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 65: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 66: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 67: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 68: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 69: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 70: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	41, // 71: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	48, // 72: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	5,  // 73: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 74: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	46, // 75: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	48, // 76: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	42, // 77: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	42, // 78: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	48, // 79: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	45, // 80: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	45, // 81: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	53, // 82: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	83, // [83:83] is the sub-list for method output_type
+	83, // [83:83] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }

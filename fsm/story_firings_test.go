@@ -1,0 +1,36 @@
+package fsm_test
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// commandsOfFirings are those about firings that are due far from now: feature level 3. They are frozen.
+func commandsOfFirings() []fsm.Command {
+	ahead := func(d *semaphore.Definition) { d.FiringMaxAhead = time.Hour }
+	unbounded := func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded }
+	end := &fsm.EditEnd{Revision: 4, Until: at(70), Before: definition("s", ahead), After: definition("s", unbounded)}
+	return []fsm.Command{
+		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", unbounded)}}, At: at(60)},
+		fsm.Undo{Change: 3, At: at(61), Edits: []fsm.UndoEdit{{
+			Change:   fsm.Change{Kind: fsm.Replace, Name: "s", Definition: definition("s", ahead), ExpectedVersion: 2},
+			EndsBack: []*fsm.EditEnd{end},
+		}}},
+		fsm.Forget{Semaphore: "s", Term: 3, Firings: []semaphore.Firing{{Name: "f", Due: at(9000)}, {Name: "g"}}},
+	}
+}
+
+// storyOfFirings leaves definitions with a bound and without one, and forgets one firing of the future. It is frozen.
+func storyOfFirings(tb tester) *log {
+	l := newLog(tb)
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	l.define("s", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
+	l.define("t", func(d *semaphore.Definition) { d.FiringMaxAhead = time.Hour })
+	for i, due := range []int{10, 8000, 9000} {
+		l.apply(fsm.Release{Token: l.grant("s", "a", firing("f", due), requestID(string(rune('a'+i)))).Token})
+	}
+	l.apply(fsm.Forget{Semaphore: "s", Term: l.term, Firings: []semaphore.Firing{{Name: "f", Due: at(9000)}}})
+	return l
+}

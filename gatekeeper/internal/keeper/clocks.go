@@ -1,0 +1,126 @@
+package keeper
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+const (
+	// clockTolerance is how far a caller's wall clock may differ from the leader's before that is reported: half of how far ahead a
+	// firing may be due by default.
+	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
+	// maxHostClocks bounds the table. The caller that was not seen for the longest time gives way.
+	maxHostClocks = 1000
+	// clockKept is how long a caller that does not ask any more stays in the table.
+	clockKept = 24 * time.Hour
+	// warnAheadEvery is how often a firing of one semaphore that is due too far ahead is logged.
+	warnAheadEvery = time.Minute
+)
+
+// HostClock is a caller whose wall clock differs from this server's by more than clockTolerance.
+type HostClock struct {
+	Group, Acquirer string
+	// Ahead is how far it is ahead; negative when it is behind.
+	Ahead time.Duration
+	// Seen is when it asked last, by this server's clock.
+	Seen time.Time
+}
+
+// hostClocks remembers callers whose clocks are off. Nothing is decided by it.
+type hostClocks struct {
+	mu     sync.RWMutex // guards all fields
+	off    map[caller]HostClock
+	warned map[string]time.Time // of semaphores: when a firing too far ahead was last logged
+}
+
+// compareClocks takes note of what the caller's clock showed. A caller is logged once when its clock is off, and again when the
+// difference changes by more than the tolerance or is gone.
+func (k *Keeper) compareClocks(call *AcquireCall) {
+	if call.SentAt.IsZero() {
+		return
+	}
+	now := k.cfg.WallClock()
+	ahead := call.SentAt.Sub(now.Add(-time.Since(call.Received)))
+	off := ahead.Abs() > clockTolerance
+	c, s := caller{call.Identity.Group, call.Identity.Acquirer}, &k.clocks
+	s.mu.RLock()
+	_, was := s.off[c]
+	s.mu.RUnlock()
+	if !off && !was { // nearly all calls
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, was := s.off[c]
+	log := k.cfg.Logger.With("group", c.group, "acquirer", c.acquirer, "ahead", ahead.Round(time.Second))
+	switch {
+	case !off:
+		delete(s.off, c)
+		if was {
+			log.Info("the clock of a caller agrees with this server's again")
+		}
+		return
+	case !was || (ahead-old.Ahead).Abs() > clockTolerance:
+		log.Warn("the clock of a caller differs from this server's: firings that it names are due at other times than those of others")
+	}
+	if s.off == nil {
+		s.off = make(map[caller]HostClock)
+	}
+	s.off[c] = HostClock{Group: c.group, Acquirer: c.acquirer, Ahead: ahead, Seen: now}
+	if len(s.off) > maxHostClocks {
+		oldest := c
+		for other, clock := range s.off {
+			if clock.Seen.Before(s.off[oldest].Seen) {
+				oldest = other
+			}
+		}
+		delete(s.off, oldest)
+	}
+}
+
+// HostClocks returns the callers whose clocks are off, by group and acquirer, of those that asked this server as the leader within a day.
+func (k *Keeper) HostClocks() []HostClock {
+	now, s := k.cfg.WallClock(), &k.clocks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var clocks []HostClock
+	for c, clock := range s.off {
+		if now.Sub(clock.Seen) > clockKept {
+			delete(s.off, c)
+			continue
+		}
+		clocks = append(clocks, clock)
+	}
+	slices.SortFunc(clocks, func(a, b HostClock) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Acquirer, b.Acquirer))
+	})
+	return clocks
+}
+
+// clearClocks forgets the callers: another leader hears them from now on.
+func (k *Keeper) clearClocks() {
+	k.clocks.mu.Lock()
+	defer k.clocks.mu.Unlock()
+	k.clocks.off, k.clocks.warned = nil, nil
+}
+
+// warnAhead logs that a firing was denied because it is due too far ahead, at most once in warnAheadEvery for each semaphore.
+func (k *Keeper) warnAhead(call *AcquireCall, d *Denial) {
+	now, s := time.Now(), &k.clocks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.warned[call.Semaphore]; ok && now.Sub(at) < warnAheadEvery {
+		return
+	}
+	if s.warned == nil || len(s.warned) >= maxHostClocks {
+		s.warned = make(map[string]time.Time)
+	}
+	s.warned[call.Semaphore] = now
+	k.cfg.Logger.Warn("a firing was denied because it is due too far ahead; its due time, the caller's clock or this server's is wrong",
+		"semaphore", call.Semaphore, "group", call.Identity.Group, "acquirer", call.Identity.Acquirer, "firing", call.Firing.Name,
+		"due", call.Firing.Due, "leader_clock", d.LeaderClock, "caller_clock", d.CallerClock)
+}

@@ -1,0 +1,165 @@
+package keeper
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// due is a call for a firing of "nightly" that is due so far from now, by a host whose clock shows so much more than the tests'.
+func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
+	call := ask(host, requestID)
+	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}
+	call.SentAt = time.Now().Add(clock)
+	return call
+}
+
+// The leader's own clock may be the wrong one: the denial shows all times and blames nobody.
+func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
+	t.Run("behind", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.cfg.WallClock = func() time.Time { return time.Now().Add(-time.Hour) }
+			w.define("job", nil)
+			d := w.denied(due("a", "1", 0, 0), semaphore.FiringTooFarAhead)
+			if now := time.Now(); !d.LeaderClock.Equal(now.Add(-time.Hour)) || !d.CallerClock.Equal(now) {
+				t.Fatalf("the clocks are %v and %v", d.LeaderClock, d.CallerClock)
+			}
+			if !strings.Contains(d.Message, "is due 1h ahead of the leader's clock") || !strings.Contains(d.Message, "the caller's clock shows") {
+				t.Fatalf("it says %q", d.Message)
+			}
+		})
+	})
+	t.Run("ahead", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			w.cfg.WallClock = func() time.Time { return time.Now().Add(time.Hour) }
+			w.define("job", nil)
+			w.release(w.granted(due("a", "1", 0, 0)).Token)
+			w.denied(due("b", "2", 0, 0), semaphore.FiringDone)
+		})
+	})
+}
+
+func TestTryAcquire_FiringTooFarAhead_IsLoggedOnceAMinute(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log bytes.Buffer
+		w.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		w.define("job", nil)
+		for i := range 10 {
+			w.denied(due("a", fmt.Sprint(i), time.Hour, 0), semaphore.FiringTooFarAhead)
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+			t.Fatalf("%d warnings:\n%s", n, log.String())
+		}
+	})
+}
+
+// A business date names a firing that may be due at any time.
+func TestTryAcquire_WithoutABound_AcceptsAnyDueTime(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
+		w.granted(due("a", "1", 365*24*time.Hour, 0))
+	})
+}
+
+// A host whose clock is a year ahead must not stop the job for the others.
+func TestHousekeep_HostAYearAhead_DoesNotStopTheJob(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.FiringLimit, d.FiringMaxAhead = 10, semaphore.FiringUnbounded })
+		for i := range 100 {
+			w.release(w.granted(due("ahead", fmt.Sprint(i), 365*24*time.Hour+time.Duration(i)*time.Minute, 0)).Token)
+		}
+		w.release(w.granted(due("right", "before", 0, 0)).Token)
+		w.sleep(trimEvery + time.Second)
+		if n := w.machine.State().ClaimCount("job"); n != 10 {
+			t.Fatalf("%d firings are remembered", n)
+		}
+		w.denied(due("other", "before", -trimEvery-time.Second, 0), semaphore.FiringDone)
+		w.release(w.granted(due("right", "after", 0, 0)).Token)
+	})
+}
+
+func TestHostClocks_TellsWhoseClockIsOff(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log bytes.Buffer
+		w.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		w.define("job", nil)
+		say := func(host string, clock time.Duration) {
+			call := ask(host, "")
+			call.SentAt = time.Now().Add(clock)
+			w.try(call)
+		}
+		say("right", 5*time.Minute)
+		for range 5 {
+			say("ahead", time.Hour)
+			say("behind", -6*time.Minute)
+		}
+		clocks := w.HostClocks()
+		if len(clocks) != 2 || clocks[0].Acquirer != "ahead" || clocks[0].Ahead != time.Hour || clocks[1].Ahead != -6*time.Minute {
+			t.Fatalf("the clocks are %+v", clocks)
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
+			t.Fatalf("%d warnings:\n%s", n, log.String())
+		}
+		say("ahead", 0)
+		w.sleep(clockKept + time.Second)
+		if clocks := w.HostClocks(); len(clocks) != 0 {
+			t.Fatalf("the clocks are %+v", clocks)
+		}
+	})
+}
+
+// What is forgotten for want of room is due further from now than what is kept, and the mark never rises above now.
+func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+		def := &semaphore.Definition{Name: "job", FiringRetention: 24 * time.Hour, FiringLimit: rapid.Uint32Range(1, 20).Draw(t, "limit")}
+		def.FiringMaxAhead = rapid.SampledFrom([]time.Duration{0, semaphore.FiringUnbounded, time.Minute}).Draw(t, "bound")
+		var claims []*semaphore.Claim
+		for i := range rapid.IntRange(0, 40).Draw(t, "firings") {
+			c := &semaphore.Claim{State: semaphore.ClaimDone, At: now}
+			from := time.Duration(rapid.Int64Range(-30*60, 30*60).Draw(t, "due")) * time.Minute
+			c.Firing = semaphore.Firing{Name: fmt.Sprint(i), Due: now.Add(from)}
+			if rapid.Bool().Draw(t, "held") {
+				c.State = semaphore.ClaimHeld
+			}
+			claims = append(claims, c)
+		}
+		forget, _ := forgettable(def, claims, now)
+		if forget.UpTo.After(now) {
+			t.Fatalf("the mark rises to %v, which is after now", forget.UpTo)
+		}
+		gone := func(c *semaphore.Claim) bool {
+			return c.State != semaphore.ClaimHeld && (slices.Contains(forget.Firings, c.Firing) || !c.Firing.Due.After(forget.UpTo))
+		}
+		near := now.Add(cmp.Or(max(def.FiringMaxAhead, 0), semaphore.DefaultFiringMaxAhead))
+		farthest, kept := time.Duration(0), 0
+		for _, c := range claims {
+			coming := c.Firing.Due.After(now) && !c.Firing.Due.After(near)
+			switch {
+			case gone(c) && coming:
+				t.Fatalf("%v, which is due soon, is forgotten", c.Firing)
+			case gone(c):
+			case c.State != semaphore.ClaimHeld && !coming:
+				farthest = max(farthest, c.Firing.Due.Sub(now).Abs())
+				kept++
+			}
+		}
+		for _, c := range claims {
+			if gone(c) && c.Firing.Due.Sub(now).Abs() < farthest && now.Sub(c.Firing.Due) < def.FiringRetention {
+				t.Fatalf("%v is forgotten, and one that is due %v from now is kept", c.Firing, farthest)
+			}
+		}
+		if kept > int(def.FiringLimit) {
+			t.Fatalf("%d are kept, and %d may be", kept, def.FiringLimit)
+		}
+	})
+}

@@ -50,7 +50,7 @@ func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
 // admits tells what a refresh of a permit would get if the group matched no longer.
 func (l *log) admits(token uint64) semaphore.Outcome {
 	p := l.state().Permit(token)
-	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity})
+	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity}, "")
 	f.Admission = semaphore.Admission{Acquirer: true}
 	return semaphore.Admit(p, &f).Outcome
 }

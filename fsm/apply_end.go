@@ -29,6 +29,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
+		cooling.Owes = false // the cooling lasts as long
 		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
@@ -113,7 +114,7 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a live permit that was lost for an operator.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State, held.Order = semaphore.Held, p.Order.Drained()
+	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // its deadline lies behind all others
 	d.setPermit(p, &held)
 	return &held
 }
@@ -126,11 +127,14 @@ func (s *State) holdsLost(sem string) bool {
 
 // abandon ends a live permit of which nobody was told.
 func (d *draft) abandon(c Abandon) Result {
+	if d.invalidCooling(c.Cooling) {
+		return invalid("abandon: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
-	after, revision := d.end(p, ending{how: semaphore.EndAbandoned, kind: Abandoned})
+	after, revision := d.end(p, ending{how: semaphore.EndAbandoned, kind: Abandoned, cooling: c.Cooling})
 	return PermitResult{Applied: true, Permit: after, Revision: revision}
 }
 
@@ -168,11 +172,17 @@ func (d *draft) cancel(c Cancel) Result {
 	if c.Semaphore == "" || c.RequestID == "" {
 		return invalid("cancel: it needs a semaphore and a request id")
 	}
+	if d.invalidCooling(c.Cooling) {
+		return invalid("cancel: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+	}
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return CancelResult{Ended: ended}
 	}
-	if p := d.Own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && p.RequestID == c.RequestID {
-		after, revision := d.end(p, ending{how: semaphore.EndCancelled, kind: Abandoned})
+	if p := d.Own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && (p.RequestID == c.RequestID || planted.Is(planted.CancelAny)) {
+		if d.featureLevel >= 3 && p.Token != c.Token && !planted.Is(planted.CancelAny) {
+			return CancelResult{Changed: true}
+		}
+		after, revision := d.end(p, ending{how: semaphore.EndCancelled, kind: Abandoned, cooling: c.Cooling})
 		return CancelResult{GaveBack: after, Revision: revision}
 	}
 	revision := d.advance()

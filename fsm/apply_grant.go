@@ -23,8 +23,8 @@ func (d *draft) grant(c Grant) Result {
 		return d.refuse(c, GrantResult{Outcome: outcome, Ended: ended})
 	}
 	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing}
-	facts := d.Facts(&req)
-	facts.Admission = semaphore.Admitted
+	facts := d.Facts(&req, c.RequestID)
+	facts.Admission = semaphore.Admitted()
 	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet that it
 	// was granted, and what it expected was before that grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
@@ -37,6 +37,9 @@ func (d *draft) grant(c Grant) Result {
 		if def := d.Definition(c.Semaphore); def != nil && (def.Version != c.DefinitionVersion || d.cordonRevision != c.CordonRevision) {
 			return d.refuse(c, GrantResult{Outcome: GrantChanged})
 		}
+		if d.supersedes(facts.Own) != c.Supersedes {
+			return d.refuse(c, GrantResult{Outcome: GrantChanged})
+		}
 	}
 	decision := semaphore.Decide(&req, &facts)
 	switch decision.Outcome {
@@ -44,6 +47,11 @@ func (d *draft) grant(c Grant) Result {
 		if d.quarantine > 0 {
 			return d.refuse(c, GrantResult{Outcome: GrantQuarantined})
 		}
+	case semaphore.Reacquired:
+		if d.quarantine > 0 {
+			return d.refuse(c, GrantResult{Outcome: GrantQuarantined})
+		}
+		return d.reacquire(c, &facts)
 	case semaphore.Refreshed:
 		return d.refuse(c, GrantResult{Outcome: GrantHeld, Permit: facts.Own, Decision: decision})
 	default:
@@ -66,6 +74,35 @@ func (d *draft) grant(c Grant) Result {
 	}
 	d.emit(Event{Kind: Granted, Semaphore: p.Semaphore, Permit: p, At: c.At})
 	return GrantResult{Outcome: GrantGranted, Permit: p, Decision: decision, PermitRevision: revision}
+}
+
+// supersedes is the token that a grant to the holder of own has to name: without it the grant was decided for somebody who held nothing,
+// and would pass the queue; with another one, for a permit that is gone. Below feature level 3 none is named.
+func (d *draft) supersedes(own *semaphore.Permit) uint64 {
+	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
+		return 0
+	}
+	return own.Token
+}
+
+// reacquire gives a live permit a new token. Whoever was answered the old one may not hear of it before its own deadline, so the new
+// permit lasts at least as long, and owes that time unless the caller vouches for the old holder.
+func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
+	revision := d.advance()
+	d.lastToken++
+	own := facts.Own
+	now := *own
+	now.Token, now.RequestID, now.Metadata = d.lastToken, c.RequestID, c.Metadata
+	now.Duration = max(own.Duration, facts.Definition.Duration)
+	now.Owes = own.Owes || !c.Replaces
+	d.note(JournalEntry{Kind: SupersededEvent, Semaphore: own.Semaphore, Permit: own, At: c.At})
+	d.rememberEnd(own, semaphore.EndSuperseded)
+	d.setPermit(own, nil)
+	d.setPermit(nil, &now)
+	d.emit(Event{Kind: SupersededEvent, Semaphore: own.Semaphore, Permit: &now, Superseded: own, Replaces: c.Replaces, At: c.At})
+	return GrantResult{
+		Outcome: GrantReacquired, Permit: &now, Superseded: own, Decision: semaphore.Decision{Outcome: semaphore.Reacquired}, PermitRevision: revision,
+	}
 }
 
 // shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host that was seen have one copy of its name.
@@ -95,6 +132,9 @@ func (d *draft) extend(c Extend) Result {
 	revision := d.advance()
 	extended := *p
 	extended.Duration = c.Duration
+	if c.Duration < p.Duration {
+		extended.Owes = false // the leader waits for that before it shortens
+	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}

@@ -157,8 +157,8 @@ func BenchmarkFacts(b *testing.B) {
 	req := semaphore.Request{Semaphore: names[77], Identity: identity("a"), Weight: 1}
 	b.ReportAllocs()
 	for b.Loop() {
-		f := s.Facts(&req)
-		f.Admission = semaphore.Admitted
+		f := s.Facts(&req, "")
+		f.Admission = semaphore.Admitted()
 		semaphore.Decide(&req, &f)
 	}
 }

@@ -85,6 +85,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), Weight: c.Weight, Firing: w.firing(c.Firing),
 			RequestId: c.RequestID, Metadata: metadataToProto(c.Metadata), DefinitionVersion: c.DefinitionVersion,
 			CordonRevision: c.CordonRevision, ExpectedRevision: c.ExpectedRevision, At: w.time(c.At), RequestRevision: c.RequestRevision,
+			Supersedes: c.Supersedes, Replaces: c.Replaces,
 		}}
 	case Extend:
 		out.Kind = &logv1.Command_Extend{Extend: &logv1.Extend{Token: c.Token, Duration: int64(c.Duration), Term: c.Term}}
@@ -97,7 +98,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Token: c.Token, Term: c.Term, Cooling: int64(c.Cooling), At: w.time(c.At),
 		}}
 	case Abandon:
-		out.Kind = &logv1.Command_Abandon{Abandon: &logv1.Abandon{Token: c.Token, Term: c.Term}}
+		out.Kind = &logv1.Command_Abandon{Abandon: &logv1.Abandon{Token: c.Token, Term: c.Term, Cooling: int64(c.Cooling)}}
 	case EndCooling:
 		out.Kind = &logv1.Command_EndCooling{EndCooling: &logv1.EndCooling{Token: c.Token, Term: c.Term}}
 	case Clear:
@@ -108,7 +109,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		}}
 	case Cancel:
 		out.Kind = &logv1.Command_Cancel{Cancel: &logv1.Cancel{
-			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID,
+			Semaphore: c.Semaphore, Identity: identityToProto(c.Identity), RequestId: c.RequestID, Token: c.Token, Cooling: int64(c.Cooling),
 		}}
 	case EditBatch:
 		batch := &logv1.EditBatch{
@@ -188,6 +189,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), Weight: c.GetWeight(), Firing: r.firing(c.GetFiring()),
 			RequestID: c.GetRequestId(), Metadata: r.labels(c.GetMetadata()).Map(), DefinitionVersion: c.GetDefinitionVersion(),
 			CordonRevision: c.GetCordonRevision(), ExpectedRevision: c.ExpectedRevision, At: timeFromProto(c.GetAt()), RequestRevision: c.GetRequestRevision(),
+			Supersedes: c.GetSupersedes(), Replaces: c.GetReplaces(),
 		}
 	case *logv1.Command_Extend:
 		cmd = Extend{Token: k.Extend.GetToken(), Duration: duration(k.Extend.GetDuration()), Term: k.Extend.GetTerm()}
@@ -198,7 +200,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Expire
 		cmd = Expire{Token: c.GetToken(), Term: c.GetTerm(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Abandon:
-		cmd = Abandon{Token: k.Abandon.GetToken(), Term: k.Abandon.GetTerm()}
+		cmd = Abandon{Token: k.Abandon.GetToken(), Term: k.Abandon.GetTerm(), Cooling: duration(k.Abandon.GetCooling())}
 	case *logv1.Command_EndCooling:
 		cmd = EndCooling{Token: k.EndCooling.GetToken(), Term: k.EndCooling.GetTerm()}
 	case *logv1.Command_Clear:
@@ -212,7 +214,10 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		}
 	case *logv1.Command_Cancel:
 		c := k.Cancel
-		cmd = Cancel{Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), RequestID: c.GetRequestId()}
+		cmd = Cancel{
+			Semaphore: c.GetSemaphore(), Identity: r.identity(c.GetIdentity()), RequestID: c.GetRequestId(),
+			Token: c.GetToken(), Cooling: duration(c.GetCooling()),
+		}
 	case *logv1.Command_EditBatch:
 		cmd = r.editBatch(k.EditBatch)
 	case *logv1.Command_Cordon:

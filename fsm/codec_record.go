@@ -115,7 +115,7 @@ func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
 		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
 		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: order.Reason, StopRevision: order.Revision,
 		GrantedRevision: p.GrantedRevision, GrantedAt: w.time(p.GrantedAt), RequestId: p.RequestID,
-		Metadata: metadataToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain),
+		Metadata: metadataToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain), Owes: p.Owes,
 	}
 }
 
@@ -125,12 +125,18 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	out := &semaphore.Permit{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
-		Duration: duration(in.GetDuration()), Firing: r.firing(in.GetFiring()),
+		Duration: duration(in.GetDuration()), Owes: in.GetOwes(), Firing: r.firing(in.GetFiring()),
 		State:           semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
 		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopCordoned), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedAt: timeFromProto(in.GetGrantedAt()), RequestID: in.GetRequestId(),
 		Metadata: r.labels(in.GetMetadata()).Map(),
 		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
+	}
+	if out.Owes {
+		r.needs(3)
+		if out.State != semaphore.Live || out.Firing != nil {
+			r.fail("permit %d has superseded another token, and is not live or has a firing", out.Token)
+		}
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
@@ -236,12 +242,15 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		Token: in.GetToken(), Revision: in.GetRevision(), Asked: in.GetAsked(),
 		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditUndo), "kind of an edit")),
 	}
-	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndFreedUnsafely), "outcome of a request")
+	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "outcome of a request")
 	if outcome != outcomeEdited {
 		out.Outcome = semaphore.End(outcome)
 	}
 	if out.Outcome == semaphore.EndFreedUnsafely || out.Edit != EditDefinitions {
 		r.needs(2)
+	}
+	if out.Outcome == semaphore.EndSuperseded {
+		r.needs(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
 		r.fail("it is no edit of definitions, and has their names")
@@ -302,7 +311,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	out := JournalEntry{
 		Revision: in.GetRevision(), Ordinal: in.GetOrdinal(), Semaphore: in.GetSemaphore(),
-		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(RecoveredEvent), "kind of a journal entry")),
+		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(SupersededEvent), "kind of a journal entry")),
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
 		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),

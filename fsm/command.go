@@ -38,6 +38,10 @@ type Grant struct {
 	At               time.Time
 	// RequestRevision is a cluster revision as of which this request had no permit; 0: none is known. Feature level 3.
 	RequestRevision uint64
+	// Supersedes is the live token of the identity, of which this is a re-acquisition; 0: the identity holds no permit. Replaces: the caller
+	// said that nobody counts on that token any more. Feature level 3.
+	Supersedes uint64
+	Replaces   bool
 }
 
 // Extend sets a live permit's replicated duration; its result is a PermitResult. A longer one is always applied. A shorter
@@ -66,7 +70,10 @@ type Expire struct {
 }
 
 // Abandon ends a permit that was granted to a request of which nobody was told; its result is a PermitResult. Its firing did not run.
-type Abandon struct{ Token, Term uint64 }
+type Abandon struct {
+	Token, Term uint64
+	Cooling     time.Duration // as in Release, for as long as superseded tokens may still be counted on; feature level 3
+}
 
 // EndCooling frees the slot of a cooling permit; its result is a PermitResult.
 type EndCooling struct{ Token, Term uint64 }
@@ -95,6 +102,10 @@ type Cancel struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	RequestID string
+	// Token is the live permit of that request for which the leader computed Cooling, which is as in Release; 0: it found none. From
+	// feature level 3 on, a cancel that finds another permit does nothing. Feature level 3.
+	Token   uint64
+	Cooling time.Duration
 }
 
 // EditBatch edits definitions, all or nothing; its result is an EditResult.

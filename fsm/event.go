@@ -43,6 +43,9 @@ const (
 	QuarantineEnded
 	// RecoveredEvent: the state was made from what was found of another cluster. Only in the journal.
 	RecoveredEvent
+	// SupersededEvent: an identity has acquired its live permit again. Permit is as it is under its new token, and Superseded as it was; the
+	// journal has the old one.
+	SupersededEvent
 )
 
 // End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given
@@ -59,6 +62,8 @@ func (k EventKind) End() semaphore.End {
 		return semaphore.EndAbandoned
 	case FreedUnsafely:
 		return semaphore.EndFreedUnsafely
+	case SupersededEvent:
+		return semaphore.EndSuperseded
 	default:
 		return semaphore.NotEnded
 	}
@@ -67,7 +72,7 @@ func (k EventKind) End() semaphore.End {
 // ofRun reports whether journal entries of this kind tell of runs: what comes with each of them, and is by nobody's hand. All others are edits here.
 func (k EventKind) ofRun() bool {
 	switch k {
-	case Released, Expired, HeldEvent, Abandoned, SilentEvent, HeardEvent:
+	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, SilentEvent, HeardEvent:
 		return true
 	default:
 		return false
@@ -76,10 +81,13 @@ func (k EventKind) ofRun() bool {
 
 // Event is one applied change. Events of one command share a revision.
 type Event struct {
-	Revision   uint64
-	Kind       EventKind
-	Semaphore  string // empty for cordons and settings
-	Permit     *semaphore.Permit
+	Revision  uint64
+	Kind      EventKind
+	Semaphore string // empty for cordons and settings
+	Permit    *semaphore.Permit
+	// Superseded is set for SupersededEvent, and Replaces as in the Grant that did it.
+	Superseded *semaphore.Permit
+	Replaces   bool
 	Definition *StoredDefinition // after; nil when deleted
 	Before     *StoredDefinition
 	Cordon     *Cordon

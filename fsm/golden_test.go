@@ -45,6 +45,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"requests.entry":        {3, commandsOfRequests()},
 		"journal.entry":         {3, commandsOfJournal()},
 		"firings.entry":         {3, commandsOfFirings()},
+		"supersede.entry":       {3, commandsOfSupersede()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)
@@ -78,6 +79,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"firings.snapshot":         func() *fsm.State { return storyOfFirings(t).state() },
 		"requests.snapshot":        func() *fsm.State { return storyOfRequests(t).state() },
 		"journal.snapshot":         func() *fsm.State { return storyOfJournal(t).state() },
+		"supersede.snapshot":       func() *fsm.State { return storyOfSupersede(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {
 		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })

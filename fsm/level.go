@@ -27,7 +27,11 @@ func needsLevel3(cmd Command) bool {
 	case Trim:
 		return true
 	case Grant:
-		return c.RequestRevision != 0
+		return c.RequestRevision != 0 || c.Supersedes != 0 || c.Replaces
+	case Abandon:
+		return c.Cooling != 0
+	case Cancel:
+		return c.Cooling != 0 || c.Token != 0
 	case EditBatch:
 		return c.Asked != 0 || c.RequestRevision != 0 || slices.ContainsFunc(c.Changes, Change.limitsAhead)
 	case SetCordon:

@@ -199,6 +199,6 @@ func TestReads_PageInOrder(t *testing.T) {
 		break
 	}
 	req := semaphore.Request{Semaphore: "a", Identity: identity("x"), Weight: 1, Firing: fire("f", 3)}
-	f := s.Facts(&req)
-	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Used: 2})
+	f := s.Facts(&req, "")
+	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Repeat: true, Used: 2})
 }

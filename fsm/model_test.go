@@ -80,7 +80,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
 			return p.State == semaphore.Live && (p.Duration < c.Duration || p.Duration > c.Duration && c.Term == m.term)
-		}, func(p *semaphore.Permit) { p.Duration = c.Duration })
+		}, func(p *semaphore.Permit) { p.Owes, p.Duration = p.Owes && c.Duration > p.Duration, c.Duration })
 	case fsm.Revoke:
 		if badDrain(c.Drain) || c.UnsafeNow && c.Drain != 0 {
 			return fsm.InvalidResult{}
@@ -103,11 +103,14 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.Expire:
 		return m.expire(c)
 	case fsm.Abandon:
+		if c.Cooling < 0 || c.Cooling > m.largest {
+			return fsm.InvalidResult{}
+		}
 		p := m.permit(c.Token)
 		if p == nil || p.State != semaphore.Live || c.Term != m.term {
 			return fsm.PermitResult{Permit: p}
 		}
-		return m.ended(m.end(p, semaphore.EndAbandoned, semaphore.JobNotRun, 0, fsm.JournalEntry{Kind: fsm.Abandoned}))
+		return m.ended(m.end(p, semaphore.EndAbandoned, semaphore.JobNotRun, c.Cooling, fsm.JournalEntry{Kind: fsm.Abandoned}))
 	case fsm.Clear:
 		p := m.permit(c.Token)
 		if p == nil || p.State != semaphore.Held {
@@ -338,6 +341,15 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 			r.Outcome = fsm.GrantChanged
 			return r
 		}
+		if supersedes := uint64(0); m.level >= 3 {
+			if own != nil && own.State == semaphore.Live {
+				supersedes = own.Token
+			}
+			if supersedes != c.Supersedes {
+				r.Outcome = fsm.GrantChanged
+				return r
+			}
+		}
 	}
 	r.Permit = own
 	stop := func(res fsm.Result, cause semaphore.StopCause) fsm.Result {
@@ -357,9 +369,18 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 		return deny(semaphore.HeldForOperator)
 	case own != nil && own.Stop != 0:
 		return stop(deny(semaphore.Stopping), own.Stop)
-	case own != nil && own.Weight == c.Weight && sameFiring:
+	case own != nil && own.Weight == c.Weight && sameFiring && (m.level < 3 || c.RequestID != "" && own.RequestID == c.RequestID):
 		r.Outcome, r.Decision = fsm.GrantHeld, semaphore.Decision{Outcome: semaphore.Refreshed}
 		return r
+	case own != nil && own.Weight == c.Weight && sameFiring && c.Firing != nil:
+		g := deny(semaphore.FiringClaimed).(fsm.GrantResult)
+		g.Decision.Claim = m.claim(c.Semaphore, c.Firing)
+		return g
+	case own != nil && own.Weight == c.Weight && sameFiring && m.quarantine > 0:
+		r.Outcome, r.Permit = fsm.GrantQuarantined, nil
+		return r
+	case own != nil && own.Weight == c.Weight && sameFiring:
+		return m.reacquire(c, own, def.Definition)
 	case own != nil:
 		return deny(semaphore.AlreadyHeld)
 	case def.Pause != nil:
@@ -440,6 +461,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 	}
 	after := *p
 	if cooling > 0 {
+		after.Owes = false
 		after.State, after.Duration, after.Ended, after.Order = semaphore.Cooling, cooling, how, withoutDrain(after.Order)
 		for i := range m.permits {
 			if m.permits[i].Token == p.Token {
@@ -645,22 +667,48 @@ func (m *model) expire(c fsm.Expire) fsm.Result {
 		return m.ended(m.end(p, semaphore.EndExpired, semaphore.JobDone, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
 	}
 	return m.onPermit(c.Token, func(*semaphore.Permit) bool { return true }, func(p *semaphore.Permit) {
-		p.State, p.Order = semaphore.Held, withoutDrain(p.Order)
+		p.State, p.Order, p.Owes = semaphore.Held, withoutDrain(p.Order), false
 		held := *p
 		m.permitRev[p.Semaphore] = m.revision
 		m.note(fsm.JournalEntry{Kind: fsm.HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
 	})
 }
 
+func (m *model) reacquire(c fsm.Grant, own *semaphore.Permit, def *semaphore.Definition) fsm.Result {
+	m.revision++
+	m.token++
+	m.remember(fsm.Remembered{
+		Semaphore: own.Semaphore, Identity: own.Identity, RequestID: own.RequestID, Asked: fsm.AskedBy(own.Weight, own.Firing),
+		Outcome: semaphore.EndSuperseded, Token: own.Token,
+	})
+	m.note(fsm.JournalEntry{Kind: fsm.SupersededEvent, Semaphore: own.Semaphore, Permit: own, At: c.At})
+	now := *own
+	now.Token, now.RequestID, now.Metadata = m.token, c.RequestID, c.Metadata
+	if def.Duration > now.Duration {
+		now.Duration = def.Duration
+	}
+	if !c.Replaces {
+		now.Owes = true
+	}
+	m.dropPermit(own.Token)
+	m.permits = append(m.permits, now)
+	return fsm.GrantResult{
+		Outcome: fsm.GrantReacquired, Permit: &now, Superseded: own, Decision: semaphore.Decision{Outcome: semaphore.Reacquired}, PermitRevision: m.revision,
+	}
+}
+
 func (m *model) cancel(c fsm.Cancel) fsm.Result {
-	if c.RequestID == "" {
+	if c.RequestID == "" || c.Cooling < 0 || c.Cooling > m.largest {
 		return fsm.InvalidResult{}
 	}
 	if ended := m.request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return fsm.CancelResult{Ended: ended}
 	}
 	if p := m.own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && p.RequestID == c.RequestID {
-		after := m.end(p, semaphore.EndCancelled, semaphore.JobNotRun, 0, fsm.JournalEntry{Kind: fsm.Abandoned})
+		if m.level >= 3 && p.Token != c.Token {
+			return fsm.CancelResult{Changed: true}
+		}
+		after := m.end(p, semaphore.EndCancelled, semaphore.JobNotRun, c.Cooling, fsm.JournalEntry{Kind: fsm.Abandoned})
 		return fsm.CancelResult{GaveBack: after, Revision: m.revision}
 	}
 	m.revision++

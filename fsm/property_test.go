@@ -95,6 +95,14 @@ func (d draw) changes() []fsm.Change {
 	return out
 }
 
+// cooling is none below feature level 3.
+func (d draw) cooling() time.Duration {
+	if d.m.level < 3 {
+		return 0
+	}
+	return pick(d, "cooling", 0, 0, time.Second, 9*time.Hour, -1)
+}
+
 func (d draw) command() fsm.Command {
 	switch pick(d, "command", "grant", "grant", "grant", "grant", "release", "release", "expire", "expire", "edit", "edit", "other", "other", "other", "due") {
 	case "grant":
@@ -117,6 +125,13 @@ func (d draw) command() fsm.Command {
 			g.ExpectedRevision = &revision
 		}
 		g.RequestRevision = d.requestRevision()
+		if own := d.m.own(g.Semaphore, g.Identity); d.m.level >= 3 && own != nil && d.likely("superseding nothing") {
+			g.Supersedes = own.Token
+			g.Replaces = rapid.Bool().Draw(d.T, "replaces")
+			if d.likely("another weight or firing") {
+				g.Weight, g.Firing = own.Weight, own.Firing
+			}
+		}
 		return g
 	case "release":
 		return fsm.Release{
@@ -263,7 +278,7 @@ func (d draw) otherCommand() fsm.Command {
 	case "extend":
 		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
 	case "abandon":
-		return fsm.Abandon{Token: d.token(), Term: d.timer()}
+		return fsm.Abandon{Token: d.token(), Term: d.timer(), Cooling: d.cooling()}
 	case "end cooling":
 		return fsm.EndCooling{Token: d.token(), Term: d.timer()}
 	case "clear":
@@ -273,7 +288,17 @@ func (d draw) otherCommand() fsm.Command {
 			Token: d.token(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), Drain: d.drain(), UnsafeNow: !d.likely("safe"),
 		}
 	case "cancel":
-		return fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
+		c := fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
+		if own := d.m.own(c.Semaphore, c.Identity); d.m.level >= 3 && own != nil {
+			if d.likely("another token") {
+				c.Token = own.Token
+			}
+			if d.likely("another request") {
+				c.RequestID = own.RequestID
+			}
+			c.Cooling = d.cooling()
+		}
+		return c
 	case "cordon":
 		c := fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at(), Drain: d.drain(), RequestID: d.request()}
 		c.Asked, c.RequestRevision = d.asked()
@@ -458,7 +483,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		for _, o := range m.drains[name] {
 			newestDrain = o.Revision
 		}
-		same(t, "drain of a decision", s.Facts(&semaphore.Request{Semaphore: name}).Drain, newestDrain)
+		same(t, "drain of a decision", s.Facts(&semaphore.Request{Semaphore: name}, "").Drain, newestDrain)
 		var holders []semaphore.Permit
 		for p := range s.Holders(name) {
 			holders = append(holders, *p)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -372,9 +373,11 @@ func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yiel
 }
 
 // Facts are what a decision on req looks at, but for what only the leader knows: Admission, OwnOverheld and WaitsAhead.
-func (s *State) Facts(req *semaphore.Request) semaphore.Facts {
+func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts {
 	g := s.gate(req.Semaphore)
 	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater)}
+	// Below feature level 3 nothing is superseded: whatever request an identity makes, it is answered as a repeat.
+	f.Repeat = f.Own != nil && (s.featureLevel < 3 || planted.Is(planted.ReacquiredInPlace) || requestID != "" && f.Own.RequestID == requestID)
 	if drains := s.Drains(req.Semaphore); len(drains) > 0 {
 		f.Drain = drains[len(drains)-1].Revision
 	}

@@ -353,6 +353,9 @@ func (in *restoring) told(e *JournalEntry) {
 	if e.Kind >= DrainedEvent {
 		in.r.needs(2)
 	}
+	if e.Kind == SupersededEvent {
+		in.r.needs(3)
+	}
 	switch {
 	case e.Drain > 0 && !drains:
 		in.r.fail("journal entry %d.%d of kind %d has a drain", e.Revision, e.Ordinal, e.Kind)

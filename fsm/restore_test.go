@@ -271,7 +271,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"cordon \"\"", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
 		})},
-		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 8 })},
+		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
 		{"outcome does not fit", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
 		{"unknown kind of an edit", edit(func(r []*logv1.Record) { request(r).Edit = 6 })},
 		{"it is no edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
@@ -464,6 +464,7 @@ func FuzzRestore(f *testing.F) {
 	f.Add(story[:len(story)/2])
 	f.Add(snapshot(f, storyOfRequests(f).state()))
 	f.Add(snapshot(f, storyOfJournal(f).state()))
+	f.Add(snapshot(f, storyOfSupersede(f).state()))
 	f.Add(snapshot(f, fsm.New("").State()))
 	f.Add([]byte{})
 	records := readRecords(f, story)

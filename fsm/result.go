@@ -11,11 +11,11 @@ type GrantOutcome uint8
 const (
 	// GrantGranted: a new permit; see Permit.
 	GrantGranted GrantOutcome = iota + 1
-	// GrantHeld: the identity already holds a live permit with equal weight and firing; see Permit. The leader treats it as a refresh.
+	// GrantHeld: this request holds a live permit already; see Permit. The leader treats it as a refresh.
 	GrantHeld
 	// GrantDenied: the rule says no; see Decision.
 	GrantDenied
-	// GrantChanged: the definition or the cordon set is no longer what the leader matched against. Nothing happened; decide again.
+	// GrantChanged: the definition, the cordon set or the identity's own permit is no longer what the leader looked at. Nothing happened; decide again.
 	GrantChanged
 	// GrantRevisionChanged: the permit revision is not the expected one. Nothing happened.
 	GrantRevisionChanged
@@ -27,15 +27,19 @@ const (
 	GrantRequestReused
 	// GrantRequestTooOld: this request may have been granted, and forgotten since; see TooOld. Nothing happened.
 	GrantRequestTooOld
+	// GrantReacquired: the identity keeps its permit, under a new token; see Permit and Superseded.
+	GrantReacquired
 )
 
 // GrantResult is the result of a Grant.
 type GrantResult struct {
-	Outcome  GrantOutcome
-	Permit   *semaphore.Permit
-	Decision semaphore.Decision
-	Ended    *Remembered
-	TooOld   *TooOld
+	Outcome GrantOutcome
+	Permit  *semaphore.Permit
+	// Superseded is the permit under its old token, as it last was.
+	Superseded *semaphore.Permit
+	Decision   semaphore.Decision
+	Ended      *Remembered
+	TooOld     *TooOld
 	// PermitRevision is the semaphore's, after this command.
 	PermitRevision uint64
 }
@@ -67,8 +71,10 @@ type ReleaseResult struct {
 type CancelResult struct {
 	// GaveBack is the live permit of that request, which this command ended; or nil.
 	GaveBack *semaphore.Permit
-	// Ended is how the request had ended before; or nil. With neither, the request is now remembered as cancelled.
-	Ended    *Remembered
+	// Ended is how the request had ended before; or nil. With neither, and not Changed, the request is now remembered as cancelled.
+	Ended *Remembered
+	// Changed: the request's live permit is not the one that the command names. Nothing happened; look again.
+	Changed  bool
 	Revision uint64 // of the change; 0 when nothing happened
 }
 

@@ -13,7 +13,8 @@ import (
 
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
-	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(), commandsOfFirings())
+	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
+		commandsOfFirings(), commandsOfSupersede())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -151,6 +152,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.look(everything(storyOfRequests(t).state()))
 	fields.look(everything(storyOfJournal(t).state()))
 	fields.look(everything(storyOfFirings(t).state()))
+	fields.look(everything(storyOfSupersede(t).state()))
 	fields.report(t)
 }
 

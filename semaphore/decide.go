@@ -60,7 +60,7 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing}
 	now := *f
-	now.Own = p
+	now.Own, now.Repeat = p, true
 	d := admit(&req, &now)
 	if d.Outcome != Denied || d.Stop == NotStopping {
 		return d
@@ -143,7 +143,9 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn answers an identity that has a permit here already.
+// decideOwn answers an identity that has a permit here already. A repeat of the request that got the permit refreshes it. Any other
+// request is another acquisition: somebody may still count on the answer to the earlier one, so the permit continues under a new token. A
+// permit with a firing is for one run, so it has one acquisition.
 func decideOwn(req *Request, f *Facts) Decision {
 	own := f.Own
 	switch own.State {
@@ -159,10 +161,14 @@ func decideOwn(req *Request, f *Facts) Decision {
 		return Decision{Outcome: Denied, Reason: Stopping, Stop: own.Stop}
 	case f.OwnOverheld:
 		return Decision{Outcome: Denied, Reason: Stopping, Stop: StopHeldTooLong}
-	case own.Weight == req.Weight && own.Firing.Equal(req.Firing):
+	case own.Weight != req.Weight || !own.Firing.Equal(req.Firing):
+		return Decision{Outcome: Denied, Reason: AlreadyHeld}
+	case f.Repeat:
 		return Decision{Outcome: Refreshed}
+	case own.Firing != nil:
+		return Decision{Outcome: Denied, Reason: FiringClaimed, Claim: f.Claim}
 	}
-	return Decision{Outcome: Denied, Reason: AlreadyHeld}
+	return Decision{Outcome: Reacquired}
 }
 
 // decideFiring answers whether the firing may still be claimed. The caller holds nothing here, so whoever has claimed it

@@ -18,7 +18,7 @@ func ask() *Request {
 func open() *Facts {
 	d := plain("export")
 	d.Permits = 3
-	return &Facts{Definition: d, Admission: Admitted, Used: 1}
+	return &Facts{Definition: d, Admission: Admitted(), Used: 1}
 }
 
 // mine is a live permit of the caller of ask.
@@ -48,11 +48,12 @@ func TestDecide_EveryRule(t *testing.T) {
 	}
 	hold := func(edit func(*Permit)) change {
 		return func(_ *Request, f *Facts) {
-			f.Own = mine()
+			f.Own, f.Repeat = mine(), true
 			edit(f.Own)
 		}
 	}
 	asIs := func(*Permit) {}
+	another := func(_ *Request, f *Facts) { f.Repeat = false }
 
 	for _, test := range []struct {
 		name   string
@@ -84,6 +85,12 @@ func TestDecide_EveryRule(t *testing.T) {
 			r.Firing = nightly()
 			r.Firing.Due = r.Firing.Due.In(time.FixedZone("CET", 3600))
 		}}, Decision{Outcome: Refreshed}},
+		{"5: another acquisition supersedes", []change{hold(asIs), another}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition supersedes though no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), another, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
+		{"5: another acquisition with another weight", []change{hold(func(p *Permit) { p.Weight = 2 }), another}, denied(AlreadyHeld)},
+		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), another}, stopped(Stopping, StopRevoked)},
+		{"5: another acquisition of a permit held for an operator", []change{hold(func(p *Permit) { p.State = Held }), another}, denied(HeldForOperator)},
 		{"5: revoked", []change{hold(func(p *Permit) { p.Stop = StopRevoked })}, stopped(Stopping, StopRevoked)},
 		{"5: taken over", []change{hold(func(p *Permit) { p.Stop = StopTakenOver })}, stopped(Stopping, StopTakenOver)},
 		{"5: past max_hold", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopHeldTooLong)},

@@ -33,6 +33,8 @@ const (
 	Denied Outcome = iota + 1
 	Granted
 	Refreshed
+	// Reacquired: the identity keeps its live permit, under a new token. The old token is superseded.
+	Reacquired
 )
 
 // Request is who asks for what.
@@ -55,7 +57,7 @@ type Admission struct {
 }
 
 // Admitted is the admission of a caller that every pattern lets in.
-var Admitted = Admission{Group: true, Acquirer: true} //nolint:gochecknoglobals // a constant in all but syntax
+func Admitted() Admission { return Admission{Group: true, Acquirer: true} }
 
 // Facts is everything that a decision looks at, and nothing else.
 type Facts struct {
@@ -69,6 +71,8 @@ type Facts struct {
 	Drain uint64
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
+	// Repeat: Own was granted to this very request, of which this is a repeat. Otherwise the request is another acquisition.
+	Repeat bool
 	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is applied.
 	OwnOverheld bool
 	// Used is the weight of all permits that take slots: live, held and cooling.

@@ -27,7 +27,7 @@
 //
 // A request that would be granted is decided twice: by the leader when it is asked, with all the facts, and by every
 // state machine when the command is applied. The second time patterns are not matched (servers may differ in Go version,
-// and their regexp packages with it), the queue is not consulted and no clock is read: Admission is Admitted, and
+// and their regexp packages with it), the queue is not consulted and no clock is read: Admission is that of Admitted, and
 // OwnOverheld and WaitsAhead are false. For the same reason Validate and CompilePattern are the leader's, before it
 // proposes; nothing here that runs when a command is applied depends on the regexp package.
 //

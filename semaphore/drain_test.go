@@ -71,7 +71,7 @@ func TestAdmit_Drains(t *testing.T) {
 			if diff := cmp.Diff(before, *p); diff != "" || f.Own != nil {
 				t.Errorf("Admit changed what it was given: %s", diff)
 			}
-			f.Own = p
+			f.Own, f.Repeat = p, true
 			checkAgreement(t, ask(), f)
 			// A drain is for refreshes: who asks again gets what it would get without one.
 			if d := Decide(ask(), f); d.Outcome != Denied && len(test.change) > 1 {

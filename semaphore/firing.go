@@ -34,7 +34,7 @@ func CutShort(end End, job JobEnd) bool {
 		return true
 	case EndReleased:
 		return job == JobCutShort
-	case NotEnded, EndAbandoned, EndCancelled:
+	case NotEnded, EndAbandoned, EndCancelled, EndSuperseded:
 	}
 	return false
 }

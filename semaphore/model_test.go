@@ -118,6 +118,16 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	case Refreshed:
 		w.extend(f.Own.Token)
 		return d, f.Own
+	case Reacquired:
+		w.token++
+		for _, s := range g.slots {
+			if s.Token == f.Own.Token {
+				now := *s.Permit
+				now.Token = w.token
+				s.Permit, s.deadline = &now, max(s.deadline, w.now+now.Duration+Grace(now.Duration))
+				return d, &now
+			}
+		}
 	case Denied:
 	}
 	return d, nil
@@ -263,4 +273,10 @@ func plain(name string) *Definition {
 		OnExpiry: OnExpiryFree, FiringOnLoss: FiringSpent,
 		FiringRetention: DefaultFiringRetention, FiringLimit: DefaultFiringLimit,
 	}
+}
+
+// holds tells whether a permit takes a slot under that token.
+func (w *world) holds(token uint64) bool {
+	_, s := w.find(token)
+	return s != nil
 }

@@ -42,7 +42,7 @@ func (r Reason) String() string {
 	return unknown("REASON_", uint8(r))
 }
 
-// String is "granted", "refreshed" or "denied".
+// String is "granted", "refreshed", "reacquired" or "denied".
 func (o Outcome) String() string {
 	switch o {
 	case 0:
@@ -53,6 +53,8 @@ func (o Outcome) String() string {
 		return "granted"
 	case Refreshed:
 		return "refreshed"
+	case Reacquired:
+		return "reacquired"
 	}
 	return unknown("outcome ", uint8(o))
 }
@@ -97,6 +99,8 @@ func (e End) String() string {
 		return "cleared"
 	case EndFreedUnsafely:
 		return "freed unsafely"
+	case EndSuperseded:
+		return "superseded"
 	}
 	return unknown("end ", uint8(e))
 }

@@ -65,6 +65,9 @@ type Permit struct {
 	Stop StopCause
 	// Ended is how the holder of a cooling permit went.
 	Ended End
+	// Owes: holders of superseded tokens of this permit may still count on it, for as long as Duration from the grant of Token, or from the
+	// promotion if that is later.
+	Owes bool
 }
 
 // StopOrder is what is said to a holder that is to stop. It is immutable: copies of a permit share it.
@@ -105,6 +108,8 @@ const (
 	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it. 6 is not free: the
 	// log has it for edits.
 	EndFreedUnsafely End = 7
+	// EndSuperseded: the identity acquired its permit again. The permit did not end, but nobody holds it under this token any more.
+	EndSuperseded End = 8
 )
 
 // ClaimState is what became of a claimed firing. The numbers are frozen: they are in the log.

@@ -30,7 +30,9 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 		{4, f.Pause != nil && f.Pause.Stop, Denied, Paused},
 		{5, own != nil && own.State == Held, Denied, HeldForOperator},
 		{5, own != nil && (own.Stop != NotStopping || f.OwnOverheld), Denied, Stopping},
-		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text(), Refreshed, NoReason},
+		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text() && f.Repeat, Refreshed, NoReason},
+		{5, own != nil && own.Weight == r.Weight && own.Firing.text() == r.Firing.text() && r.Firing != nil, Denied, FiringClaimed},
+		{5, own != nil && own.Weight == r.Weight && r.Firing == nil && own.Firing == nil, Reacquired, NoReason},
 		{5, own != nil, Denied, AlreadyHeld},
 		{6, f.Pause != nil, Denied, Paused},
 		{6, def != nil && r.Weight > def.Permits, Denied, WeightExceedsPermits},
@@ -107,7 +109,9 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	if f.Own != nil && f.Own.State != Cooling {
 		same := *req
 		same.Weight, same.Firing = f.Own.Weight, f.Own.Firing
-		asked, admitted := Decide(&same, f), Admit(f.Own, f)
+		repeat := *f
+		repeat.Repeat = true
+		asked, admitted := Decide(&same, &repeat), Admit(f.Own, f)
 		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
 			t.Errorf("Admit = %+v, the rule book of drains says %+v, and the holder that asks again gets %+v", admitted, want, asked)
 		}
@@ -115,7 +119,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 			t.Errorf("told of a drain: %v, and the permit gets %+v", tells, admitted)
 		}
 	}
-	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld) {
+	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld && (reason != FiringClaimed || decisive != int(stepOwn))) {
 		t.Errorf("stop cause %v with %v, own permit %+v", d.Stop, reason, f.Own)
 	}
 	if s := d.Sentence(req, &Facts{}); !strings.HasSuffix(s, ".") {
@@ -159,6 +163,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 	often := func(label string) bool { return rapid.IntRange(0, 7).Draw(t, label) != 0 }
 	f := &Facts{
 		Admission:   Admission{Group: often("group"), Acquirer: often("acquirer fits"), Cordoned: !often("not cordoned")},
+		Repeat:      often("repeat"),
 		OwnOverheld: !often("not overheld"),
 		Used:        rapid.Uint64Range(0, 5).Draw(t, "used"),
 		WaitsAhead:  !often("nobody waits"),
@@ -240,6 +245,10 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 				case Refreshed:
 					if p.Token != f.Own.Token || w.token != last || p.Identity != req.Identity || p.State != Live {
 						t.Fatalf("refresh changed the permit: %+v", p)
+					}
+				case Reacquired:
+					if p.Token <= last || w.holds(f.Own.Token) || p.Identity != req.Identity || p.State != Live {
+						t.Fatalf("re-acquisition of %+v gave %+v", f.Own, p)
 					}
 				case Denied:
 					if w.token != last {

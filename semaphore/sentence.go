@@ -17,6 +17,8 @@ func (d Decision) Sentence(req *Request, f *Facts) string {
 			s += ", which must stop (" + d.Stop.String() + "); it is draining, and may be refreshed until that is over"
 		}
 		return s + "."
+	case Reacquired:
+		return "Reacquired: the caller keeps " + ownPermit(f) + " under a new token."
 	case Denied:
 		s := d.denial(req, f)
 		if d.Stop != NotStopping && d.Reason != Stopping && f.Own != nil {
@@ -160,7 +162,11 @@ func firingSentence(d Decision, req *Request) string {
 		return firing + " was cut short when " + winner + " lost its permit, and does not run again"
 	case ClaimHeld, ClaimForgotten:
 	}
-	return firing + " is claimed by " + winner
+	s := firing + " is claimed by " + winner
+	if d.Claim.Winner == req.Identity {
+		s += ", which is this caller under another request id"
+	}
+	return s
 }
 
 // noRoom says why a request did not fit.

@@ -223,7 +223,7 @@ func (s *teller) ask(command, name string, args []string) {
 		return
 	}
 	switch d, p := s.acquire(req, f); d.Outcome {
-	case Granted, Refreshed:
+	case Granted, Refreshed, Reacquired:
 		s.say("%s: permit %d", d.Outcome, p.Token)
 	case Denied:
 		s.say("%s: %s", d.Reason, d.Sentence(req, f))

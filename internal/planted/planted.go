@@ -25,6 +25,14 @@ const (
 	RevokeFrees Bug = "slot freed by revoke"
 	// AbandonAnswered gives a grant back when the context of its call ends, although the call was answered.
 	AbandonAnswered Bug = "abandoned grant released though answered"
+	// ReacquiredInPlace answers every request of an identity that holds a permit as a repeat of the one that got it.
+	ReacquiredInPlace Bug = "re-acquisition answered in place"
+	// CancelAny lets the cancel of one request end the permit of another one of the same identity.
+	CancelAny Bug = "cancel without request check"
+	// LeaseOverwritten drops a deadline that was moved between the publishing of a grant and its event.
+	LeaseOverwritten Bug = "lease overwritten by its grant"
+	// SupersededUncooled frees the slot of a superseding permit although holders of superseded tokens may still count on it.
+	SupersededUncooled Bug = "slot of a superseded token freed"
 
 	// AppendLate is no bug: entries that were not appended are appended later, which Raft may do by itself, though rarely.
 	AppendLate Bug = "entries are appended late"

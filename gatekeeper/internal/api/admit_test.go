@@ -211,7 +211,7 @@ func TestWaiters_ManyMoreThanMayBeInWork_AllWait(t *testing.T) {
 	var waiting sync.WaitGroup
 	for range waiters {
 		waiting.Go(func() {
-			stream, err := g.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+			stream, err := g.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 			if err == nil {
 				_, err = stream.Recv()
 			}
@@ -265,7 +265,7 @@ func TestAdmission_IsGivenBack_HoweverACallEnds(t *testing.T) {
 		want(t, err, codes.Internal, "INTERNAL")
 		_, err = g.permits.TryAcquire(ctx(t), request(""))
 		want(t, err, codes.InvalidArgument, "INVALID_FIELD")
-		stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+		stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 		if err == nil {
 			_, err = stream.Recv()
 		}

@@ -135,11 +135,15 @@ func badPermitCalls() []badCall {
 		{"metadata value of 257 bytes", tryAcquire(func(m *req) { m.Metadata = map[string]string{"k": long(257)} }), "metadata.k", "not 257"},
 
 		{"acquire without acquirer", acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
+		{"acquire without a request id", acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()}), "request_id", "must be set"},
+		{"a firing without a request id", tryAcquire(func(m *req) {
+			m.Firing, m.RequestId = &gatekeeperv1.Firing{Name: "f"}, ""
+		}), "request_id", "must be set for a firing"},
 		{"acquire that waited less than nothing", acquire(&gatekeeperv1.AcquireRequest{
-			Semaphore: "s", Identity: who(), WaitedBefore: durationpb.New(-1),
+			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: durationpb.New(-1),
 		}), "waited_before", "not be negative"},
 		{"acquire that waited no duration", acquire(&gatekeeperv1.AcquireRequest{
-			Semaphore: "s", Identity: who(), WaitedBefore: &durationpb.Duration{Seconds: 1, Nanos: -1},
+			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: &durationpb.Duration{Seconds: 1, Nanos: -1},
 		}), "waited_before", "valid duration"},
 
 		{"refresh of nothing", refresh(), "tokens", "at least one"},

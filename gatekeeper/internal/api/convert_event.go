@@ -9,7 +9,7 @@ import (
 
 // aboutPermits says whether the event is about a permit, not about a rule.
 func aboutPermits(e *fsm.Event) bool {
-	return e.Kind >= fsm.Granted && e.Kind <= fsm.DurationChanged || e.Kind == fsm.FreedUnsafely || e.Kind == fsm.DrainedEvent && e.Permit != nil
+	return e.Kind >= fsm.Granted && e.Kind <= fsm.DurationChanged || e.Kind == fsm.FreedUnsafely || e.Kind == fsm.SupersededEvent || e.Kind == fsm.DrainedEvent && e.Permit != nil
 }
 
 // toEvent writes an event; nil when the API has no such event.

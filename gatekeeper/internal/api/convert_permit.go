@@ -47,7 +47,7 @@ func tryAcquireFrom(m *gatekeeperv1.TryAcquireRequest, received time.Time) (*kee
 	if err != nil {
 		return nil, err
 	}
-	call.ExpectedRevision, call.RequestRevision = m.ExpectedRevision, m.GetRequestRevision()
+	call.ExpectedRevision, call.RequestRevision, call.ReplacesToken = m.ExpectedRevision, m.GetRequestRevision(), m.GetReplacesToken()
 	call.SentAt, err = timestampFrom("sent_at", m.GetSentAt())
 	return call, err
 }
@@ -60,10 +60,13 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 	if call.WaitedBefore, err = durationFrom("waited_before", m.GetWaitedBefore(), 0); err != nil {
 		return nil, err
 	}
+	if call.RequestID == "" {
+		return nil, invalid("request_id", "", "must be set: it keeps the place in the queue when the call is repeated, and is equal in all repeats")
+	}
 	if call.SentAt, err = timestampFrom("sent_at", m.GetSentAt()); err != nil {
 		return nil, err
 	}
-	call.RequestRevision, call.LeaveOnPause = m.GetRequestRevision(), m.GetLeaveOnPause()
+	call.RequestRevision, call.ReplacesToken, call.LeaveOnPause = m.GetRequestRevision(), m.GetReplacesToken(), m.GetLeaveOnPause()
 	if call.WaitedBefore < 0 {
 		return nil, invalid("waited_before", call.WaitedBefore.String(), "must not be negative")
 	}
@@ -78,10 +81,22 @@ func callFrom(m asking, requestID string, metadata map[string]string, received t
 	if err := semaphore.ValidateRequestID(requestID); err != nil {
 		return nil, err
 	}
+	if request.Firing != nil && requestID == "" {
+		return nil, invalid("request_id", "", "must be set for a firing: without it a retry could not be told from another run")
+	}
 	if err := semaphore.ValidateMetadata(metadata); err != nil {
 		return nil, err
 	}
 	return &keeper.AcquireCall{Request: request, RequestID: requestID, Metadata: metadata, Received: received}, nil
+}
+
+// holderFrom reads the identity that a call by token names; nil if it names none.
+func holderFrom(m *gatekeeperv1.Identity) (*semaphore.Identity, error) {
+	if m == nil {
+		return nil, nil //nolint:nilnil // none is named
+	}
+	id := identityFrom(m)
+	return &id, id.Validate()
 }
 
 // tokensFrom reads the tokens of a refresh; field is theirs in the message.
@@ -173,6 +188,7 @@ func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
 		v.Status = gatekeeperv1.RefreshStatus(r.Status)
 		v.Stop = gatekeeperv1.StopCause(r.Stop)
 		v.Message = r.Message
+		v.SupersededBy = r.SupersededBy
 		if r.Status == keeper.StatusRefreshed {
 			if shared.AsDuration() != r.Duration {
 				shared = durationpb.New(r.Duration)
@@ -212,6 +228,8 @@ func toGrant(a *keeper.Answer) *gatekeeperv1.Grant {
 		Permit:    toPermit(a.Permit),
 		Refreshed: a.Outcome == semaphore.Refreshed,
 		Waited:    durationpb.New(a.Waited),
+
+		SupersededToken: a.Superseded,
 	}
 }
 

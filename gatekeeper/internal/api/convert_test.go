@@ -79,6 +79,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.FreedUnsafely:   gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY,
 		fsm.QuarantineEnded: gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED,
 		fsm.RecoveredEvent:  gatekeeperv1.EventKind_EVENT_KIND_RECOVERED,
+		fsm.SupersededEvent: gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED,
 	}
 	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
 		t.Errorf("this test lists %d kinds of events, the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
@@ -101,7 +102,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 			t.Errorf("silence %d is %s", ours, theirs)
 		}
 	}
-	if toEvent(&fsm.Event{Kind: fsm.RecoveredEvent + 1}) != nil || toEvent(&fsm.Event{}) != nil {
+	if toEvent(&fsm.Event{Kind: fsm.SupersededEvent + 1}) != nil || toEvent(&fsm.Event{}) != nil {
 		t.Error("an event that the API does not have was written")
 	}
 }

@@ -203,6 +203,7 @@ func unlisted() map[string]string {
 		"api.conflictError":            "wraps a keeper.ConflictError",
 		"api.errPanic":                 "INTERNAL",
 		"api.errNoNotices":             "becomes a consensus.NotLeaderError",
+		"consensus.AddressTakenError":  "ends the start of a server, which then serves nobody",
 		"api.errLeadershipOver":        "told within a brokenHopError",
 	}
 }

@@ -92,7 +92,7 @@ func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	want(t, err, codes.Unavailable, "NO_LEADER") // whoever says himself what is meant is not believed either
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
-	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 	if err == nil {
 		_, err = stream.Recv()
 	}
@@ -201,7 +201,7 @@ func TestForward_NobodyToGoTo_IsNoLeader(t *testing.T) {
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
 				t.Errorf("the caller is told %q", text)
 			}
-			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})(ctx(t), follower)
+			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")
 		})
 	}
@@ -368,7 +368,7 @@ func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 		<-proceed
 		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 3}}, nil
 	}
-	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func TestForward_AcquireStream_LeaderGone_IsUnknown(t *testing.T) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
 	}
-	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	stream, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func TestForward_AcquireStream_ClientGone_EndsAtTheLeader(t *testing.T) {
 		return keeper.Answer{}, ctx.Err()
 	}
 	c, cancel := context.WithCancel(ctx(t))
-	if _, err := follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()}); err != nil {
+	if _, err := follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}); err != nil {
 		t.Fatal(err)
 	}
 	receiveFrom(t, began)

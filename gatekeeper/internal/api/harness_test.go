@@ -170,11 +170,11 @@ func (k *fakeKeeper) Acquire(ctx context.Context, c *keeper.AcquireCall, p func(
 	return k.acquire(ctx, c, p)
 }
 
-func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
+func (k *fakeKeeper) Refresh(ctx context.Context, t time.Time, _ *semaphore.Identity, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 	return k.refresh(ctx, t, r)
 }
 
-func (k *fakeKeeper) Release(_ context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+func (k *fakeKeeper) Release(_ context.Context, token uint64, _ *semaphore.Identity, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
 	return k.release(token, job)
 }
 
@@ -355,7 +355,7 @@ type fakeListener struct {
 func (l *fakeListener) Receive() keeper.Receipt { return keeper.Receipt{Received: time.Now()} }
 
 // Refresh leaves it to the answer to notice a fault, as the real one may.
-func (l *fakeListener) Refresh(ctx context.Context, receipt keeper.Receipt, r []keeper.TokenRefresh, ready func(func() ([]keeper.TokenResult, error))) {
+func (l *fakeListener) Refresh(ctx context.Context, receipt keeper.Receipt, _ *semaphore.Identity, r []keeper.TokenRefresh, ready func(func() ([]keeper.TokenResult, error))) {
 	if len(r) == 0 {
 		ready(func() ([]keeper.TokenResult, error) { return nil, nil })
 		return

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -122,7 +123,8 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receip
 	if err == nil {
 		tokens, err = groupsFrom(m.GetGroups(), tokens)
 	}
-	if err != nil {
+	holder, badHolder := holderFrom(m.GetIdentity())
+	if err := cmp.Or(err, badHolder); err != nil {
 		return err
 	}
 	if len(m.GetForget()) > 0 {
@@ -134,7 +136,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receip
 		k.release(maxFrames - 1)
 		k.listener.Forget(m.GetForget()...)
 	}
-	k.listener.Refresh(k.ctx, receipt, tokens, func(answer func() ([]keeper.TokenResult, error)) {
+	k.listener.Refresh(k.ctx, receipt, holder, tokens, func(answer func() ([]keeper.TokenResult, error)) {
 		k.ready <- refreshed{number, m.GetGrouped(), answer}
 	})
 	return nil

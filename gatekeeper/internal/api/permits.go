@@ -51,7 +51,11 @@ func (s *permitService) refresh(ctx context.Context, m *gatekeeperv1.RefreshRequ
 	if err != nil {
 		return nil, err
 	}
-	results, err := s.cfg.Keeper.Refresh(ctx, received, tokens)
+	holder, err := holderFrom(m.GetIdentity())
+	if err != nil {
+		return nil, err
+	}
+	results, err := s.cfg.Keeper.Refresh(ctx, received, holder, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +70,11 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Release(ctx, m.GetToken(), job)
+	holder, err := holderFrom(m.GetIdentity())
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.cfg.Keeper.Release(ctx, m.GetToken(), holder, job)
 	if err != nil {
 		return nil, err
 	}

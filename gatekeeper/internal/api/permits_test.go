@@ -301,7 +301,7 @@ func TestAcquire_Error_IsTheStatusOfTheStream(t *testing.T) {
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 		return keeper.Answer{}, &keeper.RequestEndedError{Remembered: fsm.Remembered{Outcome: semaphore.EndCancelled, Token: 3}}
 	}
-	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})(ctx(t), g)
+	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), g)
 	if info := want(t, err, codes.FailedPrecondition, "REQUEST_ENDED"); info["how"] != "cancelled" || info["token"] != "3" {
 		t.Errorf("got %v", info)
 	}

@@ -20,10 +20,10 @@ type Keeper interface {
 	TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
 	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, alone func(i int), denied func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
-	Refresh(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
+	Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
 	Listen() Listener
-	Release(ctx context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error)
+	Release(ctx context.Context, token uint64, holder *semaphore.Identity, job semaphore.JobEnd) (fsm.ReleaseResult, error)
 	Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error)
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
@@ -54,7 +54,7 @@ type Listener interface {
 	// Receive takes note of a frame when it comes in; one Refresh or Drop follows.
 	Receive() keeper.Receipt
 	// Refresh follows the tokens and refreshes them; ready is called once with what answers the frame, and must not block.
-	Refresh(ctx context.Context, r keeper.Receipt, tokens []keeper.TokenRefresh, ready func(answer func() ([]keeper.TokenResult, error)))
+	Refresh(ctx context.Context, r keeper.Receipt, holder *semaphore.Identity, tokens []keeper.TokenRefresh, ready func(answer func() ([]keeper.TokenResult, error)))
 	// Forget ends the notices for these tokens.
 	Forget(tokens ...uint64)
 	// Notices is closed when the leadership ends.

@@ -104,7 +104,7 @@ func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
 	}
-	waiting, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	waiting, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestDrain_ForwardedAcquire_IsUnknown(t *testing.T) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
 	}
-	waiting, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()})
+	waiting, err := follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}

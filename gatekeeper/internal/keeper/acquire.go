@@ -103,7 +103,7 @@ func (k *Keeper) once(
 		}
 		return Answer{}, false, false, ended
 	}
-	facts := k.factsOf(state, call)
+	facts := k.facts(state, call)
 	replay := facts.Own != nil && key.requestID != "" && facts.Own.RequestID == key.requestID
 	if !replay {
 		if old := k.fresh(state, call); old != nil {
@@ -128,7 +128,7 @@ func (k *Keeper) once(
 	case semaphore.Refreshed:
 		a, again, err = k.replay(ctx, e, call, facts.Own)
 		return a, false, again, err
-	case semaphore.Granted:
+	case semaphore.Granted, semaphore.Reacquired:
 		if state.Quarantine() > 0 {
 			return Answer{}, false, false, k.recovering()
 		}
@@ -143,6 +143,10 @@ func (k *Keeper) once(
 }
 
 func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Facts) fsm.Grant {
+	var supersedes uint64
+	if facts.Own != nil {
+		supersedes = facts.Own.Token
+	}
 	return fsm.Grant{
 		Semaphore:         call.Semaphore,
 		Identity:          call.Identity,
@@ -155,6 +159,8 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 		ExpectedRevision:  call.ExpectedRevision,
 		At:                time.Now(),
 		RequestRevision:   asOf(state, call.knownSince()),
+		Supersedes:        supersedes,
+		Replaces:          supersedes != 0 && call.ReplacesToken == supersedes,
 	}
 }
 
@@ -186,11 +192,15 @@ func (k *Keeper) await(
 		return Answer{}, false, false, invalid(o.Result)
 	}
 	switch r.Outcome {
-	case fsm.GrantGranted:
+	case fsm.GrantGranted, fsm.GrantReacquired:
 		if planted.Is(planted.AbandonAnswered) {
 			context.AfterFunc(ctx, func() { k.lessor.Abandon(e.term, r.Permit.Token) })
 		}
-		return Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting}, false, false, nil
+		a := Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting}
+		if r.Outcome == fsm.GrantReacquired {
+			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
+		}
+		return a, false, false, nil
 	case fsm.GrantDenied:
 		if r.Decision.Reason == semaphore.NoFreePermit && t.waits {
 			return Answer{}, true, false, nil
@@ -199,7 +209,7 @@ func (k *Keeper) await(
 			return Answer{}, false, true, nil // whether it waits is for the rule to say
 		}
 		state := k.cfg.Machine.State()
-		facts := k.factsOf(state, call)
+		facts := k.facts(state, call)
 		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, r.Decision)}, false, false, nil
 	case fsm.GrantRevisionChanged:
 		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision}
@@ -214,7 +224,7 @@ func (k *Keeper) await(
 	}
 }
 
-// replay answers a call whose identity holds the permit already: a refresh in every respect.
+// replay answers a repeat of the request that holds the permit: a refresh in every respect.
 func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *semaphore.Permit) (a Answer, again bool, err error) {
 	refresh := []lessor.Refresh{{Token: own.Token}}
 	before, seen := k.lessor.Renew(e.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)
@@ -232,7 +242,7 @@ func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *s
 		case <-ctx.Done():
 			return Answer{}, false, ctx.Err()
 		}
-	case lessor.Ended, lessor.Refused:
+	case lessor.Ended, lessor.Refused, lessor.Foreign:
 		return Answer{}, true, nil // the state has moved on
 	case lessor.Renewed:
 	}
@@ -248,17 +258,11 @@ func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *s
 }
 
 // facts gathers what a decision looks at. WaitsAhead is left to the caller.
-func (k *Keeper) facts(state *fsm.State, req *semaphore.Request) semaphore.Facts {
-	facts := state.Facts(req)
-	facts.Admission = k.patterns.admission(state, state.Definition(req.Semaphore), req.Identity)
+func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
+	facts := state.Facts(&call.Request, call.RequestID)
+	facts.Admission = k.patterns.admission(state, state.Definition(call.Semaphore), call.Identity)
 	facts.OwnOverheld = facts.Own != nil && k.lessor.Overheld(facts.Own)
 	facts.LeaderClock = k.cfg.WallClock().UTC()
-	return facts
-}
-
-// factsOf is facts for a call, with the clock of its caller.
-func (k *Keeper) factsOf(state *fsm.State, call *AcquireCall) semaphore.Facts {
-	facts := k.facts(state, &call.Request)
 	if !call.SentAt.IsZero() {
 		facts.CallerClock = call.SentAt.Add(time.Since(call.Received))
 	}

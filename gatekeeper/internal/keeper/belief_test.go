@@ -21,7 +21,9 @@ import (
 // TestBelief_UnderFaults_NeverExceedsPermits runs clients that believe by the client's rule, on clocks of slightly other
 // rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in the log
 // after all, whose definition changes its duration, and whose operators pause, cordon, revoke, delete and make edits that end, with and
-// without drains. At no instant may more weight be believed than there are permits.
+// without drains. Half of the clients keep their identity over all acquisitions, and two processes share one: they ask again at once under
+// a new request id, or none, while what they sent before is still on its way: an acquire, a cancel, a release. At no instant may the
+// identities that believe have more weight than there are permits.
 //
 // GATEKEEPER_SEED repeats one run: workload, faults and virtual times, though not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
@@ -46,11 +48,12 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 				total.refreshed += b.refreshed
 				total.replayed += b.replayed
 				total.drained += b.drained
+				total.reacquired += b.reacquired
 			})
 		})
 	}
-	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed", total.granted, total.refreshed, total.drained, total.replayed)
-	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0) {
+	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed, %d re-acquisitions", total.granted, total.refreshed, total.drained, total.replayed, total.reacquired)
+	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
 		t.Fatal("the storm did not reach what it is for")
 	}
 }
@@ -65,6 +68,7 @@ func seedCount() int {
 
 // belief is what one client took for granted: that it held weight from one instant until another.
 type belief struct {
+	identity    semaphore.Identity
 	token       uint64
 	weight      uint32
 	from, until time.Time
@@ -75,7 +79,8 @@ type beliefs struct {
 	all                          []belief
 	granted, refreshed, replayed int
 	// drained are refreshes of holders that were to stop.
-	drained int
+	drained    int
+	reacquired int
 }
 
 func (b *beliefs) add(x belief) {
@@ -90,23 +95,37 @@ func (b *beliefs) count(n *int) {
 	*n++
 }
 
-// check sweeps over the beliefs: an end before a start at the same instant.
+// check sweeps over the beliefs: an end before a start at the same instant. Several beliefs of one identity are of one permit.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
-		at     time.Time
-		weight int64
-		token  uint64
+		at       time.Time
+		weight   int64
+		token    uint64
+		identity semaphore.Identity
 	}
 	var edges []edge
 	for _, x := range b.all {
 		if x.until.After(x.from) {
-			edges = append(edges, edge{x.from, int64(x.weight), x.token}, edge{x.until, -int64(x.weight), x.token})
+			edges = append(edges, edge{x.from, int64(x.weight), x.token, x.identity}, edge{x.until, -int64(x.weight), x.token, x.identity})
 		}
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.weight, b.weight)) })
 	sum := int64(0)
+	believe := make(map[semaphore.Identity]int)
 	for _, e := range edges {
+		switch {
+		case e.weight > 0:
+			believe[e.identity]++
+			if believe[e.identity] > 1 {
+				continue
+			}
+		default:
+			believe[e.identity]--
+			if believe[e.identity] > 0 {
+				continue
+			}
+		}
 		if sum += e.weight; sum > int64(permits) {
 			t.Fatalf("at %v weight %d is believed, with token %d the last; there are %d permits", e.at, sum, e.token, permits)
 		}
@@ -121,10 +140,14 @@ func (w *world) storm(seed uint64) *beliefs {
 	b := &beliefs{}
 	ctx, stop := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
-	for i := range 6 {
+	for i := range 7 {
 		c := &client{
-			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)),
-			name: "host" + strconv.Itoa(i), rate: 0.99 + 0.004*float64(i),
+			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)), late: &clients,
+			name: "host" + strconv.Itoa(min(i, 5)), process: strconv.Itoa(i), rate: 0.99 + 0.003*float64(i),
+			stable: i >= 3, shared: i >= 5, holderID: []string{"", "holder"}[i%3%2],
+		}
+		if c.shared {
+			c.holderID = "both"
 		}
 		clients.Go(func() { c.run(ctx) })
 	}
@@ -225,6 +248,13 @@ type client struct {
 	name     string
 	rate     float64 // of its clock
 	requests int
+	late     *sync.WaitGroup // of what it has sent and does not wait for
+
+	// A stable client is one process, of the two of a shared identity, that acquires under the same identity again and again.
+	stable, shared    bool
+	process, holderID string
+	// last is the token on which it counted last, if nobody else can count on it.
+	last uint64
 }
 
 func (c *client) run(ctx context.Context) {
@@ -242,10 +272,19 @@ func (c *client) deadline(base time.Time, waited, duration time.Duration) time.T
 
 func (c *client) acquire(ctx context.Context) {
 	c.requests++
-	call := ask(c.name, strconv.Itoa(c.requests))
+	call := ask(c.name, c.process+"-"+strconv.Itoa(c.requests))
 	call.Identity.HolderID = call.RequestID
 	call.Weight = 1 + uint32(c.rng.IntN(2))
 	waits := c.rng.IntN(2) == 0
+	if c.stable {
+		call.Identity.HolderID, call.Weight = c.holderID, 1
+		if !waits && c.rng.IntN(3) == 0 {
+			call.RequestID = ""
+		}
+		if c.rng.IntN(2) == 0 && !c.shared {
+			call.ReplacesToken = c.last
+		}
+	}
 	for range 5 { // retries carry the same request id
 		attempt, cancel := context.WithTimeout(ctx, time.Duration(1+c.rng.IntN(15))*time.Second)
 		again := *call
@@ -262,8 +301,12 @@ func (c *client) acquire(ctx context.Context) {
 		cancel()
 		switch {
 		case err == nil && a.Permit != nil:
-			if a.Outcome == semaphore.Refreshed {
+			switch a.Outcome {
+			case semaphore.Refreshed:
 				c.b.count(&c.b.replayed)
+			case semaphore.Reacquired:
+				c.b.count(&c.b.reacquired)
+			default:
 			}
 			c.b.count(&c.b.granted)
 			time.Sleep(time.Duration(c.rng.Int64N(int64(time.Second)))) // the network again
@@ -271,13 +314,38 @@ func (c *client) acquire(ctx context.Context) {
 			return
 		case err == nil && a.Denial != nil, ctx.Err() != nil:
 			return
+		case c.stable && c.rng.IntN(2) == 0: // it asks again under another request id, and may cancel this one
+			c.straggle(call)
+			return
 		}
 	}
 }
 
+// straggle lets what was sent of a request that its client has given up arrive late.
+func (c *client) straggle(call *AcquireCall) {
+	delay := time.Duration(c.rng.Int64N(int64(12 * time.Second)))
+	again, cancels := *call, c.rng.IntN(3) > 0 && call.RequestID != ""
+	c.late.Go(func() {
+		time.Sleep(delay)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		if cancels {
+			_, _ = c.w.Cancel(ctx, again.Semaphore, again.Identity, again.RequestID)
+			return
+		}
+		again.Received = time.Now()
+		_, _ = c.w.TryAcquire(ctx, &again) // nobody hears the answer
+	})
+}
+
 func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration) {
-	x := belief{token: p.Token, weight: p.Weight, from: time.Now(), until: c.deadline(base, waited, p.Duration)}
-	defer func() { c.b.add(x) }()
+	c.last = 0
+	x := belief{identity: p.Identity, token: p.Token, weight: p.Weight, from: time.Now(), until: c.deadline(base, waited, p.Duration)}
+	defer func() {
+		if c.b.add(x); !x.until.After(time.Now()) {
+			c.last = p.Token // its belief is over
+		}
+	}()
 	counts := p.Duration
 	l := c.w.Listen()
 	defer func() { l.Close() }()
@@ -298,7 +366,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		var r []TokenResult
 		var err error
 		if c.rng.IntN(5) == 0 {
-			r, err = c.w.Refresh(ctx, time.Now(), refresh)
+			r, err = c.w.Refresh(ctx, time.Now(), nil, refresh)
 		} else {
 			r, err = refreshWithin(ctx, l, l.Receive(), refresh)
 		}
@@ -326,9 +394,21 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		if x.until.After(time.Now()) {
 			x.until = time.Now() // belief ends before the release is sent
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_, _ = c.w.Release(ctx, p.Token, semaphore.JobEnd(c.rng.IntN(3)))
+		delay, job := time.Duration(0), semaphore.JobEnd(c.rng.IntN(3))
+		if c.stable && c.rng.IntN(2) == 0 {
+			delay = time.Duration(c.rng.Int64N(int64(10 * time.Second))) // in a follower that forwards it
+		}
+		release := func() {
+			time.Sleep(delay)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_, _ = c.w.Release(ctx, p.Token, &p.Identity, job)
+		}
+		if delay > 0 {
+			c.late.Go(release)
+			return
+		}
+		release()
 	}
 }
 

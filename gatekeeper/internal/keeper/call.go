@@ -14,6 +14,8 @@ type AcquireCall struct {
 	Metadata  map[string]string
 	// ExpectedRevision is the permit revision that the caller saw; nil when it does not care.
 	ExpectedRevision *uint64
+	// ReplacesToken is a token of the identity on which the caller no longer counts; 0: none.
+	ReplacesToken uint64
 	// RequestRevision is a cluster revision at which the request had no permit, as its caller knows; 0: it knows none.
 	RequestRevision uint64
 	// notGrantedAt is such a revision that this server has found out; see knownSince. It is read and written atomically.
@@ -31,13 +33,15 @@ type AcquireCall struct {
 
 // Answer is the answer to an acquire.
 type Answer struct {
-	// Outcome is Granted, Refreshed or Denied; zero when Repeat is set.
+	// Outcome is Granted, Refreshed, Reacquired or Denied; zero when Repeat is set.
 	Outcome semaphore.Outcome
-	// Permit is set when granted or refreshed. The caller may count on Permit.Duration, from the send time of this attempt plus Waited.
+	// Permit is set unless denied. The caller may count on Permit.Duration, from the send time of this attempt plus Waited.
 	Permit *semaphore.Permit
 	// Waited is the time from Received to just before the grant was handed to Raft; zero for a refresh.
 	Waited time.Duration
-	Denial *Denial
+	// Superseded is the token under which the identity had its permit before; 0 unless reacquired.
+	Superseded uint64
+	Denial     *Denial
 	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request id, and with
 	// RepeatRevision as its RequestRevision.
 	Repeat         *Place
@@ -113,6 +117,8 @@ type TokenResult struct {
 	// Stop is why the holder is to stop. Beside StatusRefreshed it is set while a drain lets it go on.
 	Stop    semaphore.StopCause
 	Message string
+	// SupersededBy is the token under which the same identity holds a lost permit now; 0: it was not superseded, or its successor has ended.
+	SupersededBy uint64
 	// DrainLeft is for how long refreshes will go on being granted although the holder is to stop; 0: no longer.
 	DrainLeft time.Duration
 }

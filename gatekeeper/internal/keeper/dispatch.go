@@ -111,10 +111,12 @@ func (k *Keeper) dispatch() {
 func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	switch e.Kind {
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely:
-		k.notices.lost(e.Permit)
+		k.notices.lost(e.Permit, TokenResult{Message: "the permit has ended"})
 		touched[e.Semaphore] = struct{}{}
 	case fsm.HeldEvent, fsm.CoolingEvent:
-		k.notices.lost(e.Permit)
+		k.notices.lost(e.Permit, TokenResult{Message: "the permit has ended"})
+	case fsm.SupersededEvent:
+		k.notices.superseded(e.Superseded, e.Permit)
 	case fsm.CoolingEnded:
 		touched[e.Semaphore] = struct{}{}
 	case fsm.StoppingEvent:

@@ -51,7 +51,7 @@ func (k *Keeper) Explain(
 	if err != nil {
 		return nil, semaphore.Decision{}, "", 0, err
 	}
-	facts := k.facts(state, req)
+	facts := k.facts(state, &AcquireCall{Request: *req})
 	facts.WaitsAhead = k.queue.Ahead(req.Semaphore, nil)
 	d = semaphore.Decide(req, &facts)
 	steps, summary = semaphore.Explain(req, &facts), k.sentence(state, req, &facts, d)

@@ -29,6 +29,6 @@ func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult,
 		def = sd.Definition
 	}
 	return do[fsm.PermitResult](ctx, k, fsm.Expire{
-		Token: token, Term: e.term, Cooling: semaphore.LossCooling(def, k.lessor.Held(token)), At: time.Now(),
+		Token: token, Term: e.term, Cooling: semaphore.LossCooling(def, k.lessor.Held(p)), At: time.Now(),
 	})
 }

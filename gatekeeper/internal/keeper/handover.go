@@ -50,7 +50,7 @@ func (k *Keeper) grantNext(e *epoch, state *fsm.State, me *waiting, used uint64)
 	if me == nil {
 		return batcher.Call{}, false
 	}
-	facts := k.factsOf(state, me.call)
+	facts := k.facts(state, me.call)
 	facts.Used = used
 	if semaphore.Decide(&me.call.Request, &facts).Outcome != semaphore.Granted {
 		return batcher.Call{}, false

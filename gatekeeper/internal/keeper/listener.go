@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -61,9 +62,11 @@ func (r Receipt) Drop() {
 // Refresh is Keeper.Refresh for one frame of the stream, without waiting: the deadlines have been moved when it returns, and ready is called
 // when the frame can be answered, with what answers it. That may be before the return and on any goroutine, which ready must not hold up; it is
 // not bound to ctx. The tokens are followed from here on: a stop or a loss is noticed on this stream.
-func (l *Listener) Refresh(ctx context.Context, r Receipt, tokens []TokenRefresh, ready func(answer func() ([]TokenResult, error))) {
+func (l *Listener) Refresh(
+	ctx context.Context, r Receipt, holder *semaphore.Identity, tokens []TokenRefresh, ready func(answer func() ([]TokenResult, error)),
+) {
 	l.follow(tokens) // first, so that nothing between the answer and the following is missed
-	frame := lessor.Frame{Received: r.Received, Stream: l.stream}
+	frame := lessor.Frame{Received: r.Received, Stream: l.stream, Holder: holder}
 	l.k.refreshLater(ctx, frame, tokens, r.Drop, func(answer func() ([]TokenResult, error)) {
 		ready(func() ([]TokenResult, error) {
 			results, err := answer()
@@ -132,8 +135,12 @@ func (l *Listener) end() {
 	}
 }
 
+// maxNotices is how many notices may wait for a client that does not read: as many as two frames refresh.
+const maxNotices = 20_000
+
 // push hands a notice over. It never blocks: whoever pushes holds the lock, takes back what has not been taken yet, and
-// puts it in again with the new one at its end.
+// puts it in again with the new one at its end. The stream of a client that leaves too many unread ends: on a new one it learns of each
+// token what it has missed.
 func (l *Listener) push(n TokenResult) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,6 +153,10 @@ func (l *Listener) push(n TokenResult) {
 	default:
 	}
 	l.ch <- append(batch, n)
+	if len(batch) >= maxNotices {
+		l.closed = true
+		close(l.ch)
+	}
 }
 
 // drop takes a token out that has ended.
@@ -237,12 +248,23 @@ func (n *notices) push(r TokenResult) {
 	}
 }
 
-// lost tells the followers of a permit that has ended. Its token never comes back, so nobody follows it any longer.
-func (n *notices) lost(p *semaphore.Permit) {
+// superseded tells the followers of a permit's old token.
+func (n *notices) superseded(old, now *semaphore.Permit) {
+	n.lost(old, TokenResult{SupersededBy: now.Token, Message: supersededText(now)})
+}
+
+func supersededText(now *semaphore.Permit) string {
+	return fmt.Sprintf("its identity has acquired the permit again: it is held under token %d now", now.Token)
+}
+
+// lost tells the followers of a permit that nobody holds under this token any more. A token never comes back, so nobody follows it any
+// longer.
+func (n *notices) lost(p *semaphore.Permit, r TokenResult) {
+	r.Token, r.Status = p.Token, StatusLost
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range n.followers[p.Token] {
-		l.push(TokenResult{Token: p.Token, Status: StatusLost, Message: "the permit has ended"})
+		l.push(r)
 		l.drop(p.Token)
 	}
 	delete(n.followers, p.Token)

@@ -175,7 +175,7 @@ func (k *Keeper) abandon(rec *pending) {
 		return
 	}
 	k.forget(rec)
-	if r, ok := rec.outcome.Result.(fsm.GrantResult); rec.outcome.Err == nil && ok && r.Outcome == fsm.GrantGranted {
+	if r, ok := rec.outcome.Result.(fsm.GrantResult); rec.outcome.Err == nil && ok && (r.Outcome == fsm.GrantGranted || r.Outcome == fsm.GrantReacquired) {
 		k.lessor.Abandon(rec.epoch.term, r.Permit.Token)
 	}
 }

@@ -16,8 +16,10 @@ import (
 
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
 // token, in order. An error says nothing about any of them.
-func (k *Keeper) Refresh(ctx context.Context, received time.Time, tokens []TokenRefresh) ([]TokenResult, error) {
-	r, err := k.renew(lessor.Frame{Received: received}, tokens, k.lessor.Receive())
+//
+// holder is the identity whose permits they are; nil if the caller does not say. Tokens of others are lost to it.
+func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []TokenRefresh) ([]TokenResult, error) {
+	r, err := k.renew(lessor.Frame{Received: received, Holder: holder}, tokens, k.lessor.Receive())
 	if err != nil || r == nil {
 		return nil, err
 	}
@@ -123,11 +125,14 @@ func (r *renewal) results() ([]TokenResult, error) {
 func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult {
 	r := TokenResult{Token: token, Status: StatusRetry}
 	switch {
+	case before.Status == lessor.Foreign:
+		r.Status, r.Message = StatusLost, "the permit with this token is another identity's"
 	case after.Status == lessor.Refused:
 		r.Status, r.Stop = StatusStopping, after.Decision.Stop
 		r.Message = k.whyStop(k.cfg.Machine.State(), after.Permit, r.Stop)
 	case after.Status == lessor.Ended:
-		r.Status, r.Message = StatusLost, "there is no live permit with this token: it was released, has expired, or was never granted"
+		r.Status = StatusLost
+		r.Message, r.SupersededBy = whyLost(k.cfg.Machine.State(), token)
 	case after.Status == lessor.Renewed && before.Status == lessor.Renewed:
 		r.Status, r.Duration = StatusRefreshed, before.Answer
 		if after.Decision.Stop != semaphore.NotStopping {
@@ -137,6 +142,16 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 		}
 	}
 	return r
+}
+
+// whyLost says what became of a token that is no live permit's, and which one superseded it if its identity holds the permit under that.
+func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
+	if ended := state.EndedPermit(token); ended != nil && ended.Outcome == semaphore.EndSuperseded {
+		if now := state.Own(ended.Semaphore, ended.Identity); now != nil && now.State == semaphore.Live {
+			return supersededText(now), now.Token
+		}
+	}
+	return gone(state, "", token), 0
 }
 
 // shorten commits the shorter durations that were claimed; nobody waits for it.

@@ -13,24 +13,51 @@ import (
 )
 
 // Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it ended.
-// job decides about its firing. What min_hold has left is added as cooling, by the time held in this epoch. As long as a member
+// job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch, and for as long as a superseded
+// token of the permit may still be counted on. holder is the identity whose permit it is; nil if the caller does not say. As long as a member
 // may not know what a job is that was cut short it counts as done. Who is next in the queue is granted in the same log entry if it can be.
-func (k *Keeper) Release(ctx context.Context, token uint64, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+func (k *Keeper) Release(ctx context.Context, token uint64, holder *semaphore.Identity, job semaphore.JobEnd) (fsm.ReleaseResult, error) {
+	// First of all: the state of a server that is being promoted may lack what was answered before.
+	if _, err := k.leading(); err != nil {
+		return fsm.ReleaseResult{}, err
+	}
 	cmd := fsm.Release{Token: token, Job: job, At: time.Now()}
 	state := k.cfg.Machine.State()
 	if fsm.Level(cmd) > state.FeatureLevel() {
 		cmd.Job = semaphore.JobDone
 	}
+	if owner, known := ownerOf(state, token); known && holder != nil && *holder != owner {
+		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
+	}
 	p := state.Permit(token)
 	if p != nil {
-		if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
-			cmd.Cooling = semaphore.ReleaseCooling(sd.Definition, k.lessor.Held(token))
-		}
+		cmd.Cooling = k.cooling(state, p)
 	}
 	if p == nil || p.State != semaphore.Live || cmd.Cooling > 0 || k.queue.Len(p.Semaphore) == 0 {
 		return do[fsm.ReleaseResult](ctx, k, cmd)
 	}
 	return k.releaseTo(ctx, state, p, cmd)
+}
+
+// ownerOf is the identity to which a token belongs or belonged, as far as that is remembered.
+func ownerOf(state *fsm.State, token uint64) (owner semaphore.Identity, known bool) {
+	if p := state.Permit(token); p != nil {
+		return p.Identity, true
+	}
+	if ended := state.EndedPermit(token); ended != nil {
+		return ended.Identity, true
+	}
+	return semaphore.Identity{}, false
+}
+
+// cooling is how long the slot of a live permit stays taken if its holder gives it up now: for what min_hold has left, and for as long as
+// the holders of superseded tokens may still count on it.
+func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
+	left := k.lessor.Owed(p)
+	if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
+		left = max(left, semaphore.ReleaseCooling(sd.Definition, k.lessor.Held(p)))
+	}
+	return left
 }
 
 // releaseTo releases p together with the grants of those who are next.
@@ -88,9 +115,8 @@ func stateOf(p *semaphore.Permit) string {
 // Cancel ends an acquisition by its request id. It leaves the queue; a grant of it is given back, so the caller must have
 // stopped believing in it; and a repeat of the acquire never grants.
 //
-// It ends like a grant that was abandoned: nobody was told of it, or who was told has not begun, so nothing ran. min_hold is how
-// long a run keeps the slot at least, and there was none: no cooling follows, and the slot is free at once. Whoever has begun
-// releases by token instead.
+// A permit that another request of the identity was granted is left alone, also one that has superseded this request's. The firing is not
+// claimed any more, for nothing ran: whoever has begun releases by token instead. The slot cools as after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {
@@ -99,7 +125,20 @@ func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, 
 		}
 		k.news.touch(sem)
 	}
-	return do[fsm.CancelResult](ctx, k, fsm.Cancel{Semaphore: sem, Identity: id, RequestID: requestID})
+	for {
+		if _, err := k.leading(); err != nil { // before the state is read, as for a release
+			return fsm.CancelResult{}, err
+		}
+		state := k.cfg.Machine.State()
+		cmd := fsm.Cancel{Semaphore: sem, Identity: id, RequestID: requestID}
+		if p := state.Own(sem, id); p != nil && p.State == semaphore.Live && p.RequestID == requestID && state.FeatureLevel() >= 3 {
+			cmd.Token, cmd.Cooling = p.Token, k.cooling(state, p)
+		}
+		r, err := do[fsm.CancelResult](ctx, k, cmd)
+		if err != nil || !r.Changed {
+			return r, err
+		}
+	}
 }
 
 // cancelled is how a cancelled acquisition is remembered.

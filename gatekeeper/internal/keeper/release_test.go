@@ -29,7 +29,7 @@ func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
 				call := ask("a", "1")
 				call.Firing = firing
 				p := w.granted(call)
-				if r, err := w.Release(context.Background(), p.Token, semaphore.JobCutShort); err != nil || !r.Released {
+				if r, err := w.Release(context.Background(), p.Token, nil, semaphore.JobCutShort); err != nil || !r.Released {
 					t.Fatalf("%+v, %v", r, err)
 				}
 				var got semaphore.ClaimState

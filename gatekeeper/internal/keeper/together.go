@@ -59,7 +59,7 @@ func (k *Keeper) refusal(call *AcquireCall) *Denial {
 	if k.ended(state, call) != nil {
 		return nil
 	}
-	facts := k.factsOf(state, call)
+	facts := k.facts(state, call)
 	if own := facts.Own; (own == nil || own.RequestID != call.RequestID) && k.fresh(state, call) != nil {
 		return nil
 	}

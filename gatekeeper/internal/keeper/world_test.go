@@ -168,7 +168,7 @@ func (w *world) denied(call *AcquireCall, want semaphore.Reason) *Denial {
 
 func (w *world) refresh1(token uint64) TokenResult {
 	w.t.Helper()
-	results, err := w.Refresh(context.Background(), time.Now(), []TokenRefresh{{Token: token}})
+	results, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: token}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func refreshOn(l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, er
 
 func refreshWithin(ctx context.Context, l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
 	ready := make(chan func() ([]TokenResult, error), 1)
-	l.Refresh(ctx, r, tokens, func(answer func() ([]TokenResult, error)) { ready <- answer })
+	l.Refresh(ctx, r, nil, tokens, func(answer func() ([]TokenResult, error)) { ready <- answer })
 	select {
 	case answer := <-ready:
 		return answer()

@@ -110,7 +110,7 @@ func (l *Lessor) settle(term uint64, tokens []uint64) {
 		}
 		l.marked(le)
 		if le.abandoned {
-			ends = append(ends, fsm.Abandon{Token: token, Term: term})
+			ends = append(ends, fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)})
 			continue
 		}
 		ends = append(ends, end(state, p, term, now.sub(le.since), at))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -33,12 +34,16 @@ type Lessor struct {
 	// term is the epoch; 0 while this server does not lead.
 	term     uint64
 	promoted moment
+	// lastToken is the last one that was given out before the promotion. The time of a permit with a later token began in this epoch.
+	lastToken uint64
 	// marks counts the ends that were proposed in this epoch; see Unchanged.
 	marks uint64
 	// wake is the epoch's own, so that what wakes or ends one epoch cannot be taken by another.
 	wake   chan struct{}
 	leases map[uint64]*lease
 	due    schedule
+	// owed is by token when the last deadline of superseded tokens has passed, of the few permits that have superseded any.
+	owed map[uint64]moment
 }
 
 // lease is the deadline of one permit in this epoch.
@@ -81,8 +86,8 @@ func New(cfg Config) *Lessor {
 func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.term, l.promoted, l.marks = term, l.moment(instant), 0
-	l.leases = make(map[uint64]*lease)
+	l.term, l.promoted, l.lastToken, l.marks = term, l.moment(instant), state.LastToken(), 0
+	l.leases, l.owed = make(map[uint64]*lease), make(map[uint64]moment)
 	l.due = nil
 	l.wake = make(chan struct{}, 1)
 	l.runs.Add(2)
@@ -99,7 +104,7 @@ func (l *Lessor) Demote(term uint64) {
 		return
 	}
 	old := l.leases
-	l.term, l.leases, l.due = 0, nil, nil
+	l.term, l.leases, l.due, l.owed = 0, nil, nil, nil
 	l.poke()
 	l.runs.Add(1)
 	go l.forget(old)
@@ -143,9 +148,17 @@ func (l *Lessor) Applied(a fsm.Applied) {
 func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	switch e.Kind {
 	case fsm.Granted:
-		le := l.put(e.Permit, now)
-		le.overAt = overAt(state, e.Permit, now)
+		if planted.Is(planted.LeaseOverwritten) {
+			l.put(e.Permit, now)
+			return
+		}
+		// The lease may be there: a refresh that saw the new state before this event has made it, and its deadline stands.
+		le := l.lookup(e.Permit, state)
+		le.since = min(le.since, now)
+		le.extend(now.add(lifetime(e.Permit)))
 		l.reschedule(le)
+	case fsm.SupersededEvent:
+		l.supersede(e, state)
 	case fsm.DurationChanged:
 		// A longer duration counts from here, also if the epoch has no lease of it yet; a deadline never moves in.
 		le := l.lookup(e.Permit, state)
@@ -164,24 +177,55 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	}
 }
 
-// put makes the lease of a permit whose time begins now.
-func (l *Lessor) put(p *semaphore.Permit, now moment) *lease {
-	le := &lease{token: p.Token, since: now, deadline: now.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
+// supersede goes on with the lease of a permit under its new token. Nobody who was answered the old one counts on it for longer than the
+// old deadline.
+func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
+	old, le := l.lookup(e.Superseded, state), l.lookup(e.Permit, state)
+	le.since = old.since
+	owed := l.owed[old.token]
+	if !e.Replaces {
+		owed = max(owed, old.deadline)
+	}
+	l.owed[le.token] = owed
+	le.overAt = overAt(state, e.Permit, le.since)
+	le.extend(old.deadline)
+	l.reschedule(le)
+	l.drop(old.token)
+}
+
+// put makes the lease of a permit whose time begins then.
+func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
+	le := &lease{token: p.Token, since: then, deadline: then.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
+	if p.Owes {
+		l.owed[p.Token] = le.deadline
+	}
 	l.leases[p.Token] = le
 	l.reschedule(le)
 	return le
 }
 
-// lookup returns the lease of a permit, making it if the epoch has none yet: its time began at the promotion.
+// lookup returns the lease of a permit, making it if the epoch has none yet. The time of a permit that was there before the epoch began
+// at the promotion. That of a later one begins now: the event that tells of it is on its way, and can only move its start back.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {
-		le = l.put(p, l.promoted)
-		le.others = l.promoted
-		le.overAt = overAt(state, p, l.promoted)
+		begun := l.begun(p)
+		le = l.put(p, begun)
+		if p.Token <= l.lastToken {
+			le.others = begun
+		}
+		le.overAt = overAt(state, p, begun)
 		l.reschedule(le)
 	}
 	return le
+}
+
+// begun is when the time of a permit that has no lease began, or later.
+func (l *Lessor) begun(p *semaphore.Permit) moment {
+	if p.Token > l.lastToken {
+		return l.now()
+	}
+	return l.promoted
 }
 
 func (l *Lessor) drop(token uint64) {
@@ -192,6 +236,7 @@ func (l *Lessor) drop(token uint64) {
 	le.resolve()
 	l.due.remove(le)
 	delete(l.leases, token)
+	delete(l.owed, token)
 }
 
 // reschedule makes sure that the lease is looked at no later than at the next thing to do. A deadline that moved out is

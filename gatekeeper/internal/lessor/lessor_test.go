@@ -173,7 +173,7 @@ func TestRemaining_BeforeTheLeaseIsMade_CountsFromThePromotion(t *testing.T) {
 		if d, ok := b.Remaining(p); !ok || d != want {
 			t.Fatalf("remaining is %v, %v; want %v", d, ok, want)
 		}
-		if d := b.Held(1); d != 0 {
+		if d := b.Held(p); d != 0 {
 			t.Fatalf("held for %v at the promotion", d)
 		}
 	})

@@ -22,6 +22,8 @@ const (
 	Ended
 	// Marked: its end is proposed and not yet resolved.
 	Marked
+	// Foreign: the permit is live, and is not of the identity that the frame named.
+	Foreign
 )
 
 // Refresh asks to keep one permit alive.
@@ -36,6 +38,8 @@ type Frame struct {
 	Received time.Time
 	// Stream numbers the stream that brought it, in the order in which streams were opened; 0 for a unary call.
 	Stream uint64
+	// Holder is the identity whose permits it refreshes; nil if it does not say.
+	Holder *semaphore.Identity
 }
 
 // Verdict is what Renew and Check found for one token.
@@ -76,10 +80,13 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	state := l.cfg.State()
 	for _, r := range refreshes {
 		v, le := l.judge(term, r.Token, state, admit, now)
+		if v.Permit != nil && frame.Holder != nil && v.Permit.Identity != *frame.Holder {
+			v = Verdict{Status: Foreign}
+		}
 		if v.Status == Renewed {
 			le.extend(now.add(lifetime(v.Permit)))
 			le.renewed, le.abandoned = true, false
-			le.durations(&v, frame.Stream, received, r.States, now)
+			le.durations(&v, frame.Stream, received, r.States, now, l.owed[le.token])
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -173,14 +180,14 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 // has said that it counts by it, and nothing longer can have been answered since: on the stream that refreshed this permit
 // before, in no frame older than one that was answered already. From the claim until its outcome is known nothing longer is answered.
 // Without a holder id several processes share a permit, and one of them says nothing for the others: so whatever else was
-// answered, by a replay, on another stream or under the leader before, must have run out as well.
+// answered, by a replay, on another stream, under the leader before or for a superseded token, must have run out as well.
 //
 // A client keeps its side by letting no answer to an earlier frame count for more than what a later frame of it stated.
-func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now moment) {
+func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
 	sameStream := stream != 0 && stream == le.stream
 	newest := received >= le.received
-	alone := le.others == 0 || now.sub(le.others) >= replicated
+	alone := (le.others == 0 || now.sub(le.others) >= replicated) && owed <= now
 	switch {
 	case le.shortening != 0:
 		v.Answer = min(want, le.shortening)
@@ -213,7 +220,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit of which nobody was told, unless somebody has renewed it since or its end is proposed already.
+// Abandon ends a permit of which nobody was told, unless somebody has renewed it since or its end is proposed already. Somebody may have
+// been told of a token that it superseded: then the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.mu.Lock()
 	le := l.leases[token]
@@ -223,27 +231,58 @@ func (l *Lessor) Abandon(term, token uint64) {
 	}
 	l.marked(le)
 	le.abandoned = true
+	cmd := fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)}
 	l.mu.Unlock()
-	l.propose(term, fsm.Abandon{Token: token, Term: term})
+	l.propose(term, cmd)
 }
 
 // Held is how long a permit has been held, as far as this epoch knows: since its grant, or since the promotion.
-func (l *Lessor) Held(token uint64) time.Duration {
+func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.term == 0 {
 		return 0
 	}
-	if le := l.leases[token]; le != nil {
+	if le := l.leases[p.Token]; le != nil {
 		return l.now().sub(le.since)
 	}
-	return l.now().sub(l.promoted)
+	return l.now().sub(l.begun(p))
+}
+
+// Owed is how long the slot of a live permit that ends now has to cool, because holders of superseded tokens may still count on it.
+func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
+	if !p.Owes {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.term == 0 {
+		return p.Duration
+	}
+	if le := l.leases[p.Token]; le != nil {
+		return l.owing(le)
+	}
+	return l.cooling(l.begun(p).add(lifetime(p)).sub(l.now()))
+}
+
+// owing is Owed for a lease.
+func (l *Lessor) owing(le *lease) time.Duration {
+	if planted.Is(planted.SupersededUncooled) {
+		return 0
+	}
+	return l.cooling(l.owed[le.token].sub(l.now()))
+}
+
+// cooling is the duration of a cooling that ends no earlier than so far from now. Its deadline has a grace of its own, so it is long enough
+// with the longest duration of any permit.
+func (l *Lessor) cooling(left time.Duration) time.Duration {
+	return max(0, min(left, l.cfg.State().LargestDuration()))
 }
 
 // Overheld tells whether a permit has been held for longer than max_hold.
 func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 	sd := l.cfg.State().Definition(p.Semaphore)
-	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p.Token) >= sd.Definition.MaxHold
+	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p) >= sd.Definition.MaxHold
 }
 
 // Remaining is how long a live or cooling permit has until its end is proposed, unless it is refreshed; false while this
@@ -254,7 +293,7 @@ func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	if l.term == 0 || p.State == semaphore.Held {
 		return 0, false
 	}
-	deadline := l.promoted.add(lifetime(p))
+	deadline := l.begun(p).add(lifetime(p))
 	if le := l.leases[p.Token]; le != nil {
 		deadline = le.deadline
 	}

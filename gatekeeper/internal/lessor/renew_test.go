@@ -121,7 +121,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAnew(t *testing.T) {
 		}
 		for _, want := range []Status{Renewed, Renewed, Renewed, Refused} {
 			if v := renewed(b.Lessor, 1, 1, admit); v.Status != want {
-				t.Fatalf("after %v the verdict is %+v", b.Held(1), v)
+				t.Fatalf("after %v the verdict is %+v", b.Held(b.machine.State().Permit(1)), v)
 			}
 			time.Sleep(30 * time.Second)
 		}

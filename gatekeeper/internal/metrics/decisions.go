@@ -10,7 +10,7 @@ import (
 
 // decisions counts answers to acquires and refreshes.
 type decisions struct {
-	plain     [semaphore.Refreshed + 1]prometheus.Counter // by outcome; nil for Denied
+	plain     [semaphore.Reacquired + 1]prometheus.Counter // by outcome; nil for Denied
 	denied    [semaphore.NoFreePermit + 1]prometheus.Counter
 	refreshed [keeper.StatusRetry + 1]prometheus.Counter
 }
@@ -18,7 +18,7 @@ type decisions struct {
 func (d *decisions) collector() prometheus.Collector {
 	decided := counterVec("decisions_total",
 		"Answers to acquires by the leader, by outcome and, when denied, by reason.", "outcome", "reason")
-	for _, o := range []semaphore.Outcome{semaphore.Granted, semaphore.Refreshed} {
+	for _, o := range []semaphore.Outcome{semaphore.Granted, semaphore.Refreshed, semaphore.Reacquired} {
 		d.plain[o] = decided.WithLabelValues(o.String(), "")
 	}
 	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {

@@ -55,6 +55,14 @@ func (r *record) hold(p *semaphore.Permit, now time.Time) {
 	r.held, r.told, r.next = now, false, now
 }
 
+// supersede goes on with a holding under a new token.
+func (r *record) supersede(old, now uint64) {
+	if h := r.holders[old]; h != nil {
+		delete(r.holders, old)
+		r.holders[now] = h
+	}
+}
+
 func (r *record) end(token uint64, now time.Time) {
 	if r.holders[token] == nil {
 		return

@@ -171,6 +171,8 @@ func (l *Listener) take(e *fsm.Event, now time.Time) {
 	switch e.Kind {
 	case fsm.Granted:
 		r.hold(e.Permit, now)
+	case fsm.SupersededEvent:
+		r.supersede(e.Superseded.Token, e.Permit.Token)
 	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEvent, fsm.Abandoned, fsm.FreedUnsafely:
 		r.end(e.Permit.Token, now)
 	case fsm.SilentEvent, fsm.HeardEvent:

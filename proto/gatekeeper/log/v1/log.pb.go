@@ -4317,8 +4317,8 @@ type StoredPermit struct {
 	Ended uint32 `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
 	// Of a revoked permit: its drain, nanoseconds in full; 0 when there is none, or it is over. Feature level 2.
 	StopDrain int64 `protobuf:"varint,16,opt,name=stop_drain,json=stopDrain,proto3" json:"stop_drain,omitempty"`
-	// The longest duration that holders of superseded tokens may still count on, nanoseconds; 0: nobody does. Feature level 3.
-	Owed          int64 `protobuf:"varint,17,opt,name=owed,proto3" json:"owed,omitempty"`
+	// Holders of superseded tokens may still count on it, for as long as duration. Feature level 3.
+	Owes          bool `protobuf:"varint,17,opt,name=owes,proto3" json:"owes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4465,11 +4465,11 @@ func (x *StoredPermit) GetStopDrain() int64 {
 	return 0
 }
 
-func (x *StoredPermit) GetOwed() int64 {
+func (x *StoredPermit) GetOwes() bool {
 	if x != nil {
-		return x.Owed
+		return x.Owes
 	}
-	return 0
+	return false
 }
 
 type StoredClaim struct {
@@ -5661,7 +5661,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05ended\x18\x0f \x01(\rR\x05ended\x12\x1d\n" +
 	"\n" +
 	"stop_drain\x18\x10 \x01(\x03R\tstopDrain\x12\x12\n" +
-	"\x04owed\x18\x11 \x01(\x03R\x04owed\"\xeb\x01\n" +
+	"\x04owes\x18\x11 \x01(\bR\x04owes\"\xeb\x01\n" +
 	"\vStoredClaim\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x121\n" +
 	"\x06firing\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +

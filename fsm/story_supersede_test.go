@@ -1,0 +1,35 @@
+package fsm_test
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+)
+
+// commandsOfSupersede are the commands that say more of an identity which holds a permit: feature level 3. They are frozen.
+func commandsOfSupersede() []fsm.Command {
+	return []fsm.Command{
+		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, Supersedes: 7, Replaces: true, At: at(80)},
+		fsm.Abandon{Token: 7, Term: 3, Cooling: time.Second},
+		fsm.Cancel{Semaphore: "s", Identity: identity("a"), RequestID: "r", Token: 7, Cooling: 2 * time.Second},
+	}
+}
+
+// storyOfSupersede leaves permits that have superseded others, one of which may still be counted on. It is frozen.
+func storyOfSupersede(tb tester) *log {
+	l := newLogOfLevel2(tb)
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	d := l.define("s", permits(2))
+	again := func(holder string, replaces bool) {
+		own := l.state().Own("s", identity(holder))
+		l.apply(fsm.Grant{
+			Semaphore: "s", Identity: identity(holder), Weight: 1, DefinitionVersion: d.Version,
+			RequestID: "again", Supersedes: own.Token, Replaces: replaces, At: at(81),
+		})
+	}
+	l.grant("s", "a", requestID("first"))
+	l.grant("s", "b")
+	again("a", false)
+	again("b", true)
+	return l
+}

@@ -1,0 +1,302 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// reacquired asks for a permit that its identity holds.
+func (w *world) reacquired(call *AcquireCall, supersedes uint64) *semaphore.Permit {
+	w.t.Helper()
+	a := w.try(call)
+	if a.Outcome != semaphore.Reacquired || a.Superseded != supersedes || a.Permit.Token <= supersedes {
+		w.t.Fatalf("%s is %+v, want it to supersede token %d", call.Identity.Acquirer, a, supersedes)
+	}
+	synctest.Wait()
+	return a.Permit
+}
+
+func (w *world) cancel(host, requestID string) fsm.CancelResult {
+	w.t.Helper()
+	r, err := w.Cancel(context.Background(), "job", semaphore.Identity{Group: "prod", Acquirer: host}, requestID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return r
+}
+
+// wantFreeAfter holds that nobody gets the slot until d has passed, and somebody does soon after.
+func (w *world) wantFreeAfter(d time.Duration) {
+	w.t.Helper()
+	w.sleep(d)
+	w.denied(ask("other", "1"), semaphore.NoFreePermit)
+	w.sleep(3 * semaphore.Grace(time.Minute))
+	w.granted(ask("other", "2"))
+}
+
+func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
+	for name, requestID := range map[string]string{"another request id": "2", "no request id": ""} {
+		t.Run(name, func(t *testing.T) {
+			inNewWorld(t, func(w *world) {
+				w.define("job", nil)
+				first := w.granted(ask("a", "1"))
+				l := w.follow(first.Token)
+				defer l.Close()
+				w.sleep(10 * time.Second)
+				second := w.reacquired(ask("a", requestID), first.Token)
+				if second.GrantedAt != first.GrantedAt || second.GrantedRevision != first.GrantedRevision {
+					t.Errorf("the permit is %+v, and was granted as %+v", second, first)
+				}
+				if n := w.told(l); n.Status != StatusLost || n.SupersededBy != second.Token {
+					t.Errorf("the old holder is told %+v", n)
+				}
+				if r := w.wantStatus(first.Token, StatusLost); r.SupersededBy != second.Token {
+					t.Errorf("the old token is answered with %+v", r)
+				}
+				w.wantStatus(second.Token, StatusRefreshed)
+				// What the old holder sends late changes nothing, and says so.
+				r, err := w.Release(context.Background(), first.Token, nil, semaphore.JobDone)
+				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
+					t.Errorf("the release of the old token is %+v, %v", r, err)
+				}
+				if r := w.cancel("a", "1"); r.GaveBack != nil || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
+					t.Errorf("the cancel of the old request is %+v", r)
+				}
+				var ended *RequestEndedError
+				if _, err := w.TryAcquire(context.Background(), ask("a", "1")); !errors.As(err, &ended) {
+					t.Errorf("the repeat of the old request is %v", err)
+				}
+				w.wantStatus(second.Token, StatusRefreshed)
+			})
+		})
+	}
+}
+
+// Who was answered the old token may not know yet that it is lost: whatever ends the new one, the slot cools until its deadline.
+func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
+	for name, end := range map[string]func(w *world, p *semaphore.Permit){
+		"release": func(w *world, p *semaphore.Permit) { w.release(p.Token) },
+		"cancel":  func(w *world, _ *semaphore.Permit) { w.cancel("a", "2") },
+		"abandonment": func(w *world, p *semaphore.Permit) {
+			w.lessor.Abandon(w.term, p.Token)
+			synctest.Wait()
+		},
+		"release in the next epoch": func(w *world, p *semaphore.Permit) {
+			w.demote()
+			w.promote(w.term + 1)
+			w.release(p.Token)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inNewWorld(t, func(w *world) {
+				w.define("job", nil)
+				first := w.granted(ask("a", "1"))
+				w.sleep(20 * time.Second)
+				w.wantStatus(first.Token, StatusRefreshed) // counted on for a minute from here
+				w.sleep(10 * time.Second)
+				second := w.reacquired(ask("a", "2"), first.Token)
+				left := 50 * time.Second
+				if name == "release in the next epoch" {
+					left = time.Minute
+				}
+				end(w, second)
+				if p := w.machine.State().Permit(second.Token); p == nil || p.State != semaphore.Cooling {
+					t.Fatalf("the permit is %+v, want it to cool", p)
+				}
+				w.wantFreeAfter(left)
+			})
+		})
+	}
+}
+
+func TestReacquire_ReplacesToken_ReleaseFreesAtOnce(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		first := w.granted(ask("a", "1"))
+		again := ask("a", "2")
+		again.ReplacesToken = first.Token
+		second := w.reacquired(again, first.Token)
+		w.release(second.Token)
+		w.granted(ask("b", "1"))
+	})
+	inNewWorld(t, func(w *world) { // it vouches for the token that it names, and for no other
+		w.define("job", nil)
+		first := w.granted(ask("a", "1"))
+		second := w.reacquired(ask("a", "2"), first.Token)
+		again := ask("a", "3")
+		again.ReplacesToken = second.Token
+		third := w.reacquired(again, second.Token)
+		w.release(third.Token)
+		w.wantFreeAfter(time.Minute)
+	})
+}
+
+func TestReacquire_WhileTheReleaseIsInFlight_IsAnsweredOnceItIsApplied(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		first := w.granted(ask("a", "1"))
+		w.tape.hold()
+		released := w.releasing(first.Token)
+		answers := make(chan Answer, 1)
+		go w.answerTo(ask("a", "2"), answers)
+		synctest.Wait()
+		w.tape.letGo()
+		if err := <-released; err != nil {
+			t.Fatal(err)
+		}
+		a := <-answers
+		if a.Outcome != semaphore.Granted || a.Permit.Token == first.Token {
+			t.Fatalf("the acquisition behind the release is %+v", a)
+		}
+		w.denied(ask("b", "1"), semaphore.NoFreePermit)
+	})
+}
+
+func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		first, again := ask("a", "1"), ask("a", "2")
+		first.Firing, again.Firing = &semaphore.Firing{Name: "f"}, &semaphore.Firing{Name: "f"}
+		p := w.granted(first)
+		d := w.denied(again, semaphore.FiringClaimed)
+		if d.Decision.Claim == nil || d.Decision.Claim.Winner != p.Identity || d.RetryAfter <= 0 {
+			t.Errorf("the denial is %+v", d)
+		}
+	})
+}
+
+func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.MinHold, d.MaxHold = 50*time.Second, 90*time.Second })
+		first := w.granted(ask("a", "1"))
+		w.sleep(40 * time.Second)
+		again := ask("a", "2")
+		again.ReplacesToken = first.Token
+		second := w.reacquired(again, first.Token)
+		w.sleep(49 * time.Second)
+		w.wantStatus(second.Token, StatusRefreshed)
+		w.sleep(2 * time.Second)
+		w.wantStatus(second.Token, StatusStopping)
+	})
+}
+
+// Once a request was told of its grant, its cancel keeps min_hold.
+func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
+		w.granted(ask("a", "1"))
+		w.sleep(10 * time.Second)
+		if r := w.cancel("a", "1"); r.GaveBack == nil {
+			t.Fatalf("the cancel is %+v", r)
+		}
+		w.wantFreeAfter(20 * time.Second)
+	})
+}
+
+func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		p := w.granted(ask("a", "1"))
+		other := semaphore.Identity{Group: "prod", Acquirer: "b"}
+		if _, err := w.Release(context.Background(), p.Token, &other, semaphore.JobDone); !errors.Is(err, ErrRefused) {
+			t.Errorf("the release by another identity is %v", err)
+		}
+		w.sleep(30 * time.Second)
+		r, err := w.Refresh(context.Background(), time.Now(), &other, []TokenRefresh{{Token: p.Token}})
+		if err != nil || r[0].Status != StatusLost {
+			t.Errorf("the refresh by another identity is %+v, %v", r, err)
+		}
+		w.sleep(32 * time.Second)
+		if w.live(p.Token) {
+			t.Error("the refresh by another identity has moved the deadline")
+		}
+	})
+}
+
+// inWorldBetween lets a test do something after a grant was published and before its event is delivered, as whoever is subscribed first can.
+func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
+	t.Helper()
+	var then func()
+	inWorldOf(t, func() *fsm.Machine {
+		m := fsm.New("test")
+		m.Subscribe(func(a fsm.Applied) {
+			for i := range a.Events {
+				if do := then; a.Events[i].Kind == fsm.Granted && do != nil {
+					then = nil
+					do()
+				}
+			}
+		})
+		return m
+	}, func(w *world) {
+		w.raise()
+		test(w, func(do func()) { then = do })
+	})
+}
+
+func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
+	inWorldBetween(t, func(w *world, between func(func())) {
+		w.define("job", nil)
+		w.sleep(5 * time.Minute)
+		w.tape.hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		failed := make(chan error)
+		go func() {
+			_, err := w.TryAcquire(ctx, ask("a", "1"))
+			failed <- err
+		}()
+		synctest.Wait()
+		cancel() // its caller is gone before the entry is committed
+		<-failed
+		var told uint64
+		between(func() {
+			told = w.machine.State().Own("job", ask("a", "").Identity).Token
+			w.wantStatus(told, StatusRefreshed)
+		})
+		w.tape.letGo()
+		w.sleep(59 * time.Second)
+		if !w.live(told) {
+			t.Error("the permit was ended under a caller that was told of it")
+		}
+	})
+}
+
+func TestRefresh_BetweenTheGrantAndItsEvent_IsHeldSinceNow(t *testing.T) {
+	inWorldBetween(t, func(w *world, between func(func())) {
+		w.define("job", func(d *semaphore.Definition) { d.MaxHold, d.MinHold = 2*time.Minute, time.Minute })
+		w.sleep(5 * time.Minute)
+		between(func() {
+			p := w.machine.State().Own("job", ask("a", "").Identity)
+			w.wantStatus(p.Token, StatusRefreshed)
+			if held := w.lessor.Held(p); held != 0 {
+				t.Errorf("it counts as held for %v", held)
+			}
+		})
+		w.granted(ask("a", "1"))
+	})
+}
+
+// A client that does not read its notices does not fill the memory of the leader.
+func TestNotices_OfAClientThatDoesNotRead_AreBounded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		l := w.Listen()
+		defer l.Close()
+		for token := range uint64(3 * maxNotices) {
+			l.push(TokenResult{Token: token, Status: StatusLost})
+		}
+		n := 0
+		for batch := range l.Notices() {
+			n += len(batch)
+		}
+		if n > maxNotices+1 {
+			t.Errorf("%d notices were kept, want at most %d and the end of the stream", n, maxNotices)
+		}
+	})
+}

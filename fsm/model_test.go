@@ -539,7 +539,7 @@ func (m *model) kind(run bool) (all []int) {
 }
 
 func modelRun(kind fsm.EventKind) bool {
-	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SilentEvent, fsm.HeardEvent}, kind)
+	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.SilentEvent, fsm.HeardEvent}, kind)
 }
 
 // forgetEntry drops a journal entry and keeps the marks.
@@ -552,7 +552,7 @@ func (m *model) forgetEntry(i int) {
 	if e.Change == nil {
 		m.changesForgotten = max(m.changesForgotten, e.Revision)
 	}
-	ends := slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Cleared, fsm.FreedUnsafely}, e.Kind)
+	ends := slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Cleared, fsm.FreedUnsafely, fsm.SupersededEvent}, e.Kind)
 	if last := m.endsForgotten[e.Semaphore]; ends && e.At.After(last) {
 		m.endsForgotten[e.Semaphore] = e.At
 	}

@@ -129,10 +129,10 @@ func (r *run) believed() stretch {
 	return s
 }
 
-// cut says that the servers may not know the firing as done: its permit was lost, died with its process, it was told to stop before
+// cut says that the servers may not know the firing as done: its permit was lost, died with its process, it was stopped before
 // its end, or its release was not confirmed.
 func (r *run) cut() bool {
-	return r.lost || !r.finished && r.life.killed > 0 || r.told && r.failed != "" || r.release != ""
+	return r.lost || !r.finished && r.life.killed > 0 || r.failed != "" || r.release != ""
 }
 
 // untold says that it ran to its end, and that no server has confirmed the release.

@@ -57,6 +57,14 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 			got, err = ask(ctx, conn, a)
 			return err
 		})
+		if revision, tooOld := tooOldSince(err); tooOld && !a.named {
+			// The servers may have forgotten requests since this one was drawn, so they cannot tell whether it is new. A permit that
+			// it had has ended.
+			c.saw(revision)
+			a.draw(revision)
+			got.repeat = true
+			continue
+		}
 		if err != nil {
 			// An earlier attempt, or the place in the queue, may have been granted.
 			if tries > 1 && !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
@@ -164,7 +172,8 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 	sent := c.settings.clock.Now()
 	r, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
-		RequestId: a.requestID, ExpectedRevision: a.expected, Metadata: a.metadata, ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
+		RequestId: a.requestID, RequestRevision: a.revision, ExpectedRevision: a.expected, Metadata: a.metadata,
+		ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)
@@ -181,8 +190,8 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	sent := c.settings.clock.Now()
 	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
-		RequestId: a.requestID, Metadata: a.metadata, WaitedBefore: durationpb.New(waited), ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
-		LeaveOnPause: a.leaveOnPause,
+		RequestId: a.requestID, RequestRevision: a.revision, Metadata: a.metadata, WaitedBefore: durationpb.New(waited),
+		ReplacesToken: a.replaces, SentAt: timestamppb.Now(), LeaveOnPause: a.leaveOnPause,
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)
@@ -200,12 +209,21 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 			return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
 		}
 		if place.GetRepeat() {
+			if !a.named {
+				a.revision = max(a.revision, place.GetRevision())
+			}
 			return answer{repeat: true}, nil
 		}
 		a.place = &Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength()), Pause: place.GetPause()}
 		if a.onPlace != nil {
 			a.onPlace(*a.place)
 		}
+	}
+}
+
+// saw notes a revision of the cluster that an answer had.
+func (c *Client) saw(revision uint64) {
+	for seen := c.seen.Load(); revision > seen && !c.seen.CompareAndSwap(seen, revision); seen = c.seen.Load() {
 	}
 }
 
@@ -229,5 +247,6 @@ func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time
 	if now >= b.deadline-stopTime(a.stopTime, duration) && a.stopTime <= duration/2 {
 		return answer{}, errTooLate
 	}
+	c.saw(g.GetPermit().GetGrantedRevision())
 	return answer{grant: g, belief: b}, nil
 }

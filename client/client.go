@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -14,6 +15,8 @@ type Client struct {
 	keeper   *keeper
 	// unrunnable is for the Runners of the Client.
 	unrunnable unrunnable
+	// seen is the newest revision of the cluster in any answer; 0: none yet.
+	seen atomic.Uint64
 
 	// ctx ends with Close, and with it whatever runs in the background.
 	ctx        context.Context //nolint:containedctx // the client's own life

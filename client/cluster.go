@@ -234,7 +234,9 @@ func (c *Client) askClusters(ctx context.Context) {
 	for _, s := range c.askAll(ctx, new(gatekeeperv1.GetStatusRequest), c.router.addresses()) {
 		if e, ok := errors.AsType[*WrongClusterError](s.Err); ok {
 			wrong = e
+			continue
 		}
+		c.saw(s.Status.GetRevision())
 	}
 	c.router.binding.wrong.Store(wrong)
 }

@@ -182,6 +182,16 @@ func (e *NoSuchPermitError) Unwrap() error     { return e.StatusError }
 func (e *RevisionChangedError) Unwrap() error  { return e.StatusError }
 func (e *RequestEndedError) Unwrap() error     { return e.StatusError }
 
+// tooOldSince reports whether a request was refused because the servers may have forgotten it, and the revision of the cluster then.
+func tooOldSince(err error) (revision uint64, tooOld bool) {
+	e, ok := errors.AsType[*StatusError](err)
+	if !ok || e.Reason != reasonRequestTooOld {
+		return 0, false
+	}
+	revision, _ = strconv.ParseUint(e.Metadata["revision"], 10, 64) // absent is 0: none is known
+	return revision, true
+}
+
 // typed turns what gRPC returned into the errors above. The ends of a context stay what they are.
 func typed(ctx context.Context, err error) error {
 	if err == nil {

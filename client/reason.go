@@ -27,6 +27,7 @@ const (
 	reasonNoSuchDefinition = "NO_SUCH_DEFINITION"
 	reasonRevisionChanged  = "REVISION_CHANGED"
 	reasonRequestEnded     = "REQUEST_ENDED"
+	reasonRequestTooOld    = "REQUEST_TOO_OLD"
 	reasonNoSuchPermit     = "NO_SUCH_PERMIT"
 	reasonRecovering       = "RECOVERING"
 )

@@ -39,6 +39,7 @@ type acquisition struct {
 	firing          *gatekeeperv1.Firing
 	metadata        map[string]string
 	requestID       string
+	revision        uint64 // a revision of the cluster as of which this request had no permit; 0: none is known
 	expected        *uint64
 	stopTime        time.Duration
 	stallLimit      time.Duration
@@ -139,7 +140,7 @@ type Place struct {
 func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
 	a := s.request(opts)
 	if !a.named {
-		a.requestID = NewRequestID()
+		a.draw(s.client.seen.Load())
 	}
 	if !a.chosen {
 		id := NewRequestID()
@@ -161,6 +162,9 @@ func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	a.named, a.chosen = a.requestID != "", a.holderID != nil
 	return &a
 }
+
+// draw gives the acquisition a new request id. revision is the newest that was seen before.
+func (a *acquisition) draw(revision uint64) { a.requestID, a.revision = NewRequestID(), revision }
 
 func (a *acquisition) identity() *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer, HolderId: *a.holderID}

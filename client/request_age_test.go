@@ -1,0 +1,100 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// The servers forget old requests. A request that they cannot tell from a forgotten one is asked again under another id.
+func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		s := w.servers["a"]
+		c := w.dial([]string{"a"})
+		s.release = releases
+		var asked []*gatekeeperv1.TryAcquireRequest
+		s.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			asked = append(asked, q)
+			if len(asked) == 2 {
+				return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50", "forgotten", "40")
+			}
+			r := granted("export", uint64(len(asked)), time.Minute)
+			r.GetGrant().Permit.GrantedRevision = uint64(20 + len(asked))
+			return r, nil
+		}
+		for range 2 {
+			p, err := c.Semaphore("export").TryAcquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(asked) != 3 {
+			t.Fatalf("asked %d times", len(asked))
+		}
+		for i, want := range []uint64{0, 21, 50} {
+			if got := asked[i].GetRequestRevision(); got != want {
+				t.Errorf("attempt %d: request_revision is %d, not %d", i+1, got, want)
+			}
+		}
+		if asked[1].GetRequestId() == asked[2].GetRequestId() || asked[1].GetIdentity().GetHolderId() != asked[2].GetIdentity().GetHolderId() {
+			t.Errorf("asked again as %v after %v", asked[2], asked[1])
+		}
+	})
+}
+
+// The application knows when it drew its id, the Client does not: it neither vouches for the request's age nor replaces the id.
+func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		s := w.servers["a"]
+		c := w.dial([]string{"a"})
+		c.saw(7)
+		s.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			if q.GetRequestRevision() != 0 {
+				t.Errorf("request_revision is %d", q.GetRequestRevision())
+			}
+			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
+		}
+		_, err := c.Semaphore("export").TryAcquire(t.Context(), WithRequestID("mine"))
+		if e, ok := errors.AsType[*StatusError](err); !ok || e.Reason != reasonRequestTooOld {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A place in the queue proves that the request has no permit yet. So a long wait does not make it too old.
+func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		s := w.servers["a"]
+		c := w.dial([]string{"a"})
+		c.saw(7)
+		var asked []*gatekeeperv1.AcquireRequest
+		s.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+			if asked = append(asked, q); len(asked) == 1 {
+				return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
+					Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1, Repeat: true, Revision: 90},
+				}})
+			}
+			return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{
+				Grant: granted("export", 3, time.Minute).GetGrant(),
+			}})
+		}
+		if _, err := c.Semaphore("export").Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(asked) != 2 || asked[0].GetRequestRevision() != 7 || asked[1].GetRequestRevision() != 90 || asked[0].GetRequestId() != asked[1].GetRequestId() {
+			t.Errorf("asked %v", asked)
+		}
+	})
+}

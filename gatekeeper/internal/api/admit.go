@@ -70,7 +70,7 @@ func kindOf(fullMethod string) admission.Kind {
 func (a *API) admit(ctx context.Context, kind admission.Kind) (*admission.Call, error) {
 	call, err := a.cfg.Admission.Open(kind, connectionOf(ctx))
 	if err != nil {
-		a.overloads.note(ctx, a.cfg.Logger, err)
+		a.overloads.note(ctx, a.cfg.Logger, err, admission.Identity{})
 	}
 	return call, err
 }
@@ -86,7 +86,7 @@ func (a *API) work(ctx context.Context, call *admission.Call, message any) error
 	}
 	err := call.Work(ctx, identity)
 	if err != nil && ctx.Err() == nil {
-		a.overloads.note(ctx, a.cfg.Logger, err)
+		a.overloads.note(ctx, a.cfg.Logger, err, identity)
 	}
 	return err
 }
@@ -112,7 +112,8 @@ type overloads struct {
 // warnEvery is how often at most refusals are told.
 const warnEvery = 10 * time.Second
 
-func (o *overloads) note(ctx context.Context, log *slog.Logger, err error) {
+// note takes note of a refusal. The identity is empty if the call was refused before its message was read.
+func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, identity admission.Identity) {
 	now := time.Now()
 	o.mu.Lock()
 	o.refused++
@@ -122,7 +123,15 @@ func (o *overloads) note(ctx context.Context, log *slog.Logger, err error) {
 		o.refused, o.warned = 0, now
 	}
 	o.mu.Unlock()
-	if !silent {
-		log.LogAttrs(ctx, slog.LevelWarn, "calls were refused: more come than this server can do", slog.Int("refused", refused), slog.String("last", err.Error()))
+	if silent {
+		return
 	}
+	attrs := []slog.Attr{slog.Int("refused", refused), slog.String("last", err.Error())}
+	if identity != (admission.Identity{}) {
+		attrs = append(attrs, slog.String("group", identity.Group), slog.String("acquirer", identity.Acquirer))
+	}
+	if p, ok := peer.FromContext(ctx); ok {
+		attrs = append(attrs, slog.String("from", p.Addr.String()))
+	}
+	log.LogAttrs(ctx, slog.LevelWarn, "calls were refused: more come than this server can do", attrs...)
 }

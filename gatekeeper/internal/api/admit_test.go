@@ -309,14 +309,15 @@ func TestOverload_IsLogged_Seldom(t *testing.T) {
 	var log bytes.Buffer
 	var o overloads
 	logger := slog.New(slog.NewTextHandler(&log, nil))
+	busy := admission.Identity{Group: "prod", Acquirer: "app1"}
 	for range 100 {
-		o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7})
+		o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7}, busy)
 	}
-	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in work") {
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in work") || !strings.Contains(text, "group=prod acquirer=app1") {
 		t.Errorf("logged:\n%s", text)
 	}
 	o.warned = o.warned.Add(-warnEvery)
-	o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7})
+	o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7}, busy)
 	if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "refused=100") {
 		t.Errorf("logged:\n%s", text)
 	}

@@ -232,7 +232,7 @@ func (m *multiplex) admit(c *heldCall) error {
 	}
 	call, err := m.api.cfg.Admission.Open(kindOf(c.method), m.connection)
 	if err != nil {
-		m.api.overloads.note(m.ctx, m.api.cfg.Logger, err)
+		m.api.overloads.note(m.ctx, m.api.cfg.Logger, err, admission.Identity{})
 		return err
 	}
 	c.admitted = call

@@ -105,7 +105,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		since := later(quiet, r.asked)
 		began := ""
 		if since.Equal(r.from) { // nothing is known of before
-			began = "this leader began to listen at "
+			began = "at least "
 		}
 		text := fmt.Sprintf("nobody has asked since %s%s; somebody is expected every %v", began, instant(since), r.every)
 		return Report{Kind: fsm.NobodyAsked, Since: since, Text: text}, now.Add(r.every)

@@ -15,7 +15,7 @@ func repeatedChange(done *Remembered) RevisionResult {
 	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
 }
 
-// pause pauses all the named semaphores or none. Pausing what is paused replaces the pause.
+// pause pauses all the named semaphores or none. Pausing what is paused replaces the pause, unless c keeps it.
 func (d *draft) pause(c Pause) Result {
 	request := editRequest{EditPause, c.RequestID, c.Asked, c.RequestRevision}
 	if done, refused := d.repeated(request); refused != nil {
@@ -32,13 +32,21 @@ func (d *draft) pause(c Pause) Result {
 	if c.Drain > 0 && !c.Stop {
 		return invalid("pause: only a pause that stops holders has a drain")
 	}
+	names := c.Names
+	if c.Keep {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return d.Definition(name).Pause != nil })
+		if len(names) == 0 {
+			d.rememberNothing(request)
+			return RevisionResult{}
+		}
+	}
 	revision := d.advance()
-	for _, name := range c.Names {
+	for _, name := range names {
 		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author, Drain: c.Drain},
 			JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	d.rememberEdit(request, EditAnswer{Names: c.Names})
-	return RevisionResult{Applied: true, Revision: revision, Names: c.Names}
+	d.rememberEdit(request, EditAnswer{Names: names})
+	return RevisionResult{Applied: true, Revision: revision, Names: names}
 }
 
 // resume ends pauses. With a revision it ends only that pause: one that was set since is left alone.

@@ -234,3 +234,24 @@ func TestRaiseFeatureLevel_NotAboveTheOneInForce_ChangesNothing(t *testing.T) {
 	}
 	equal(t, "level", l.state().FeatureLevel(), uint32(1))
 }
+
+func TestPause_Keep_LeavesPausesAlone(t *testing.T) {
+	l := newLogOfLevel2(t)
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	l.define("a")
+	l.define("b")
+	first := l.apply(fsm.Pause{Names: []string{"a"}, Reason: "first", Until: at(600)})
+	both := fsm.Pause{Names: []string{"a", "b"}, Reason: "second", Keep: true, RequestID: "r"}
+	second := fsm.RevisionResult{Applied: true, Revision: l.state().Revision() + 1, Names: []string{"b"}}
+	equal(t, "the pause", l.apply(both), []fsm.Result{second})
+	if p := l.state().Definition("a").Pause; p.Reason != "first" || p.Revision != first[0].(fsm.RevisionResult).Revision {
+		t.Errorf("a has the pause %+v", p)
+	}
+	both.RequestID = "none left"
+	equal(t, "with nothing to pause", l.apply(both), []fsm.Result{fsm.RevisionResult{}})
+	l.apply(fsm.Resume{Names: []string{"a", "b"}})
+	equal(t, "repeated", l.apply(both), []fsm.Result{fsm.RevisionResult{Repeated: true}})
+	if l.state().Definition("a").Pause != nil {
+		t.Error("a repeat paused what was resumed since")
+	}
+}

@@ -134,7 +134,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case Pause:
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
-			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.Asked, RequestRevision: c.RequestRevision,
+			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.Asked, RequestRevision: c.RequestRevision, Keep: c.Keep,
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
@@ -238,7 +238,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = Pause{
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
 			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
-			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume

@@ -175,6 +175,7 @@ type Pause struct {
 	Reason, Author         string
 	Until                  time.Time
 	Stop                   bool
+	Keep                   bool // leaves what is paused already as it is; feature level 3
 	At                     time.Time
 	Drain                  time.Duration // as in EditBatch, only with Stop; feature level 2
 	RequestID              string        // as in SetCordon

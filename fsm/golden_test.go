@@ -46,6 +46,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"journal.entry":         {3, commandsOfJournal()},
 		"firings.entry":         {3, commandsOfFirings()},
 		"supersede.entry":       {3, commandsOfSupersede()},
+		"keptpauses.entry":      {3, commandsOfKeptPauses()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)

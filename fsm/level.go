@@ -39,7 +39,7 @@ func needsLevel3(cmd Command) bool {
 	case Uncordon:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Pause:
-		return c.Asked != 0 || c.RequestRevision != 0
+		return c.Asked != 0 || c.RequestRevision != 0 || c.Keep
 	case Resume:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Undo:

@@ -838,13 +838,23 @@ func (m *model) pause(c fsm.Pause) fsm.Result {
 	if m.badNames(c.Names) || badDrain(c.Drain) || c.Drain > 0 && !c.Stop {
 		return fsm.InvalidResult{}
 	}
-	m.revision++
+	var names []string
 	for _, name := range c.Names {
+		if !c.Keep || m.definition(name).Pause == nil {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		m.rememberNothing(request)
+		return fsm.RevisionResult{}
+	}
+	m.revision++
+	for _, name := range names {
 		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author, Drain: c.Drain}
 		m.putPause(name, p, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	m.rememberEdit(request, fsm.EditAnswer{Names: c.Names})
-	return fsm.RevisionResult{Applied: true, Revision: m.revision, Names: c.Names}
+	m.rememberEdit(request, fsm.EditAnswer{Names: names})
+	return fsm.RevisionResult{Applied: true, Revision: m.revision, Names: names}
 }
 
 func (m *model) resume(c fsm.Resume) fsm.Result {

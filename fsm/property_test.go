@@ -310,7 +310,7 @@ func (d draw) otherCommand() fsm.Command {
 	case "pause":
 		c := fsm.Pause{
 			Names: names(), Reason: d.text("reason"), Until: d.at(), Stop: rapid.Bool().Draw(d.T, "stop"), Author: d.text("author"), At: d.at(),
-			Drain: d.drain(), RequestID: d.request(),
+			Drain: d.drain(), RequestID: d.request(), Keep: rapid.Bool().Draw(d.T, "keep"),
 		}
 		c.Asked, c.RequestRevision = d.asked()
 		return c

@@ -28,6 +28,11 @@ func commandsOfRequests() []fsm.Command {
 	}
 }
 
+// commandsOfKeptPauses pause what is not paused yet: feature level 3. They are frozen.
+func commandsOfKeptPauses() []fsm.Command {
+	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
+}
+
 // storyOfRequests leaves a state that remembers requests and has forgotten others: of a semaphore, of a name of which nothing else is
 // left, of names of which nothing is left at all, and edits. It is frozen.
 func storyOfRequests(tb tester) *log {

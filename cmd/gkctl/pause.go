@@ -18,9 +18,11 @@ type pauseOptions struct {
 	stop   bool
 	drain  drainFlag
 	repeat repeatFlag
-	dryRun bool
-	yes    yesFlag
-	output outputFlag
+	// replace: --all replaces pauses too.
+	replace bool
+	dryRun  bool
+	yes     yesFlag
+	output  outputFlag
 }
 
 func newPause(a *app) *cobra.Command {
@@ -29,8 +31,10 @@ func newPause(a *app) *cobra.Command {
 		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
 		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
 		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume by themselves. What
-runs goes on to its end; with --stop its holders are told to stop, and with --drain may go on for so long first. Pausing what is
-paused replaces its pause, also when the new one ends; undo brings the old one back.
+runs goes on to its end; with --stop its holders are told to stop, and with --drain may go on for so long first.
+
+A semaphore that is paused already gets the new pause, also its end; undo brings the old one back. Only --all leaves paused
+semaphores as they are, unless --replace is given.
 
 It shows the effect and asks, or in a script needs --yes, when it stops a holder or pauses more than 20 semaphores.`,
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
@@ -46,6 +50,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	o.ending.register(cmd, "when it resumes by itself")
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
 	o.drain.register(cmd)
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: replace the pauses of what is paused already")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
 	o.yes.register(cmd)
 	o.repeat.register(cmd)
@@ -54,12 +59,17 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 }
 
 func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err error) {
-	r = &gatekeeperv1.PauseRequest{Author: o.global.who(), Reason: o.global.reason, Stop: o.stop, RequestId: o.repeat.requestID()}
+	r = &gatekeeperv1.PauseRequest{
+		Author: o.global.who(), Reason: o.global.reason, Stop: o.stop, RequestId: o.repeat.requestID(), KeepPaused: o.chosen.all && !o.replace,
+	}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
 	}
 	if r.Drain, err = o.drain.read(); err != nil {
 		return nil, end, err
+	}
+	if o.replace && !o.chosen.all {
+		return nil, end, usagef("--replace is for --all: names, globs and -l always replace pauses")
 	}
 	if r.Drain != nil && !o.stop {
 		return nil, end, usagef("--drain is for --stop: without it what runs goes on to its end")
@@ -109,7 +119,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {
 			out.Names = effectNames(preview.GetEffects())
-			if len(out.Names) == 0 {
+			if len(out.Names) == 0 && len(preview.GetWarnings()) == 0 { // else all of them stay as they are
 				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
 		}
@@ -148,7 +158,11 @@ func (o *pauseOptions) tell(p *paused) error {
 	if p.DryRun {
 		dry = " (dry run)"
 	}
-	fmt.Fprintf(o.out, "%s paused%s%s\n", someNames(p.Names), end, dry)
+	if len(p.Names) == 0 {
+		fmt.Fprintf(o.out, "nothing to pause%s\n", dry)
+	} else {
+		fmt.Fprintf(o.out, "%s paused%s%s\n", someNames(p.Names), end, dry)
+	}
 	if p.Stopped > 0 {
 		fmt.Fprintf(o.out, "%s\n", stopText(p.preview.GetEffects()))
 	}

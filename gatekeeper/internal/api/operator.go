@@ -31,7 +31,7 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if done, err := s.repeated(ctx, m, fsm.EditPause, cmd.Asked); err != nil {
 		return nil, err
 	} else if done != nil {
-		return &gatekeeperv1.PauseResponse{Revision: done.Revision, Names: done.FirstAnswer().Names}, nil
+		return &gatekeeperv1.PauseResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
 	if cmd.Names, err = s.choose(ctx, c); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 
 // pauseFrom reads a pause, but for the names, which are those of the choice.
 func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending, c *choice, err error) {
-	cmd = &fsm.Pause{Stop: m.GetStop()}
+	cmd = &fsm.Pause{Stop: m.GetStop(), Keep: m.GetKeepPaused()}
 	if c, err = choiceFrom("selector", m.GetSelector()); err != nil {
 		return nil, end, nil, err
 	}

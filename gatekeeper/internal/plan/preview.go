@@ -176,9 +176,17 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 func bySemaphore(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) }
 
 func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string) {
+	var kept, goOn []string
 	for _, name := range p.Names {
 		sd := w.state.Definition(name)
 		if sd == nil {
+			continue
+		}
+		if sd.Pause != nil && p.Keep {
+			kept = append(kept, name)
+			if p.Stop && !sd.Pause.Stop && w.held(name) {
+				goOn = append(goOn, name)
+			}
 			continue
 		}
 		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop}, p.Drain)
@@ -189,7 +197,23 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		effects = append(effects, e)
 	}
 	slices.SortFunc(effects, bySemaphore)
-	return effects, nil
+	if len(kept) > 0 {
+		warnings = append(warnings, fmt.Sprintf("Paused already, and left as it is: %s.", some(kept)))
+	}
+	if len(goOn) > 0 {
+		warnings = append(warnings, fmt.Sprintf("Paused without stopping its holders, who go on: %s.", some(goOn)))
+	}
+	return effects, warnings
+}
+
+// held reports whether a semaphore has a live permit.
+func (w *world) held(name string) bool {
+	for p := range w.state.Holders(name) {
+		if p.State == semaphore.Live {
+			return true
+		}
+	}
+	return false
 }
 
 // previewResume lists what a resume would let in again. It stops nobody.

@@ -861,8 +861,10 @@ type PauseRequest struct {
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Leave what is paused already as it is. Without it, the new pause replaces any earlier one, also when it ends.
+	KeepPaused    bool `protobuf:"varint,10,opt,name=keep_paused,json=keepPaused,proto3" json:"keep_paused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PauseRequest) Reset() {
@@ -969,6 +971,13 @@ func (x *PauseRequest) GetRequestRevision() uint64 {
 	return 0
 }
 
+func (x *PauseRequest) GetKeepPaused() bool {
+	if x != nil {
+		return x.KeepPaused
+	}
+	return false
+}
+
 type isPauseRequest_End interface {
 	isPauseRequest_End()
 }
@@ -987,8 +996,9 @@ func (*PauseRequest_Lasts) isPauseRequest_End() {}
 
 type PauseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id.
-	Revision      uint64   `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The change id; 0 when, with keep_paused, everything chosen was paused already.
+	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What was paused now.
 	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2477,7 +2487,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
-	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xf0\x02\n" +
+	"\aproblem\x18\x03 \x01(\bR\aproblem\"\x91\x03\n" +
 	"\fPauseRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
@@ -2488,7 +2498,10 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05drain\x18\a \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\b \x01(\tR\trequestId\x12)\n" +
-	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevisionB\x05\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\x12\x1f\n" +
+	"\vkeep_paused\x18\n" +
+	" \x01(\bR\n" +
+	"keepPausedB\x05\n" +
 	"\x03end\"A\n" +
 	"\rPauseResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +

@@ -1997,8 +1997,10 @@ type Pause struct {
 	// As in EditBatch. Feature level 3.
 	Asked           uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Leave what is paused already as it is. Feature level 3.
+	Keep          bool `protobuf:"varint,11,opt,name=keep,proto3" json:"keep,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Pause) Reset() {
@@ -2099,6 +2101,13 @@ func (x *Pause) GetRequestRevision() uint64 {
 		return x.RequestRevision
 	}
 	return 0
+}
+
+func (x *Pause) GetKeep() bool {
+	if x != nil {
+		return x.Keep
+	}
+	return false
 }
 
 type Resume struct {
@@ -5446,7 +5455,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
 	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\xfd\x01\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\x91\x02\n" +
 	"\x05Pause\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -5459,7 +5468,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"request_id\x18\b \x01(\tR\trequestId\x12\x14\n" +
 	"\x05asked\x18\t \x01(\x06R\x05asked\x12)\n" +
 	"\x10request_revision\x18\n" +
-	" \x01(\x04R\x0frequestRevision\"\xee\x01\n" +
+	" \x01(\x04R\x0frequestRevision\x12\x12\n" +
+	"\x04keep\x18\v \x01(\bR\x04keep\"\xee\x01\n" +
 	"\x06Resume\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +

@@ -21,11 +21,30 @@ type builder struct {
 	index  map[uint64]int // of each token among those of its semaphore
 	cools  map[string]cooling
 	asked  map[attempt]*grant // acquisitions that were granted
+	whose  map[history.Identity]holder
+	lost   map[owner]*untold
+	before map[uint64]*grant // of each token the one of its owner before it
 	rules  map[history.Definition]*rule
 	edited []*tried
 	gaveUp []*tried
 	byID   map[string]*tried // of edits, by semaphore and request id
 	byTok  map[uint64]*tried // of releases
+}
+
+// holder is a short name of an identity.
+type holder int
+
+// owner is an identity at a semaphore.
+type owner struct {
+	semaphore string
+	holder    holder
+}
+
+// untold is what acquires of an owner may have done of which nobody was told: any permit that it holds later may have been superseded.
+type untold struct {
+	from time.Duration
+	// replaced are the tokens that they replace, and from when on.
+	replaced map[uint64]time.Duration
 }
 
 // tried is an operation with all its attempts.
@@ -45,10 +64,14 @@ type cooling struct {
 func newBuilder(h *history.History) *builder {
 	b := &builder{
 		parts: map[string]*partition{}, all: grants(h), index: map[uint64]int{}, cools: map[string]cooling{}, asked: map[attempt]*grant{},
+		whose: map[history.Identity]holder{}, lost: map[owner]*untold{}, before: map[uint64]*grant{},
 		rules: map[history.Definition]*rule{}, byID: map[string]*tried{}, byTok: map[uint64]*tried{},
 	}
 	counts := map[string]int{}
+	last := map[owner]*grant{}
 	for _, g := range inOrder(b.all) {
+		b.before[g.token] = last[b.owner(g)]
+		last[b.owner(g)] = g
 		b.index[g.token] = counts[g.semaphore]
 		counts[g.semaphore]++
 		if key, ok := attemptOf(g.request); ok {
@@ -82,7 +105,21 @@ func (b *builder) part(semaphore string) *partition {
 
 // step is a step about a permit.
 func (b *builder) step(kind stepKind, g *grant) *step {
-	return &step{kind: kind, grant: g, index: b.index[g.token], weight: weight(g.request), cools: b.cools[g.semaphore].any}
+	return &step{
+		kind: kind, grant: g, index: b.index[g.token], weight: weight(g.request), cools: b.cools[g.semaphore].any,
+		holder: b.holder(g.identity), old: b.all[g.superseded],
+	}
+}
+
+func (b *builder) owner(g *grant) owner { return owner{g.semaphore, b.holder(g.identity)} }
+
+func (b *builder) holder(id history.Identity) holder {
+	h, ok := b.whose[id]
+	if !ok {
+		h = holder(len(b.whose) + 1)
+		b.whose[id] = h
+	}
+	return h
 }
 
 func weight(r history.Request) uint64 { return uint64(max(r.Weight, 1)) }
@@ -122,7 +159,7 @@ func (b *builder) operation(op history.Operation) {
 	case history.Cancel:
 		if key, ok := attemptOf(r); ok && b.asked[key] != nil {
 			g := b.asked[key]
-			b.part(g.semaphore).add(op.At, op.At, b.step(stepCancelled, g))
+			b.part(g.semaphore).add(op.At, op.At, b.step(stepLeaving, g))
 		}
 		return
 	}
@@ -160,11 +197,29 @@ func (b *builder) acquire(op history.Operation) {
 	if !ok {
 		if key, named := attemptOf(r); !named || b.asked[key] == nil {
 			b.part(r.Semaphore).add(op.At, op.At, &step{kind: stepGhost, weight: weight(r), request: r})
+			b.untold(op)
 		}
 		return
 	}
 	if answer.Result == history.Denied {
-		b.part(r.Semaphore).add(op.At, op.Return.At, &step{kind: stepDenied, weight: weight(r), request: r, answer: answer})
+		b.part(r.Semaphore).add(op.At, op.Return.At, &step{kind: stepDenied, weight: weight(r), request: r, answer: answer, holder: b.holder(r.Identity)})
+	}
+}
+
+// untold notes an acquire without an answer. Operations come in the order of their calls, so the first of each kind is the earliest.
+func (b *builder) untold(op history.Operation) {
+	r := op.Request
+	if r.Firing != "" {
+		return // it supersedes nothing
+	}
+	key := owner{r.Semaphore, b.holder(r.Identity)}
+	u := b.lost[key]
+	if u == nil {
+		u = &untold{from: op.At, replaced: map[uint64]time.Duration{}}
+		b.lost[key] = u
+	}
+	if _, ok := u.replaced[r.Replaces]; !ok && r.Replaces != 0 {
+		u.replaced[r.Replaces] = op.At
 	}
 }
 
@@ -266,14 +321,25 @@ func (b *builder) releases() {
 // grants adds the grants, and the moments that each permit passes.
 func (b *builder) grants() {
 	for _, g := range inOrder(b.all) {
+		u := b.lost[b.owner(g)]
+		if g.superseded == 0 && b.before[g.token] == nil && u == nil {
+			g.fresh = true // nobody was told so, but there was nothing to supersede
+		}
 		p := b.part(g.semaphore)
 		p.add(g.call, g.known, b.step(stepGrant, g))
 		for _, op := range g.seen {
 			p.add(op.At, op.Return.At, b.step(stepAlive, g))
 		}
+		if u != nil && g.request.Firing == "" {
+			at := max(u.from, g.call)
+			p.add(at, at, b.step(stepHaunted, g))
+			if from, ok := u.replaced[g.token]; ok {
+				p.add(from, from, b.step(stepReplaced, g))
+			}
+		}
 		c := b.cools[g.semaphore]
-		held := g.call + slower(c.minHold)
 		p.add(g.lapse, g.lapse, b.step(stepLapsed, g))
+		held := b.began(g) + slower(c.minHold)
 		if c.any {
 			p.add(held, held, b.step(stepCooled, g))
 		}
@@ -282,6 +348,22 @@ func (b *builder) grants() {
 			p.add(free, free, b.step(stepFree, g))
 		}
 	}
+}
+
+// began is the earliest time at which the identity may have begun to hold: a new token does not begin anew to count min_hold. It is 0 when
+// that may have been with a token of which nobody was told.
+func (b *builder) began(g *grant) time.Duration {
+	for !g.fresh {
+		before := b.before[g.token]
+		if g.superseded != 0 {
+			before = b.all[g.superseded]
+		}
+		if before == nil || before.token >= g.token || b.lost[b.owner(g)] != nil {
+			return 0
+		}
+		g = before
+	}
+	return g.call
 }
 
 // slower is the least that a duration can take by a clock whose rate is another.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 )
 
@@ -15,12 +14,14 @@ import (
 type Promise string
 
 const (
-	// Exclusive: never do holders believe that they hold more than the permits.
+	// Exclusive: never do holders believe that they hold more than the permits. An identity counts once, whatever tokens it has.
 	Exclusive Promise = "no more is believed to be held than the permits"
 	// RisingTokens: a later grant has a higher token, and no token is given twice.
 	RisingTokens Promise = "tokens strictly rise"
 	// OneGrant: an acquire that is repeated with its request id is granted once.
 	OneGrant Promise = "one request is granted once"
+	// OneSuccessor: a new token supersedes the token under which the same identity held the permit, once, and never one with a firing.
+	OneSuccessor Promise = "a token is superseded once, by its own identity"
 	// FiringOnce: a firing is run by one holder, unless the one before gave it back or was allowed to lose it.
 	FiringOnce Promise = "every firing runs once"
 	// SameState: members that applied the same log have the same state.
@@ -54,44 +55,11 @@ type Result struct {
 // All makes every check. modelTime bounds how long the model may search for each semaphore.
 func All(h *history.History, modelTime time.Duration) Result {
 	var r Result
-	r.Violations = slices.Concat(Beliefs(h), Tokens(h), Requests(h), Firings(h), States(h))
+	r.Violations = slices.Concat(Beliefs(h), Tokens(h), Requests(h), Successors(h), Firings(h), States(h))
 	linear := Linearizable(h, modelTime)
 	r.Violations = append(r.Violations, linear.Violations...)
 	r.Undecided = linear.Undecided
 	return r
-}
-
-// Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run. What an unsafe
-// revoke freed counts no longer from its call on.
-func Beliefs(h *history.History) []Violation {
-	permits := map[string]uint32{}
-	freed := map[uint64]time.Duration{}
-	for _, op := range h.Operations {
-		switch {
-		case op.Request.Kind == history.Edit && op.Request.Definition != nil:
-			name := op.Request.Semaphore
-			permits[name] = max(permits[name], op.Request.Definition.Permits)
-		case op.Request.Kind == history.Revoke && op.Request.UnsafeNow:
-			freed[op.Request.Token] = op.At
-		}
-	}
-	var beliefs []overlap.Belief
-	for _, b := range h.Beliefs {
-		if at, ok := freed[b.Token]; ok {
-			b.Until = min(b.Until, at)
-		}
-		beliefs = append(beliefs, overlap.Belief{
-			Semaphore: b.Semaphore, Token: b.Token, Weight: b.Weight, Holder: b.Client, From: b.From, Until: b.Until,
-		})
-	}
-	var broken []Violation
-	for _, o := range overlap.Find(beliefs, permits) {
-		broken = append(broken, Violation{Exclusive, o.Semaphore, o.String()})
-	}
-	for _, b := range overlap.FallingTokens(beliefs, permits) {
-		broken = append(broken, Violation{RisingTokens, b.Semaphore, fmt.Sprintf("%s began to hold with token %d after a holder with a higher one", b.Holder, b.Token)})
-	}
-	return broken
 }
 
 // States finds members that had different states at the same index.

@@ -20,6 +20,10 @@ type grant struct {
 	call, known time.Duration
 	// lapse is the earliest time at which it may have expired: everybody who holds it counted on it until then.
 	lapse time.Duration
+	// superseded is the token under which the identity held the permit before, as an answer told. 0: none did.
+	superseded uint64
+	// fresh: an answer told that there was no such token.
+	fresh bool
 	// seen are the later answers of acquires that named the same token.
 	seen []history.Operation
 }
@@ -69,6 +73,7 @@ func grants(h *history.History) map[uint64]*grant {
 		} else {
 			g.seen = append(g.seen, op)
 		}
+		g.superseded, g.fresh = max(g.superseded, answer.Superseded), g.fresh || answer.Fresh
 		g.call, g.known = min(g.call, call), min(g.known, op.Return.At)
 		if !said[holder{op.Client, answer.Token}] {
 			g.lapse = max(g.lapse, answer.SafeUntil)
@@ -121,7 +126,8 @@ func Tokens(h *history.History) []Violation {
 	return broken
 }
 
-// Requests finds acquisitions that were granted twice: two tokens for one request id.
+// Requests finds acquisitions that were granted twice, two tokens for one request id, and tokens that two requests were granted. A call
+// without a request id is a request of its own.
 func Requests(h *history.History) []Violation {
 	var broken []Violation
 	tokens := map[attempt]uint64{}
@@ -138,6 +144,14 @@ func Requests(h *history.History) []Violation {
 			broken = append(broken, Violation{OneGrant, key.semaphore, fmt.Sprintf("request %s of %v was granted token %d and token %d", key.request, key.identity, before, answer.Token)})
 		}
 		tokens[key] = answer.Token
+	}
+	for _, g := range inOrder(grants(h)) {
+		for _, op := range g.seen {
+			if r := op.Request; r.RequestID != g.request.RequestID || r.RequestID == "" {
+				broken = append(broken, Violation{OneGrant, g.semaphore, fmt.Sprintf("token %d was granted to request %q of %v and to request %q",
+					g.token, g.request.RequestID, g.identity, r.RequestID)})
+			}
+		}
 	}
 	return broken
 }

@@ -102,11 +102,14 @@ func (st *step) String() string {
 	if st.rule != nil {
 		fmt.Fprintf(&text, ": %+v, version %d", st.rule.Definition, st.answer.Revision)
 	}
+	if g := st.grant; g != nil && st.kind == stepGrant && g.superseded != 0 {
+		fmt.Fprintf(&text, ", superseding token %d", g.superseded)
+	}
 	return text.String()
 }
 
 func stepNames() []string {
-	return []string{"granted", "unanswered acquire", "in the queue", "out of the queue", "denied", "refreshed", "has ended", "released", "unanswered release", "cancelled",
+	return []string{"granted", "unanswered acquire", "in the queue", "out of the queue", "denied", "refreshed", "has ended", "released", "unanswered release", "freed unsafely", "may have been superseded", "may have been replaced",
 		"may have expired", "may be free after a release", "may be free after an expiry", "freed by an operator", "revoked", "verified",
 		"edited", "read", "paused", "resumed"}
 }

@@ -15,6 +15,8 @@ type step struct {
 	unknown bool
 	grant   *grant
 	index   int // of the grant, in the order of tokens
+	holder  holder
+	old     *grant // what the grant superseded, if somebody was told of it
 	weight  uint64
 	request history.Request
 	answer  history.Response
@@ -28,20 +30,22 @@ type step struct {
 type stepKind byte
 
 const (
-	stepGrant    stepKind = iota
-	stepGhost             // an acquire without an answer: from here on it may have been granted
-	stepQueued            // from here on somebody may stand in the queue
-	stepLeft              // and here no more
-	stepDenied            // an acquire was denied
-	stepAlive             // the permit was refreshed, or named again to its holder
-	stepEnded             // somebody was told that the permit has ended
-	stepReleased          // it was given back
-	stepLeaving           // from here on it may have been given back
-	stepCancelled
-	stepLapsed // from here on it may have expired
-	stepCooled // from here on a release has freed its slot
-	stepFree   // from here on an expiry has freed its slot
-	stepFreed  // an operator freed it
+	stepGrant     stepKind = iota
+	stepGhost              // an acquire without an answer: from here on it may have been granted
+	stepQueued             // from here on somebody may stand in the queue
+	stepLeft               // and here no more
+	stepDenied             // an acquire was denied
+	stepAlive              // the permit was refreshed, or named again to its holder
+	stepEnded              // somebody was told that the permit has ended
+	stepReleased           // it was given back
+	stepLeaving            // from here on it may have been given back
+	stepCancelled          // from here on an operator may have freed it
+	stepHaunted            // from here on it may have been superseded by an acquire without an answer
+	stepReplaced           // and by one that vouches for its holder
+	stepLapsed             // from here on it may have expired
+	stepCooled             // from here on a release has freed its slot
+	stepFree               // from here on an expiry has freed its slot
+	stepFreed              // an operator freed it
 	stepRevoked
 	stepVerified
 	stepEdited
@@ -64,29 +68,39 @@ func model() porcupine.Model {
 			if st.kind == stepGrant && st.index != before.granted && !st.unknown {
 				return nil // before anything is copied: of ten thousand that wait one is the next
 			}
-			after := before.clone()
-			if !st.apply(after) {
-				if st.unknown {
-					return []any{before}
-				}
-				return nil
-			}
-			next := []any{node{after, after.key()}}
 			if st.unknown {
-				next = append(next, before)
+				return append(st.next(before), before)
 			}
-			return next
+			return st.next(before)
 		},
 		Equal: func(a, b any) bool { return a.(node).key == b.(node).key },
 	}
 	return m.ToModel()
 }
 
-// apply takes the step, or says that a semaphore in this state could not have taken it.
+// next are the states that the step can lead to; none, if a semaphore in this state could not have taken it.
+func (st *step) next(before node) []any {
+	var all []any
+	try := func(apply func(*state) bool) {
+		if after := before.clone(); apply(after) {
+			all = append(all, node{after, after.key()})
+		}
+	}
+	if st.kind != stepGrant {
+		try(st.apply)
+		return all
+	}
+	for _, apply := range st.grants() {
+		try(apply)
+	}
+	return all
+}
+
+// apply takes a step other than a grant, or says that a semaphore in this state could not have taken it.
 func (st *step) apply(s *state) bool {
 	switch st.kind {
 	case stepGrant:
-		return st.granted(s)
+		panic("check: a grant can lead to several states")
 	case stepGhost:
 		s.ghosts += st.weight
 	case stepQueued:
@@ -101,7 +115,7 @@ func (st *step) apply(s *state) bool {
 		return st.ended(s)
 	case stepReleased:
 		return st.released(s)
-	case stepLeaving, stepCancelled, stepLapsed, stepCooled, stepFree:
+	case stepLeaving, stepCancelled, stepHaunted, stepReplaced, stepLapsed, stepCooled, stepFree:
 		st.passed(s)
 	case stepFreed:
 		s.drop(st.grant.token)
@@ -127,23 +141,6 @@ func (st *step) apply(s *state) bool {
 	return true
 }
 
-func (st *step) granted(s *state) bool {
-	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused {
-		return false
-	}
-	permits, taken := uint64(s.def.Permits), s.taken()
-	if taken+st.weight > permits {
-		return false
-	}
-	s.bound = min(s.bound, permits-taken-st.weight)
-	s.granted++
-	p := slot{weight: st.weight, moments: s.before[st.grant.token]}
-	p.cooled = p.cooled || !st.cools
-	delete(s.before, st.grant.token)
-	s.put(st.grant.token, p)
-	return true
-}
-
 func (st *step) denied(s *state) bool {
 	switch st.answer.Reason {
 	case "NO_SUCH_SEMAPHORE":
@@ -155,7 +152,7 @@ func (st *step) denied(s *state) bool {
 	case "WEIGHT_EXCEEDS_PERMITS":
 		return s.def != nil && st.weight > uint64(s.def.Permits)
 	case "NO_FREE_PERMIT":
-		return s.def != nil && (st.answer.Waiting > 0 || s.queue > 0 || s.most()+st.weight > uint64(s.def.Permits))
+		return s.def != nil && !s.holds(st.holder) && (st.answer.Waiting > 0 || s.queue > 0 || s.most()+st.weight > uint64(s.def.Permits))
 	}
 	return true // the model does not know who waits, nor what firings are remembered
 }
@@ -195,15 +192,17 @@ func (st *step) released(s *state) bool {
 	return true
 }
 
-// over is the end of a permit: its slot is free, unless it cools.
-func (st *step) over(s *state, p slot) {
+// over is the end of a permit: its slot is free, unless it cools, or another token has it now.
+func (st *step) over(s *state, p slot) { st.end(s, st.grant.token, p) }
+
+func (st *step) end(s *state, token uint64, p slot) {
 	p.gone = true
-	if st.cools {
-		s.put(st.grant.token, p)
+	if st.cools || p.debt != nil || p.haunted && !p.released {
+		s.put(token, p)
 		return
 	}
-	_, sure, _ := s.find(st.grant.token)
-	s.drop(st.grant.token)
+	_, sure, _ := s.find(token)
+	s.drop(token)
 	if !sure && p.released {
 		s.bound -= min(s.bound, p.weight) // it was there until now
 	}
@@ -213,6 +212,9 @@ func (st *step) over(s *state, p slot) {
 // passed notes a moment, also one of a permit that is not granted yet.
 func (st *step) passed(s *state) {
 	token := st.grant.token
+	if st.kind == stepLapsed {
+		s.settle(st.grant)
+	}
 	p, _, ok := s.find(token)
 	if !ok && st.index < s.granted {
 		return // its slot is free already
@@ -225,7 +227,11 @@ func (st *step) passed(s *state) {
 	case stepLeaving:
 		m.leaving = true
 	case stepCancelled:
-		m.leaving, m.cooled = true, true
+		m.leaving, m.unsafe = true, true
+	case stepHaunted:
+		m.haunted = true
+	case stepReplaced:
+		m.haunted, m.replaced = true, true
 	case stepLapsed:
 		m.lapsed = true
 	case stepCooled:
@@ -266,6 +272,9 @@ func (st *step) edited(s *state) bool {
 	}
 	s.def, s.version = st.rule, st.answer.Revision
 	s.draining = s.draining || r.Drain
+	if st.rule != nil {
+		s.peak = max(s.peak, uint64(st.rule.Permits))
+	}
 	return true
 }
 

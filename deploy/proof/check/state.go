@@ -26,6 +26,8 @@ type state struct {
 	ghosts uint64
 	// queue is how many may stand in the queue.
 	queue int
+	// peak is the most permits that there ever were.
+	peak uint64
 	// granted counts the grants of which somebody was told: they come in the order of their tokens.
 	granted int
 	// draining: a change let holders go on for a while although it shut them out.
@@ -36,23 +38,36 @@ type state struct {
 
 // slot is one permit's.
 type slot struct {
+	grant  *grant
 	weight uint64
-	// gone: nobody holds it any more; released: because it was given back, and not because it expired.
+	holder holder
+	// gone: nobody holds it any more under this token; released: because it was given back, and not because it expired.
 	gone, released bool
 	revoked        bool
+	// debt is the grant of the superseded token that is counted on the longest. Until it lapses the slot is taken, whatever its holder does.
+	debt *grant
 	moments
 }
 
 // moments are points in time that a permit has passed. Before lapsed it cannot have expired; before cooled its slot is taken although
-// it was given back, and before free although it expired. After leaving
-// somebody may have given it back.
-type moments struct{ lapsed, cooled, free, leaving bool }
+// it was given back, and before free although it expired. After leaving somebody may have given it back, and after unsafe an operator may
+// have freed it.
+//
+// After haunted an acquire of which nobody was told may have superseded it: its slot is the other token's then, which may end at any time,
+// but the slot stays taken until this permit has lapsed. After replaced the other acquire may have said that nobody counts on this one.
+type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
 
 // mayHaveEnded says whether it can be that nobody holds it.
-func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving }
+func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving || p.haunted }
 
 // mayBeFree says whether it can be that its slot is not taken.
-func (p slot) mayBeFree() bool { return p.free || p.cooled && (p.released || p.leaving) }
+func (p slot) mayBeFree() bool {
+	if p.unsafe {
+		return true
+	}
+	ended := p.released || p.leaving || p.haunted && (p.lapsed || p.replaced)
+	return p.debt == nil && (p.free || p.cooled && ended)
+}
 
 // rule is a definition whose patterns are compiled.
 type rule struct {
@@ -153,12 +168,42 @@ func (s *state) there(token uint64) bool {
 	return true
 }
 
+// prune forgets slots that are free, because they are heavier than what can be taken.
+func (s *state) prune() {
+	for token, p := range s.maybe {
+		if p.gone && p.weight > s.bound {
+			delete(s.maybe, token)
+		}
+	}
+	s.clip()
+}
+
+// holds says whether an identity surely holds a permit.
+func (s *state) holds(who holder) bool {
+	for _, p := range s.sure {
+		if p.holder == who && !p.mayHaveEnded() {
+			return true
+		}
+	}
+	return false
+}
+
+// settle says that nobody counts on a grant any more.
+func (s *state) settle(g *grant) {
+	for token, p := range s.sure {
+		if p.debt == g {
+			p.debt = nil
+			s.put(token, p)
+		}
+	}
+}
+
 func (s *state) clip() { s.bound = min(s.bound, sum(s.maybe)) }
 
 // key tells states apart.
 func (s *state) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.bound, s.ghosts, s.queue, s.granted)
+	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.bound, s.ghosts, s.queue, s.granted, s.peak)
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
 		b.WriteByte('|')
 		for _, token := range slices.Sorted(maps.Keys(slots)) {

@@ -6,7 +6,8 @@ import "time"
 type Kind string
 
 const (
-	// Acquire asks for a permit, waiting or not. Attempts of one acquisition share identity and request id.
+	// Acquire asks for a permit, waiting or not. Attempts of one acquisition share identity and request id. One without a request id is
+	// an acquisition of one attempt.
 	Acquire Kind = "acquire"
 	// Refresh asks to keep Token alive.
 	Refresh Kind = "refresh"
@@ -43,6 +44,8 @@ type Request struct {
 	// Firing is its name and due time in one; empty when there is none.
 	Firing string `json:"firing,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
+	// Replaces is a token of the same identity in which nobody believes any more, as an acquire may state it.
+	Replaces uint64 `json:"replaces,omitempty"`
 	// NotRun: a release that says that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
 	// UnsafeNow: a revoke that frees the slot at once.
@@ -110,6 +113,10 @@ type Response struct {
 	// Reason is why an acquire was denied, in the words of the API ("NO_FREE_PERMIT").
 	Reason string `json:"reason,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
+	// Superseded is the token under which the identity held the permit until this grant; 0 if it held none, or was not told.
+	Superseded uint64 `json:"superseded,omitempty"`
+	// Fresh: the grant is known to have superseded nothing. A repeat of a request, and the client library, do not tell.
+	Fresh bool `json:"fresh,omitempty"`
 	// Revision is that of the change: a grant's granted revision, the version that an edit made, or that was read.
 	Revision uint64 `json:"revision,omitempty"`
 	// SafeUntil is how long the caller may count on the permit by this answer alone, margin taken off; 0 when nothing is promised.

@@ -1,0 +1,144 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run. What an unsafe
+// revoke freed counts no longer from its call on. An identity has at most one permit, so several tokens of one identity that are believed
+// at once count once: a holder that was superseded may not know it yet.
+func Beliefs(h *history.History) []Violation {
+	permits := map[string]uint32{}
+	freed := map[uint64]time.Duration{}
+	for _, op := range h.Operations {
+		switch {
+		case op.Request.Kind == history.Edit && op.Request.Definition != nil:
+			name := op.Request.Semaphore
+			permits[name] = max(permits[name], op.Request.Definition.Permits)
+		case op.Request.Kind == history.Revoke && op.Request.UnsafeNow:
+			freed[op.Request.Token] = op.At
+		}
+	}
+	byIdentity := map[believer][]overlap.Belief{}
+	whose := believers(h)
+	for _, b := range h.Beliefs {
+		if at, ok := freed[b.Token]; ok {
+			b.Until = min(b.Until, at)
+		}
+		who := whose(b)
+		byIdentity[who] = append(byIdentity[who], overlap.Belief{
+			Semaphore: b.Semaphore, Token: b.Token, Weight: b.Weight, Holder: b.Client, From: b.From, Until: b.Until,
+		})
+	}
+	var merged []overlap.Belief
+	for _, beliefs := range byIdentity {
+		merged = append(merged, merge(beliefs)...)
+	}
+	var broken []Violation
+	for _, o := range overlap.Find(merged, permits) {
+		broken = append(broken, Violation{Exclusive, o.Semaphore, o.String()})
+	}
+	return append(broken, falling(byIdentity, permits)...)
+}
+
+// believer is an identity at a semaphore. A belief whose grant is not in the history has its token for an identity.
+type believer struct {
+	semaphore string
+	identity  history.Identity
+	token     uint64
+}
+
+// believers returns what tells whose a belief is: the identity with which its client was granted its token.
+func believers(h *history.History) func(history.Belief) believer {
+	type holder struct {
+		client string
+		token  uint64
+	}
+	asked := map[holder]history.Identity{}
+	for _, op := range h.Operations {
+		if answer, ok := op.Answer(); ok && answer.Result == history.Granted {
+			asked[holder{op.Client, answer.Token}] = op.Request.Identity
+		}
+	}
+	return func(b history.Belief) believer {
+		if id, ok := asked[holder{b.Client, b.Token}]; ok {
+			return believer{semaphore: b.Semaphore, identity: id}
+		}
+		return believer{semaphore: b.Semaphore, token: b.Token}
+	}
+}
+
+// merge makes beliefs of one identity ones that do not overlap: at each moment the heaviest of them, and of equal ones the newest.
+func merge(beliefs []overlap.Belief) []overlap.Belief {
+	var edges []time.Duration
+	for _, b := range beliefs {
+		if b.From < b.Until {
+			edges = append(edges, b.From, b.Until)
+		}
+	}
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	var merged []overlap.Belief
+	for i := 1; i < len(edges); i++ {
+		var most overlap.Belief
+		for _, b := range beliefs {
+			if b.From <= edges[i-1] && edges[i] <= b.Until && cmp.Or(cmp.Compare(b.Weight, most.Weight), cmp.Compare(b.Token, most.Token)) > 0 {
+				most = b
+			}
+		}
+		if most.Weight == 0 {
+			continue // nobody believes in between
+		}
+		most.From, most.Until = edges[i-1], edges[i]
+		merged = append(merged, most)
+	}
+	return merged
+}
+
+// falling finds, for semaphores of one permit, every belief that began after another identity had believed in a higher token. Answers to
+// one identity may overtake each other: the answer with the older token is then still good, until its holder hears of the newer one.
+func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
+	type begun struct {
+		overlap.Belief
+		who believer
+	}
+	bySemaphore := map[string][]begun{}
+	for who, beliefs := range byIdentity {
+		for _, b := range beliefs {
+			if b.From < b.Until && permits[who.semaphore] == 1 {
+				bySemaphore[who.semaphore] = append(bySemaphore[who.semaphore], begun{b, who})
+			}
+		}
+	}
+	var broken []Violation
+	for semaphore, all := range bySemaphore {
+		slices.SortFunc(all, func(a, b begun) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Token, b.Token)) })
+		// The highest token so far, and the highest of any other identity than that one's.
+		var first, second begun
+		for _, b := range all {
+			other := first
+			if b.who == first.who {
+				other = second
+			}
+			if b.Token < other.Token {
+				broken = append(broken, Violation{RisingTokens, semaphore, fmt.Sprintf("%s began to hold with token %d after %s had with token %d",
+					b.Holder, b.Token, other.Holder, other.Token)})
+			}
+			switch {
+			case b.who == first.who:
+				first.Token = max(first.Token, b.Token)
+			case b.Token > first.Token:
+				first, second = b, first
+			case b.Token > second.Token:
+				second = b
+			}
+		}
+	}
+	return broken
+}

@@ -1,0 +1,107 @@
+package check
+
+// grants are the ways in which a grant can have happened, as far as its answers leave them open: into a free slot, in place of an older
+// token of the same identity, or in place of a token of which nobody was told.
+func (st *step) grants() []func(*state) bool {
+	g := st.grant
+	switch {
+	case g.fresh || g.request.Firing != "":
+		return []func(*state) bool{st.granted}
+	case st.old != nil:
+		return []func(*state) bool{func(s *state) bool { return st.superseded(s, g.superseded) }}
+	}
+	all := []func(*state) bool{st.supersededAny, st.supersededUntold}
+	if g.superseded == 0 {
+		all = append(all, st.granted)
+	}
+	return all
+}
+
+// granted takes a free slot. The identity had none: another permit of it has ended.
+func (st *step) granted(s *state) bool {
+	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused || !st.noOther(s) {
+		return false
+	}
+	return st.fits(s, uint64(s.def.Permits)) && st.put(s, nil)
+}
+
+// superseded takes the slot of another token of the same identity, which is live. A plain pause does not keep from that.
+func (st *step) superseded(s *state, token uint64) bool {
+	p, sure, ok := s.find(token)
+	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
+		return false
+	}
+	if p.gone && (!p.haunted || p.released) || p.revoked || p.holder != st.holder || p.weight != st.weight || !sure && !s.there(token) {
+		return false
+	}
+	s.drop(token)
+	if !sure {
+		s.bound -= min(s.bound, p.weight)
+		s.clip()
+	}
+	debt := p.debt
+	if !p.lapsed && !p.replaced && st.grant.request.Replaces != token && (debt == nil || debt.lapse < p.grant.lapse) {
+		debt = p.grant
+	}
+	return st.put(s, debt)
+}
+
+// supersededAny takes the slot of a token that somebody was told of; the token that was superseded is that one, or one that had
+// superseded it.
+func (st *step) supersededAny(s *state) bool {
+	var token uint64
+	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
+		for t, p := range slots {
+			if p.holder == st.holder && t > token && (!p.gone || p.haunted && !p.released) {
+				token = t
+			}
+		}
+	}
+	return token != 0 && st.superseded(s, token)
+}
+
+// supersededUntold takes the slot of a token that nobody was told of, which was in a free one. When it was granted is not known, so neither is the rule
+// of that time.
+func (st *step) supersededUntold(s *state) bool {
+	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
+		return false
+	}
+	return st.fits(s, s.peak) && st.put(s, nil)
+}
+
+// noOther ends the other permits of the identity, or says that one has not ended.
+func (st *step) noOther(s *state) bool {
+	if s.holds(st.holder) {
+		return false
+	}
+	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
+		for token, p := range slots {
+			if p.holder == st.holder && !p.gone {
+				st.end(s, token, p)
+			}
+		}
+	}
+	return true
+}
+
+// fits says whether there is room beside what is surely taken, and notes how much is left for the rest.
+func (st *step) fits(s *state, permits uint64) bool {
+	taken := s.taken()
+	if taken+st.weight > permits {
+		return false
+	}
+	s.bound = min(s.bound, permits-taken-st.weight)
+	s.prune()
+	return true
+}
+
+// put is the new slot.
+func (st *step) put(s *state, debt *grant) bool {
+	token := st.grant.token
+	s.granted++
+	p := slot{grant: st.grant, weight: st.weight, holder: st.holder, debt: debt, moments: s.before[token]}
+	p.cooled = p.cooled || !st.cools
+	delete(s.before, token)
+	s.put(token, p)
+	return true
+}

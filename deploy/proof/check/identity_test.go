@@ -1,0 +1,340 @@
+package check
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// request is an acquisition of an identity that has several.
+func (s *story) request(who, id string) history.Request {
+	r := s.acquire(who)
+	r.RequestID = id
+	return r
+}
+
+// supersede is a re-acquisition that is answered with the token that it superseded.
+func (s *story) supersede(r history.Request, token, old uint64) {
+	s.begin(r)(history.Response{Result: history.Granted, Token: token, Superseded: old, SafeUntil: s.at + 1010*time.Millisecond})
+}
+
+// fresh is a grant that is answered with the word that nothing was superseded.
+func (s *story) fresh(r history.Request, token uint64) {
+	s.begin(r)(history.Response{Result: history.Granted, Token: token, Fresh: true, SafeUntil: s.at + 1010*time.Millisecond})
+}
+
+// trust is what the client of the last call believes: that it holds for a second.
+func (s *story) trust(token uint64) {
+	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
+}
+
+func TestSupersede_OldAndNewTokenOfOneIdentity_AreOnePermit(t *testing.T) {
+	s := newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.trust(1) // and never hears that it is lost
+	s.supersede(s.request("a", "r2"), 2, 1)
+	s.trust(2)
+	s.ask(history.Refresh, 2, history.Refreshed)
+	s.ask(history.Refresh, 1, history.Lost)
+	s.ask(history.Verify, 1, history.Invalid)
+	s.ask(history.Release, 1, history.Ended)
+	s.begin(history.Request{Kind: history.Cancel, Identity: s.acquire("a").Identity, RequestID: "r1"})(history.Response{Result: history.Done})
+	s.denied("b", "NO_FREE_PERMIT")
+	s.supersede(s.request("a", ""), 3, 2)
+	s.supersede(s.request("a", ""), 4, 3)
+	s.holds()
+}
+
+// While the holder of a superseded token may believe, the slot is taken, whoever ends the new token, and however.
+func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
+	for _, kind := range []history.Kind{history.Release, history.Cancel} {
+		for _, after := range []time.Duration{0, time.Second} {
+			s := newStory(t, one())
+			s.fresh(s.request("a", "r1"), 1)
+			s.trust(1)
+			s.supersede(s.request("a", "r2"), 2, 1)
+			if kind == history.Release {
+				s.ask(kind, 2, history.Released)
+			} else {
+				s.begin(history.Request{Kind: kind, Identity: s.acquire("a").Identity, RequestID: "r2"})(history.Response{Result: history.Done})
+			}
+			s.denied("c", "NO_FREE_PERMIT")
+			s.pass(after)
+			s.fresh(s.request("b", "r"), 3)
+			s.trust(3)
+			if after > 0 {
+				s.holds()
+				continue
+			}
+			s.breaks(Exclusive, "token 1", "token 3")
+			s.breaks(Linear, "token 3")
+		}
+	}
+}
+
+// The promise to the old holder stands, whether or not it believes.
+func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *testing.T) {
+	for _, replaces := range []uint64{0, 1} {
+		s := newStory(t, one())
+		s.fresh(s.request("a", "r1"), 1)
+		r := s.request("a", "r2")
+		r.Replaces = replaces
+		s.supersede(r, 2, 1)
+		s.ask(history.Release, 2, history.Released)
+		s.fresh(s.request("b", "r"), 3)
+		if replaces != 0 {
+			s.holds()
+		} else {
+			s.breaks(Linear, "token 3")
+		}
+	}
+}
+
+// What a token owes passes on to those that supersede it.
+func TestSupersede_OfATokenThatOwes_OwesToo(t *testing.T) {
+	s := newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.supersede(s.request("a", "r2"), 2, 1)
+	r := s.request("a", "r3")
+	r.Replaces = 2
+	s.supersede(r, 3, 2)
+	s.ask(history.Release, 3, history.Released)
+	s.fresh(s.request("b", "r"), 4)
+	s.breaks(Linear, "token 4")
+}
+
+func TestSupersede_OfAnEndedOrStoppingPermit_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.ask(history.Release, 1, history.Released)
+	s.supersede(s.request("a", "r2"), 2, 1)
+	s.breaks(Linear, "token 2")
+
+	s = newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.ask(history.Revoke, 1, history.Done)
+	s.supersede(s.request("a", "r2"), 2, 1)
+	s.breaks(Linear, "token 2")
+}
+
+func TestSupersede_RefreshOfTheOldTokenAfterwards_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.supersede(s.request("a", "r2"), 2, 1)
+	s.ask(history.Refresh, 1, history.Refreshed)
+	s.breaks(Linear, "refreshed token 1")
+}
+
+func TestSupersede_TwoPermitsOfOneIdentity_AreCaught(t *testing.T) {
+	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
+	s.fresh(s.request("a", "r1"), 1)
+	s.fresh(s.request("a", "r2"), 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestSupersede_HolderIsDeniedForWantOfAPermit_IsCaught(t *testing.T) {
+	s := newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.begin(s.request("a", "r2"))(history.Response{Result: history.Denied, Reason: "NO_FREE_PERMIT"})
+	s.breaks(Linear, "NO_FREE_PERMIT")
+}
+
+// A pause lets nobody in, but a holder is in already.
+func TestSupersede_WhilePaused_Holds(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		s := newStory(t, one())
+		s.fresh(s.request("a", "r1"), 1)
+		s.begin(history.Request{Kind: history.Pause, Stop: stop})(history.Response{Result: history.Done})
+		s.supersede(s.request("a", "r2"), 2, 1)
+		if !stop {
+			s.holds()
+		} else {
+			s.breaks(Linear, "token 2")
+		}
+	}
+}
+
+// An acquire without an answer may have superseded a permit, and its own grant may be given back; the slot is taken until the superseded
+// token lapses.
+func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Second} {
+		s := newStory(t, one())
+		s.fresh(s.request("a", "r1"), 1)
+		s.begin(s.request("a", "r2"))
+		s.ask(history.Refresh, 1, history.Lost)
+		s.denied("b", "NO_FREE_PERMIT")
+		s.holds()
+		s.pass(after)
+		s.fresh(s.request("b", "again"), 3)
+		if after > 0 {
+			s.holds()
+		} else {
+			s.breaks(Linear, "token 3")
+		}
+	}
+}
+
+// The token that nobody was told of is superseded in its turn.
+func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
+	s := newStory(t, one())
+	s.fresh(s.request("a", "r1"), 1)
+	s.begin(s.request("a", "r2"))
+	s.supersede(s.request("a", "r3"), 3, 2)
+	s.ask(history.Refresh, 1, history.Lost)
+	s.ask(history.Release, 3, history.Released)
+	s.holds()
+	s.fresh(s.request("b", "r"), 4) // the first token is counted on
+	s.breaks(Linear, "token 4")
+
+	s = newStory(t, one())
+	s.begin(s.request("a", "r1"))
+	s.supersede(s.request("a", "r2"), 2, 1)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.ask(history.Release, 2, history.Released)
+	s.fresh(s.request("b", "r"), 3) // nobody counted on what was superseded
+	s.holds()
+}
+
+// One whose answers do not tell whether they superseded anything, as those of the client library.
+func TestSupersede_Untold_IsFound(t *testing.T) {
+	s := newStory(t, one())
+	s.granted(s.request("a", "r1"), 1)
+	s.granted(s.request("a", "r2"), 2)
+	s.ask(history.Refresh, 1, history.Lost)
+	s.ask(history.Refresh, 2, history.Refreshed)
+	s.holds()
+	s.ask(history.Release, 2, history.Released)
+	s.fresh(s.request("b", "r"), 3)
+	s.breaks(Linear, "token 3")
+}
+
+func TestMinHold_OfANewToken_CountsFromTheFirst(t *testing.T) {
+	cools := one()
+	cools.MinHold = 1500 * time.Millisecond
+	s := newStory(t, cools)
+	s.fresh(s.request("a", "r1"), 1)
+	s.pass(900 * time.Millisecond)
+	r := s.request("a", "r2")
+	r.Replaces = 1
+	s.supersede(r, 2, 1)
+	s.ask(history.Release, 2, history.Released)
+	s.denied("b", "NO_FREE_PERMIT")
+	s.pass(700 * time.Millisecond)
+	s.fresh(s.request("b", "r"), 3)
+	s.holds()
+}
+
+func TestCancel_BeforeMinHold_LeavesTheSlotTaken(t *testing.T) {
+	cools := one()
+	cools.MinHold = 3 * time.Second
+	s := newStory(t, cools)
+	s.grant("a", 1)
+	s.begin(history.Request{Kind: history.Cancel, Identity: s.acquire("a").Identity, RequestID: "a"})(history.Response{Result: history.Done})
+	s.grant("b", 2)
+	s.breaks(Linear, "token 2")
+}
+
+func TestBeliefs_OfOneIdentity_CountOnceByTheHeaviest(t *testing.T) {
+	s := newStory(t, history.Definition{Permits: 3, Duration: time.Second})
+	heavy := s.request("a", "r1")
+	heavy.Weight = 2
+	s.fresh(heavy, 1)
+	holder := fmt.Sprintf("c%d", s.seq)
+	s.entries = append(s.entries, history.Entry{Belief: &history.Belief{Client: holder, Semaphore: "s", Token: 1, Weight: 2, From: s.at, Until: s.at + time.Second}})
+	s.ask(history.Release, 1, history.Released)
+	s.fresh(s.request("a", "r2"), 2)
+	s.trust(2)
+	s.fresh(s.request("b", "r"), 3)
+	s.trust(3)
+	s.holds()
+	s.fresh(s.request("c", "r"), 4)
+	s.trust(4)
+	s.breaks(Exclusive, "token 1 (weight 2)", "token 3", "token 4")
+}
+
+// Answers to one identity may overtake each other; a lower token of another identity is too late.
+func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtOfAnotherIdentityAlone(t *testing.T) {
+	s := newStory(t, one())
+	late := s.begin(s.request("a", "r1"))
+	s.supersede(s.request("a", "r2"), 2, 1)
+	s.trust(2)
+	late(history.Response{Result: history.Granted, Token: 1, Fresh: true, SafeUntil: s.at + time.Second})
+	s.believe("c2", 1, s.at, s.at+500*time.Millisecond)
+	s.holds()
+	s.pass(2 * time.Second)
+	s.believe("x", 1, s.at, s.at+time.Second)
+	s.breaks(RisingTokens, "x began to hold with token 1", "token 2")
+}
+
+func TestRequests_OneTokenForTwo_IsCaught(t *testing.T) {
+	for _, ids := range [][2]string{{"r1", "r2"}, {"", ""}, {"r1", ""}} {
+		s := newStory(t, one())
+		s.granted(s.request("a", ids[0]), 1)
+		s.granted(s.request("a", ids[1]), 1)
+		s.breaks(OneGrant, "token 1")
+	}
+}
+
+func TestSuccessors_OfWhatCannotBeSuperseded_AreCaught(t *testing.T) {
+	for name, tell := range map[string]func(*story){
+		"another identity": func(s *story) {
+			s.fresh(s.request("a", "r1"), 1)
+			s.supersede(s.request("b", "r2"), 2, 1)
+		},
+		"a firing": func(s *story) {
+			r := s.request("a", "r1")
+			r.Firing = "noon"
+			s.fresh(r, 1)
+			s.supersede(s.request("a", "r2"), 2, 1)
+		},
+		"for a firing": func(s *story) {
+			r := s.request("a", "r2")
+			r.Firing = "noon"
+			s.supersede(r, 2, 1)
+		},
+		"another weight": func(s *story) {
+			s.fresh(s.request("a", "r1"), 1)
+			r := s.request("a", "r2")
+			r.Weight = 2
+			s.supersede(r, 2, 1)
+		},
+		"twice": func(s *story) {
+			s.fresh(s.request("a", "r1"), 1)
+			s.supersede(s.request("a", "r2"), 2, 1)
+			s.supersede(s.request("a", "r3"), 3, 1)
+		},
+		"a newer one": func(s *story) {
+			s.supersede(s.request("a", "r1"), 1, 2)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, history.Definition{Permits: 3, Duration: time.Second})
+			tell(s)
+			s.breaks(OneSuccessor)
+		})
+	}
+}
+
+// A process that is started again in the middle of its firing claims it again only as anybody would.
+func TestFirings_OfOneIdentityGrantedTwice_AreCaught(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		def := one()
+		def.FreeOnLoss = lost
+		s := newStory(t, def)
+		r := s.request("a", "r1")
+		r.Firing = "noon"
+		s.fresh(r, 1)
+		r.RequestID = "r2"
+		s.begin(r)(history.Response{Result: history.Denied, Reason: "FIRING_CLAIMED"})
+		s.holds()
+		s.pass(2 * time.Second)
+		s.fresh(r, 2)
+		if lost {
+			s.holds()
+		} else {
+			s.breaks(FiringOnce, "token 1", "token 2")
+		}
+	}
+}

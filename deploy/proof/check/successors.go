@@ -1,0 +1,44 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// Successors finds grants that superseded what they could not: a newer token, one that was superseded before, one of another identity or
+// weight, or one with a firing.
+func Successors(h *history.History) []Violation {
+	var broken []Violation
+	all := grants(h)
+	by := map[uint64]uint64{}
+	for _, g := range inOrder(all) {
+		if g.superseded == 0 {
+			continue
+		}
+		old := all[g.superseded]
+		var why string
+		switch {
+		case g.superseded >= g.token:
+			why = "which is not older"
+		case g.fresh:
+			why = "and another answer says that it superseded nothing"
+		case by[g.superseded] != 0:
+			why = fmt.Sprintf("which token %d had superseded", by[g.superseded])
+		case g.request.Firing != "":
+			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
+		case old == nil: // nobody was told of it
+		case old.semaphore != g.semaphore || old.identity != g.identity:
+			why = fmt.Sprintf("which is of %v in %s", old.identity, old.semaphore)
+		case weight(old.request) != weight(g.request):
+			why = fmt.Sprintf("whose weight is %d and not %d", weight(old.request), weight(g.request))
+		case old.request.Firing != "":
+			why = fmt.Sprintf("which is for firing %s", old.request.Firing)
+		}
+		by[g.superseded] = g.token
+		if why != "" {
+			broken = append(broken, Violation{OneSuccessor, g.semaphore, fmt.Sprintf("token %d of %v superseded token %d, %s", g.token, g.identity, g.superseded, why)})
+		}
+	}
+	return broken
+}

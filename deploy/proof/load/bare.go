@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
@@ -17,10 +18,13 @@ type bare struct {
 	world   []Semaphore
 	held    *held
 	turns   int
+	self    self
+	late    sync.WaitGroup // what is sent late
 }
 
 // run asks and holds until the context ends.
 func (b *bare) run(ctx context.Context) {
+	defer b.late.Wait()
 	for ctx.Err() == nil {
 		b.turn(ctx)
 		pause(ctx, time.Duration(b.random.IntN(15))*time.Millisecond)
@@ -31,21 +35,20 @@ func (b *bare) any() stubs { return b.servers.any(b.random) }
 
 func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 
-// turn is one acquisition, from its first call to its last.
+// within is a time from 0 to d.
+func (b *bare) within(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
+
+// turn is one acquisition, from its first call to its last, under an identity that nobody else ever has; or several under another one.
 func (b *bare) turn(ctx context.Context) {
-	b.turns++
-	s := b.world[b.random.IntN(len(b.world))]
-	r := history.Request{
-		Semaphore: s.Name,
-		Identity:  history.Identity{Group: []string{"east", "west"}[b.random.IntN(2)], Acquirer: b.Client(), HolderID: fmt.Sprint(b.turns)},
-		RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns),
-		Weight:    1,
+	if b.chance(0.6) {
+		b.lives(ctx)
+		return
 	}
+	s := b.world[b.random.IntN(len(b.world))]
+	r := b.request(s, history.Identity{Group: []string{"east", "west"}[b.random.IntN(2)], Acquirer: b.Client()})
+	r.Identity.HolderID = fmt.Sprint(b.turns)
 	if s.Weights {
 		r.Weight = uint32(1 + b.random.IntN(3))
-	}
-	if s.Firings {
-		r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
 	}
 	answer, got := b.ask(ctx, r)
 	if !got {
@@ -54,9 +57,19 @@ func (b *bare) turn(ctx context.Context) {
 	b.hold(ctx, s, r, answer)
 }
 
+// request is a new acquisition.
+func (b *bare) request(s Semaphore, id history.Identity) history.Request {
+	b.turns++
+	r := history.Request{Semaphore: s.Name, Identity: id, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
+	if s.Firings {
+		r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
+	}
+	return r
+}
+
 // ask makes attempts until it knows what came of them; sometimes it gives up before.
 func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bool) {
-	wait := b.chance(0.15)
+	wait := b.chance(0.15) && r.RequestID != ""
 	for range 6 {
 		patience := time.Duration(20+b.random.IntN(800)) * time.Millisecond
 		call, cancel := context.WithTimeout(ctx, patience)
@@ -73,7 +86,7 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 			break
 		}
 	}
-	if b.chance(0.5) {
+	if b.chance(0.5) && r.RequestID != "" {
 		call, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		b.cancel(call, b.any(), r)
@@ -81,14 +94,15 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 	return history.Response{}, false
 }
 
-// hold does with a permit what holders do.
-func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) {
+// hold does with a permit what holders do, and returns until when it is believed in.
+func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) (until time.Duration) {
 	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
-	believe := func(until time.Duration) {
-		b.Belief(history.Belief{Semaphore: s.Name, Token: token, Weight: r.Weight, From: from, Until: until})
+	believe := func(to time.Duration) {
+		until = to
+		b.Belief(history.Belief{Semaphore: s.Name, Token: token, Weight: r.Weight, From: from, Until: to})
 	}
 	if safe <= from {
-		return // it came too late
+		return from // it came too late
 	}
 	believe(safe)
 	b.held.add(s.Name, token)
@@ -105,7 +119,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 			break
 		}
 		call, cancel := context.WithTimeout(ctx, duration/2)
-		answer, what := b.refresh(call, b.any(), s.Name, token, duration)
+		answer, what := b.keep(call, s, r, token)
 		cancel()
 		if what != history.Known {
 			continue
@@ -120,7 +134,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 			}
 		case history.Lost:
 			believe(min(safe, b.Now()))
-			return
+			return until
 		}
 	}
 	if b.chance(0.1) {
@@ -129,7 +143,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		cancel()
 	}
 	if b.chance(0.03) {
-		return // a crash: nobody gives it back, and it is believed to the end
+		return until // a crash: nobody gives it back, and it is believed to the end
 	}
 	believe(min(safe, b.Now()))
 	notRun := r.Firing != "" && b.chance(0.3)
@@ -138,10 +152,28 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		what := b.release(call, b.any(), s.Name, token, notRun)
 		cancel()
 		if what == history.Known || ctx.Err() != nil {
-			return
+			break
 		}
 		pause(ctx, time.Duration(10+b.random.IntN(100))*time.Millisecond)
 	}
+	return until
+}
+
+// keep refreshes a permit, or repeats the request that was granted it, which is a refresh too.
+func (b *bare) keep(ctx context.Context, s Semaphore, r history.Request, token uint64) (history.Response, history.Outcome) {
+	if r.RequestID == "" || b.chance(0.8) {
+		return b.refresh(ctx, b.any(), s.Name, token, s.Definition.Duration)
+	}
+	answer, what := b.acquire(ctx, b.any(), r, false)
+	switch {
+	case answer.Result == history.Granted && answer.Token == token:
+		answer.Result = history.Refreshed
+	case answer.Result == history.Granted:
+		answer.Result = history.Lost // the checkers know that this is another permit
+	case answer.Result == history.Denied:
+		answer.Result = history.Stopping
+	}
+	return answer, what
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -32,6 +32,9 @@ func outcome(err error) history.Outcome {
 		}
 		return history.Refused
 	}
+	if _, ok := errors.AsType[*client.InUseError](err); ok {
+		return history.Refused // by the client itself
+	}
 	switch status.Code(err) {
 	case codes.OK:
 		return history.Known
@@ -78,9 +81,15 @@ func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 
 // acquire asks once, or, with wait, stands in the queue.
 func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait bool) (history.Response, history.Outcome) {
+	return c.acquireLate(ctx, on, r, wait, 0)
+}
+
+// acquireLate is an acquire that is on its way for a while before it comes to a server.
+func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, way time.Duration) (history.Response, history.Outcome) {
 	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()
 	done := c.Call(r)
+	pause(ctx, way)
 	f, _ := firing(r.Firing)
 	var grant *gatekeeperv1.Grant
 	var denial *gatekeeperv1.Denial
@@ -88,11 +97,13 @@ func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait b
 	if wait {
 		grant, denial, err = queue(ctx, on, &gatekeeperv1.AcquireRequest{
 			Semaphore: r.Semaphore, Identity: identity(r.Identity), Weight: r.Weight, Firing: f, RequestId: r.RequestID,
+			ReplacesToken: r.Replaces,
 		})
 	} else {
 		var answer *gatekeeperv1.TryAcquireResponse
 		answer, err = on.permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: r.Semaphore, Identity: identity(r.Identity), Weight: r.Weight, Firing: f, RequestId: r.RequestID,
+			ReplacesToken: r.Replaces,
 		})
 		grant, denial = answer.GetGrant(), answer.GetDenial()
 	}
@@ -132,7 +143,8 @@ func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gate
 func granted(g *gatekeeperv1.Grant, sent, now time.Duration) history.Response {
 	waited, duration := g.GetWaited().AsDuration(), g.GetPermit().GetDuration().AsDuration()
 	return history.Response{
-		Result: history.Granted, Token: g.GetPermit().GetToken(), Revision: g.GetPermit().GetGrantedRevision(),
+		Result: history.Granted, Token: g.GetPermit().GetToken(), Superseded: g.GetSupersededToken(), Fresh: !g.GetRefreshed() && g.GetSupersededToken() == 0,
+		Revision:  g.GetPermit().GetGrantedRevision(),
 		SafeUntil: min(sent+waited+duration-margin(waited+duration), now+duration-margin(duration)),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func (c *Clients) Start(ctx context.Context) error {
 		// Clocks run at rates that differ by what is allowed.
 		clock := &stepped{rate: 1 + (2*random.Float64()-1)*clockRates}
 		c.clocks = append(c.clocks, clock)
-		l, err := newLibrary(ctx, c.opts, name, clock)
+		l, err := newLibrary(ctx, c.opts, name, name, clock)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (c *Clients) Start(ctx context.Context) error {
 		})
 	}
 	for i := range c.opts.Bare {
-		c.bare(ctx, fmt.Sprintf("bare-%d", i))
+		c.bare(ctx, i)
 	}
 	for _, s := range c.opts.World {
 		o := c.newOperator("operator of " + s.Name)
@@ -102,8 +103,16 @@ func (c *Clients) newOperator(name string) *operator {
 	return &operator{caller: c.recorder(name), random: c.random(name), servers: &c.servers, held: &c.held}
 }
 
-func (c *Clients) bare(ctx context.Context, name string) {
-	b := &bare{caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: c.opts.World, held: &c.held}
+func bareName(i int) string { return fmt.Sprintf("bare-%d", i) }
+
+// pairName is the acquirer of the identity that two bare clients share.
+func pairName(pair int) string { return fmt.Sprintf("bare-pair-%d", pair) }
+
+func (c *Clients) bare(ctx context.Context, number int) {
+	name := bareName(number)
+	b := &bare{
+		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: c.opts.World, held: &c.held, self: selfOf(name, number),
+	}
 	c.all.Go(func() { b.run(ctx) })
 }
 
@@ -165,9 +174,10 @@ func (c *Clients) Close() {
 	}
 }
 
-// Hold runs clients of the library in a process of their own, until the context ends.
-func Hold(ctx context.Context, name string, opts Options) error {
-	l, err := newLibrary(ctx, opts, name, &stepped{rate: 1})
+// Hold runs clients of the library in a process of their own, until the context ends. One that is started in its place has another name and
+// the same host.
+func Hold(ctx context.Context, name, host string, opts Options) error {
+	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
 		return err
 	}
@@ -179,10 +189,13 @@ func Hold(ctx context.Context, name string, opts Options) error {
 	return err
 }
 
-func newLibrary(ctx context.Context, opts Options, name string, clock client.Clock) (*library, error) {
-	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock))
+func newLibrary(ctx context.Context, opts Options, name, host string, clock client.Clock) (*library, error) {
+	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock),
+		client.WithLogger(slog.New(slog.DiscardHandler))) // that identities are shared is no news
 	if err != nil {
 		return nil, err
 	}
-	return &library{caller: caller{history.NewRecorder(name, boottime.Now, opts.Put)}, client: c, world: opts.World}, nil
+	return &library{
+		caller: caller{history.NewRecorder(name, boottime.Now, opts.Put)}, client: c, world: opts.World, host: host, shared: "library-pair",
+	}, nil
 }

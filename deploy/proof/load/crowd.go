@@ -44,10 +44,9 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 
 // stand is one turn in a queue: as many calls as it takes, with one request id.
 func (b *bare) stand(ctx context.Context, s Semaphore) {
-	b.turns++
-	r := history.Request{
-		Semaphore: s.Name, Identity: history.Identity{Group: "crowd", Acquirer: b.Client(), HolderID: fmt.Sprint(b.turns)},
-		RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1,
+	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
+	if b.chance(0.5) {
+		r.Identity.HolderID = fmt.Sprint(b.turns)
 	}
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, time.Minute)

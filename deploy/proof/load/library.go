@@ -17,36 +17,80 @@ type library struct {
 	caller
 	client *client.Client
 	world  []Semaphore
+	host   string // which a process has that is started in its place, too
+	shared string // the acquirer of identities that several clients have
 }
 
 // run lets jobs run until the context ends.
 func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	var all sync.WaitGroup
 	for i := range jobs {
-		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		j := &job{library: l, number: i, random: rand.New(rand.NewPCG(seed, uint64(i))), last: map[string]uint64{}}
 		all.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				l.job(ctx, random, fmt.Sprintf("%d-%d", i, n))
-				pause(ctx, time.Duration(random.IntN(20))*time.Millisecond)
+			for ctx.Err() == nil {
+				j.turn(ctx)
+				pause(ctx, time.Duration(j.random.IntN(20))*time.Millisecond)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// job acquires, runs, and releases.
-func (l *library) job(ctx context.Context, random *rand.Rand, id string) {
-	s := l.world[random.IntN(len(l.world))]
-	r := history.Request{
-		Kind: history.Acquire, Semaphore: s.Name, Weight: 1,
-		Identity: history.Identity{Group: "east", Acquirer: l.Client(), HolderID: l.Client() + id}, RequestID: l.Client() + id,
+// job is one of the jobs of a client.
+type job struct {
+	*library
+	number int
+	random *rand.Rand
+	turns  int
+	// last is the last token of each identity at each semaphore. Nobody here believes in it when the next one is asked for, and the client
+	// library may say so to the servers.
+	last map[string]uint64
+}
+
+// turn is one run under an identity that nobody else ever has, or several under one that this job has again and again: after a restart too,
+// or at the same time as another client. No two jobs of a client have the same, which the client library would refuse.
+func (j *job) turn(ctx context.Context) {
+	s := j.world[j.random.IntN(len(j.world))]
+	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: fmt.Sprintf("job-%d", j.number)}
+	runs := 1 + j.random.IntN(3)
+	switch n := j.random.IntN(10); {
+	case n < 4:
+		j.turns++
+		id.Acquirer, id.HolderID, runs = j.Client(), fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns), 1
+	case n < 7:
+		id.Acquirer = j.shared
+		s = j.world[(j.number*5+j.random.IntN(2))%len(j.world)] // where the others ask
 	}
+	for range runs {
+		j.turns++
+		r := history.Request{
+			Kind: history.Acquire, Semaphore: s.Name, Weight: 1, Identity: id,
+			RequestID: fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns),
+		}
+		if s.Firings {
+			r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
+		}
+		if j.random.Float64() < 0.3 {
+			r.RequestID = "" // the client library draws one, and takes the request back when it gives up
+		}
+		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // the same request again, or the next one
+			unknown = j.run(ctx, s, r)
+		}
+	}
+}
+
+// run acquires, runs, and releases. It says whether it is unknown what came of the acquire.
+func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
+	l, random := j.library, j.random
+	key := fmt.Sprintf("%s %v", s.Name, r.Identity)
+	r.Replaces = j.last[key]
 	opts := []client.AcquireOption{
-		client.WithGroup(r.Identity.Group), client.WithAcquirer(r.Identity.Acquirer),
-		client.WithHolderID(r.Identity.HolderID), client.WithRequestID(r.RequestID),
+		client.WithGroup(r.Identity.Group), client.WithAcquirer(r.Identity.Acquirer), client.WithHolderID(r.Identity.HolderID),
 	}
-	if s.Firings {
-		r.Firing = "tick@" + time.Now().Truncate(400*time.Millisecond).UTC().Format(time.RFC3339Nano)
+	if r.RequestID != "" {
+		opts = append(opts, client.WithRequestID(r.RequestID))
+	}
+	if r.Firing != "" {
 		f, due := firing(r.Firing)
 		opts = append(opts, client.WithFiring(f.Name, due))
 	}
@@ -63,11 +107,13 @@ func (l *library) job(ctx context.Context, random *rand.Rand, id string) {
 	if err != nil {
 		if denied, ok := errors.AsType[*client.Denied](err); ok {
 			done(history.Known, history.Response{Result: history.Denied, Reason: string(denied.Reason), Waiting: uint32(denied.QueueLength)}, nil)
-			return
+			return false
 		}
-		done(outcome(err), history.Response{}, err)
-		return
+		what := outcome(err)
+		done(what, history.Response{}, err)
+		return what == history.Unknown
 	}
+	j.last[key] = p.Token()
 	b := l.believe(p)
 	done(history.Known, history.Response{Result: history.Granted, Token: p.Token(), SafeUntil: b.safe}, nil)
 	go b.follow()
@@ -96,9 +142,10 @@ func (l *library) job(ctx context.Context, random *rand.Rand, id string) {
 	}
 	if _, ok := errors.AsType[*client.EndedError](err); ok {
 		released(history.Known, history.Response{Result: history.Ended}, nil)
-		return
+		return false
 	}
 	released(outcome(err), history.Response{Result: history.Released}, err)
+	return false
 }
 
 // belief writes down until when a permit is believed to be held, again and again, so that it is known also of a client that is killed.

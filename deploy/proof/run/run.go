@@ -164,8 +164,9 @@ func profiles() []profile {
 func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
 	for i := range holders {
 		h := &fault.Holder{Start: func(life int) (*child.Process[history.Entry], error) {
-			name := fmt.Sprintf("holder-%d-%d", i, life)
-			return child.Start[history.Entry](ctx, name, holderArgs(name, seed, a.Endpoints()))
+			host := fmt.Sprintf("holder-%d", i)
+			name := fmt.Sprintf("%s-%d", host, life)
+			return child.Start[history.Entry](ctx, name, holderArgs(name, host, seed, a.Endpoints()))
 		}}
 		if err := h.Begin(); err != nil {
 			return err

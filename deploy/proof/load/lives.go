@@ -1,0 +1,202 @@
+package load
+
+import (
+	"context"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+)
+
+// self is the identities that a bare client has again and again.
+type self struct {
+	// own has a holder id, nameless has none, and shared is that of another client too.
+	own, nameless, shared history.Identity
+	// home is the semaphore for which it mostly asks, by its number. Clients that share an identity have the same, so that they meet.
+	home int
+}
+
+// selfOf is that of the client of a number.
+func selfOf(name string, number int) self {
+	pair := number / 2
+	return self{
+		own:      history.Identity{Group: "east", Acquirer: name, HolderID: "own"},
+		nameless: history.Identity{Group: "west", Acquirer: name},
+		shared:   history.Identity{Group: "east", Acquirer: pairName(pair), HolderID: []string{"", "both"}[pair%2]},
+		home:     pair,
+	}
+}
+
+// life is the last token of a process, and until when it believes in it.
+type life struct {
+	token uint64
+	until time.Duration
+}
+
+// lives are several acquisitions of one identity, one after the other, as by processes that are started again: what the one before has sent
+// may be on its way, and its holder may still believe.
+func (b *bare) lives(ctx context.Context) {
+	s := b.world[b.self.home%len(b.world)]
+	if b.chance(0.3) {
+		s = b.world[b.random.IntN(len(b.world))]
+	}
+	id := []history.Identity{b.self.own, b.self.nameless, b.self.shared}[b.random.IntN(3)]
+	weight := uint32(1)
+	if s.Weights {
+		weight += uint32(b.self.home % 2)
+		if b.chance(0.1) {
+			weight++ // it is refused while the identity has a permit of another weight
+		}
+	}
+	var last life
+	var firing string
+	for range 1 + b.random.IntN(4) {
+		r := b.request(s, id)
+		r.Weight = weight
+		if firing != "" && b.chance(0.7) {
+			r.Firing = firing // it was started again in the middle of it
+		}
+		firing = r.Firing
+		if b.chance(0.15) {
+			b.overtaken(ctx, s, r)
+			r = b.again(r)
+		}
+		if firing == "" && b.chance(0.2) {
+			r.RequestID = ""
+		}
+		if last.token != 0 && b.Now() >= last.until && b.chance(0.5) {
+			r.Replaces = last.token
+		}
+		if answer, got := b.insist(ctx, s, r); got {
+			last = b.live(ctx, s, r, answer)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		pause(ctx, b.within(10*time.Millisecond))
+	}
+}
+
+// again is the same acquisition as a new one.
+func (b *bare) again(r history.Request) history.Request {
+	id := b.request(Semaphore{}, r.Identity).RequestID
+	r.RequestID = id
+	return r
+}
+
+// insist makes attempts at once: when it does not know what came of one it repeats it, or leaves it to its fate.
+func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
+	wait := b.chance(0.15) && r.RequestID != ""
+	for range 4 {
+		call, cancel := context.WithTimeout(ctx, 20*time.Millisecond+b.within(500*time.Millisecond))
+		var way time.Duration
+		if b.chance(0.2) {
+			way = b.within(100 * time.Millisecond)
+		}
+		answer, what := b.acquireLate(call, b.any(), r, wait, way)
+		cancel()
+		switch {
+		case what == history.Known && answer.Result == history.Granted:
+			return answer, true
+		case what == history.Known || ctx.Err() != nil:
+			return answer, false
+		case b.chance(0.5):
+			b.straggle(ctx, s, r)
+			return answer, false
+		}
+		pause(ctx, b.within(30*time.Millisecond))
+	}
+	return history.Response{}, false
+}
+
+// straggle lets a cancel, or a repeat, of a request that its process has given up come late.
+func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
+	delay := b.within(2 * s.Definition.Duration)
+	if r.RequestID == "" || b.chance(0.4) {
+		b.behind(ctx, s, r, delay)
+		return
+	}
+	on := b.any()
+	b.late.Go(func() {
+		pause(ctx, delay)
+		call, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		b.cancel(call, on, r)
+	})
+}
+
+// overtaken begins an acquisition that may come after a later one of its identity was answered.
+func (b *bare) overtaken(ctx context.Context, s Semaphore, r history.Request) { b.behind(ctx, s, r, 0) }
+
+// behind acquires in another process of the same identity.
+func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay time.Duration) {
+	on, way, d := b.any(), b.within(300*time.Millisecond), b.deafness(s)
+	b.late.Go(func() {
+		pause(ctx, delay)
+		call, cancel := context.WithTimeout(ctx, way+time.Second)
+		answer, _ := b.acquireLate(call, on, r, false, way)
+		cancel()
+		if answer.Result == history.Granted {
+			b.ignore(ctx, s, r, answer, d)
+		}
+	})
+}
+
+// live holds a permit as one life, and returns what it leaves to the next one.
+func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer history.Response) life {
+	over := life{answer.Token, b.Now()}
+	switch n := b.random.IntN(10); {
+	case n < 3:
+		d := b.deafness(s)
+		b.late.Go(func() { b.ignore(ctx, s, r, answer, d) })
+		return life{answer.Token, answer.SafeUntil}
+	case n < 5: // it gives it back at once
+		b.giveBack(ctx, s, r, answer.Token, b.any(), r.RequestID != "" && b.chance(0.2))
+		return over
+	case n < 7: // what gives it back is on its way when the next one asks
+		on, way, cancels := b.any(), b.within(300*time.Millisecond), r.RequestID != "" && b.chance(0.5)
+		b.late.Go(func() {
+			pause(ctx, way)
+			b.giveBack(ctx, s, r, answer.Token, on, cancels)
+		})
+		return over
+	}
+	return life{answer.Token, b.hold(ctx, s, r, answer)}
+}
+
+// deafness is how a holder ends that listens to nobody.
+type deafness struct {
+	on           stubs
+	after        time.Duration
+	ends, cancel bool
+}
+
+func (b *bare) deafness(s Semaphore) deafness {
+	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
+}
+
+// ignore believes in a permit to its deadline, and is not told whether it was superseded. Some give it back, too early, or too late.
+func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
+	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
+	if line.Until <= line.From {
+		return // it came too late
+	}
+	b.Belief(line)
+	if !d.ends {
+		return
+	}
+	pause(ctx, d.after)
+	line.Until = min(line.Until, b.Now())
+	b.Belief(line)
+	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
+}
+
+// giveBack releases a permit in which nobody believes any more, or cancels its request. A firing of it did not run.
+func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
+	call, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if cancels {
+		b.cancel(call, on, r)
+		return
+	}
+	b.release(call, on, s.Name, token, r.Firing != "")
+}

@@ -191,7 +191,7 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	stream, err := gatekeeperv1.NewPermitServiceClient(conn).Acquire(ctx, &gatekeeperv1.AcquireRequest{
 		Semaphore: a.semaphore, Identity: a.identity(), Weight: a.weight, Firing: a.firing,
 		RequestId: a.requestID, RequestRevision: a.revision, Metadata: a.metadata, WaitedBefore: durationpb.New(waited),
-		ReplacesToken: a.replaces, SentAt: timestamppb.Now(), LeaveOnPause: a.leaveOnPause,
+		ReplacesToken: a.replaces, SentAt: timestamppb.Now(), LeaveOnPause: a.leaveOnPause, OnePerAcquirer: a.onePerAcquirer,
 	}, grpc.Peer(&p))
 	if err != nil {
 		return answer{}, reached(&p, err)

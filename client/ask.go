@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -64,7 +65,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		}
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*Denied](err)
-		if denied && d.Reason == NoFreePermit && policy != Skip {
+		if denied && d.canQueue() && policy != Skip {
 			r.tell(func(h *Hooks) { call1(h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*Denied](err)
@@ -95,6 +96,9 @@ func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, er
 
 // queue waits its turn, until the limit if there is one.
 func (r *Runner) queue(ctx, limited context.Context, opts []AcquireOption) (*Permit, error) {
+	if r.oneWaiter {
+		opts = append(slices.Clip(opts), acquireOption(func(a *acquisition) { a.onePerAcquirer = true }))
+	}
 	if deadline, ok := limited.Deadline(); ok && r.waitLimit > 0 {
 		return r.sem.TryAcquireFor(ctx, time.Until(deadline), opts...)
 	}

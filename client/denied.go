@@ -90,6 +90,9 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
 	return denied
 }
 
+// canQueue reports whether Acquire waits out what this denial says.
+func (d *Denied) canQueue() bool { return d.Reason == NoFreePermit || d.Reason == Paused }
+
 // firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever, or is not remembered.
 func (d *Denied) firingIsOver() bool {
 	return d.Reason == FiringDone || d.Reason == FiringForgotten || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -135,6 +136,32 @@ func ExampleWithLeaveOnPause() {
 }
 
 // The optimistic replace: the answer is a permit only if nobody has acquired, released or lost one since.
+func ExampleWithOneWaiter() {
+	clients, end := connect("app1")
+	defer end()
+	ctx, c := context.Background(), clients[0]
+	_, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
+		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-export"}}, Author: "ann", Reason: "the disks are replaced", RequestId: client.NewRequestID(),
+	})
+	if err != nil {
+		panic(err)
+	}
+
+	// Each minute a timer starts a run, which waits out the pause.
+	waiting, cancel := context.WithCancel(ctx)
+	var runs sync.WaitGroup
+	queued := make(chan struct{})
+	sem := c.Semaphore("nightly-export", client.WithPlace(func(client.Place) { close(queued) }))
+	run := client.Wrap(sem, func(context.Context) error { return nil }, client.OnDenied(client.Wait), client.WithOneWaiter())
+	runs.Go(func() { _ = run(waiting) })
+	<-queued
+	fmt.Println(run(ctx))
+	cancel()
+	runs.Wait()
+	// Output:
+	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" waits already.
+}
+
 func ExampleWithExpectedRevision() {
 	clients, end := connect("app1", "app2")
 	defer end()

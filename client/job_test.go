@@ -223,6 +223,29 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 	})
 }
 
+// A pause is waited out in the queue, by one run of an acquirer at a time if the Runner says so.
+func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
+	for _, opts := range [][]JobOption{{OnDenied(Wait)}, {OnDenied(Wait), WithOneWaiter()}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t)
+			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
+			s.a.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+				if q.GetOnePerAcquirer() != (len(opts) == 2) {
+					t.Errorf("asked %v", q)
+				}
+				pass(time.Minute)
+				return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{
+					Grant: granted("export", 7, 2*time.Hour).GetGrant(),
+				}})
+			}
+			if err := s.runner(func(context.Context) error { return nil }, opts...).Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantTold("waiting PAUSED", "granted", "finished")
+		})
+	}
+}
+
 func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
@@ -231,7 +254,7 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 		s.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			switch n++; n {
 			case 1:
-				return denial(gatekeeperv1.Reason_REASON_PAUSED, 0), nil
+				return denial(gatekeeperv1.Reason_REASON_STOPPING, 0), nil
 			case 2:
 				return denial(gatekeeperv1.Reason_REASON_CORDONED, 8*time.Second), nil
 			}
@@ -240,7 +263,7 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 		if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
-		s.wantTold("waiting PAUSED", "waiting CORDONED", "granted", "finished")
+		s.wantTold("waiting STOPPING", "waiting CORDONED", "granted", "finished")
 		if took := time.Since(start); took < 8*time.Second || took > 9*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -314,10 +337,10 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
-		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
+		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
 		job := func(context.Context) error { t.Error("ran"); return nil }
 		start := time.Now()
-		if d, ok := errors.AsType[*Denied](s.runner(job, OnDenied(RunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Paused || time.Since(start) != time.Minute {
+		if d, ok := errors.AsType[*Denied](s.runner(job, OnDenied(RunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Cordoned || time.Since(start) != time.Minute {
 			t.Errorf("%v after %s", d, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -45,6 +45,7 @@ type acquisition struct {
 	stallLimit      time.Duration
 	onPlace         func(Place)
 	leaveOnPause    bool
+	onePerAcquirer  bool
 	place           *Place // what the present attempt was told last
 	claim           *claim // nil when the holder id was drawn
 	replaces        uint64 // a token of this identity on which nobody here counts any more

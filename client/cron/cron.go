@@ -69,7 +69,7 @@ func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 // ends when the permit is to be given up, and with ctx; a plain cron.Job cannot be stopped, and is reported when it goes on.
 //
 // due names the activation; see Last. Without it, or when it is zero, jobs exclude each other but an activation is claimed by
-// nobody: on clocks that differ a short job runs more than once. Jobs that share sem need names: client.WithFiringName.
+// nobody: on clocks that differ a short job runs more than once, and of the activations of a process one at a time waits for a permit. Jobs that share sem need names: client.WithFiringName.
 //
 // Put cron.Recover before it: a panic goes on after the permit was released.
 func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time, opts ...client.JobOption) cron.JobWrapper {
@@ -83,7 +83,7 @@ func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time
 			}
 			j.Run()
 			return nil
-		}, opts...)
+		}, append([]client.JobOption{client.WithOneWaiter()}, opts...)...)
 		return cron.FuncJob(func() { runner.Fire(ctx, due()) })
 	}
 }

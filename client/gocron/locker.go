@@ -96,7 +96,7 @@ func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 		l.leave(k)
 		return nil, fmt.Errorf("job %q: %w", job, err)
 	}
-	runner := client.NewRunner(l.semaphore(job), nil, append([]client.JobOption{client.WithFiringName(job)}, l.options...)...)
+	runner := client.NewRunner(l.semaphore(job), nil, append([]client.JobOption{client.WithFiringName(job), client.WithOneWaiter()}, l.options...)...)
 	if k.run, err = runner.Begin(ctx, due); err == nil {
 		if err = k.run.Start(); err != nil {
 			err = k.run.End(err)

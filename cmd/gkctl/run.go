@@ -47,7 +47,7 @@ type runOptions struct {
 }
 
 func newRun(a *app) *cobra.Command {
-	o := &runOptions{app: a, onDenied: newChoice("fail", "wait", "skip"), onUnavailable: newChoice("fail", "wait")}
+	o := &runOptions{app: a, onDenied: newChoice("fail", "wait", "queue", "skip"), onUnavailable: newChoice("fail", "wait")}
 	cmd := &cobra.Command{
 		Use:   "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command under a permit",
@@ -107,7 +107,7 @@ the permit can be counted on (safe_until).`,
 	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
 	f.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
 	f.DurationVar(&o.timeout, "timeout", 0, "wait at most that long for a permit")
-	f.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given; skip, which exits with 0")
+	f.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given, unless a run of this host waits already; queue, which waits in any case; skip, which exits with 0")
 	f.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
 	f.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
 	f.IntVarP(&o.conflictCode, "conflict-exit-code", "E", exitNotAcquired, "exit code when the permit was not acquired")
@@ -193,13 +193,13 @@ func (o *runOptions) checked(ctx context.Context) error {
 }
 
 func (o *runOptions) check() error {
-	switch waits := o.onDenied.is("wait") || o.limited && o.timeout > 0; {
+	switch waits := o.waits(); {
 	case o.limited && o.timeout < 0:
 		return usagef("--timeout must not be below 0")
 	case o.nonblock && waits:
-		return usagef("--nonblock does not go with --timeout and --on-denied wait: one asks once, the others wait")
-	case o.limited && o.timeout == 0 && o.onDenied.is("wait"):
-		return usagef("--timeout 0 does not go with --on-denied wait: leave it out to wait without a limit")
+		return usagef("--nonblock does not go with --timeout and --on-denied %s: one asks once, the others wait", o.onDenied.String())
+	case o.limited && o.timeout == 0 && o.queues():
+		return usagef("--timeout 0 does not go with --on-denied %s: leave it out to wait without a limit", o.onDenied.String())
 	case o.killAfter < 0:
 		return usagef("--kill-after must not be below 0")
 	case o.weight == 0:

@@ -83,7 +83,9 @@ func reason(err error) error {
 }
 
 // waits says whether the queue is waited in.
-func (o *runOptions) waits() bool { return o.onDenied.is("wait") || o.timeout > 0 }
+func (o *runOptions) waits() bool { return o.queues() || o.timeout > 0 }
+
+func (o *runOptions) queues() bool { return o.onDenied.is("wait") || o.onDenied.is("queue") }
 
 // begin acquires the permit.
 func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingClaim) (*client.Run, error) {
@@ -92,6 +94,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 		client.WithStopTime(o.killAfter+killReserve),
 		// Not the arguments: there may be secrets among them.
 		client.WithMetadata(map[string]string{"command": filepath.Base(o.command0()), "pid": strconv.Itoa(os.Getpid())}),
+		client.WithPlace(o.tellPlace()),
 	)...)
 	opts := []client.JobOption{client.WithPatience(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
 		Waiting:  func(d *client.Denied) { o.narrate("waiting: %s", d) },
@@ -100,10 +103,25 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 	if o.waits() {
 		opts = append(opts, client.OnDenied(client.Wait), client.WithWaitLimit(o.timeout))
 	}
+	if o.onDenied.is("wait") {
+		opts = append(opts, client.WithOneWaiter())
+	}
 	if o.onUnavailable.is("wait") {
 		opts = append(opts, client.OnUnavailable(client.Wait))
 	}
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
+}
+
+// tellPlace tells of each place in the queue with --verbose, and at a terminal of each pause that is waited out.
+func (o *runOptions) tellPlace() func(client.Place) {
+	paused := ""
+	return func(at client.Place) {
+		was := paused
+		paused = pausedPlace(at)
+		if o.verbose || o.errTTY && paused != was && paused != "" {
+			o.say("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
+		}
+	}
 }
 
 // command0 is the name to show for the command.

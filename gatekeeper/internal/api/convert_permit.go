@@ -66,7 +66,8 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 	if call.SentAt, err = timestampFrom("sent_at", m.GetSentAt()); err != nil {
 		return nil, err
 	}
-	call.RequestRevision, call.ReplacesToken, call.LeaveOnPause = m.GetRequestRevision(), m.GetReplacesToken(), m.GetLeaveOnPause()
+	call.RequestRevision, call.ReplacesToken = m.GetRequestRevision(), m.GetReplacesToken()
+	call.LeaveOnPause, call.OnePerAcquirer = m.GetLeaveOnPause(), m.GetOnePerAcquirer()
 	if call.WaitedBefore < 0 {
 		return nil, invalid("waited_before", call.WaitedBefore.String(), "must not be negative")
 	}

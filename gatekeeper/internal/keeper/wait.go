@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -59,7 +60,19 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	}
 
 	me := &waiting{call: call, wake: make(chan struct{}, 1)}
-	w, replaced := k.queue.Join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
+	join := k.queue.Join
+	if call.OnePerAcquirer {
+		join = k.queue.JoinAlone
+	}
+	w, replaced := join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
+	if w == nil {
+		a, _, err := k.settle(ctx, e, call, key, turn{queued: queued})
+		if a.Denial != nil {
+			a.Denial.Message += fmt.Sprintf(" Another acquire of %q in group %q waits already.", call.Identity.Acquirer, call.Identity.Group)
+		}
+		k.count(call, a, err)
+		return a, err
+	}
 	if replaced != nil {
 		replaced.superseded.Store(true)
 		replaced.poke()

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,6 +113,43 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 		}
 		if n := w.WaiterCount(); n != 0 {
 			t.Fatalf("%d still wait", n)
+		}
+	})
+}
+
+// A crontab line that starts a run each minute has one of them in the queue, however long the pause.
+func TestAcquire_OnePerAcquirer_TheNextOnesAreDenied(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.pause(false, "the disks")
+		ofHost := func(id, firing string) *AcquireCall {
+			call := ask("h"+id, id)
+			call.Identity.Acquirer, call.Identity.HolderID, call.OnePerAcquirer = "host", id, true
+			if firing != "" {
+				call.Firing = &semaphore.Firing{Name: firing}
+			}
+			return call
+		}
+		first := w.wait1(ofHost("1", ""))
+		for _, id := range []string{"2", "3"} {
+			next := w.wait1(ofHost(id, ""))
+			if a := <-next.answer; a.Denial == nil || a.Denial.Decision.Reason != semaphore.Paused || !strings.Contains(a.Denial.Message, `"host"`) {
+				t.Fatalf("got %+v, want denied as paused", a)
+			}
+		}
+		fires := w.wait1(ofHost("4", "f"))
+		if !first.waits() || !fires.waits() || w.WaiterCount() != 2 {
+			t.Fatalf("%d wait, want the first and the one with a firing", w.WaiterCount())
+		}
+		w.resume()
+		w.release((<-first.answer).Permit.Token)
+		w.release((<-fires.answer).Permit.Token)
+		again := w.granted(ofHost("5", ""))
+		if next := w.wait1(ofHost("6", "")); !next.waits() {
+			t.Errorf("nobody waits, and it was not let into the queue: %+v", (<-next.answer).Denial)
+		} else {
+			w.release(again.Token)
+			<-next.answer
 		}
 	})
 }

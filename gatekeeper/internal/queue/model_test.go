@@ -20,6 +20,7 @@ type model struct {
 type modelWaiter struct {
 	key      Key
 	weight   uint32
+	firing   bool
 	joined   time.Time
 	gathered bool
 	call     *call
@@ -35,6 +36,11 @@ func (m *model) find(k Key) *modelWaiter {
 		}
 	}
 	return nil
+}
+
+// beside reports whether another acquisition of the same acquirer waits, without a firing.
+func (m *model) beside(k Key) bool {
+	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing })
 }
 
 func (m *model) join(w *modelWaiter) {
@@ -91,7 +97,7 @@ func keysOf(ws []*Waiter[*call]) (keys []Key) {
 
 func sameKeys(a, b []Key) bool {
 	byName := func(x, y Key) int {
-		return slices.Compare([]string{x.Semaphore, x.Identity.Acquirer}, []string{y.Semaphore, y.Identity.Acquirer})
+		return slices.Compare([]string{x.Semaphore, x.Identity.Acquirer, x.RequestID}, []string{y.Semaphore, y.Identity.Acquirer, y.RequestID})
 	}
 	slices.SortFunc(a, byName)
 	slices.SortFunc(b, byName)
@@ -109,7 +115,9 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 			q.Gather(m.gather)
 		}
 		drawKey := func(t *rapid.T) Key {
-			return key(rapid.SampledFrom(sems).Draw(t, "sem"), rapid.IntRange(0, 12).Draw(t, "n"))
+			k := key(rapid.SampledFrom(sems).Draw(t, "sem"), rapid.IntRange(0, 6).Draw(t, "n"))
+			k.RequestID = rapid.SampledFrom([]string{"r", "s"}).Draw(t, "request id")
+			return k
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"time passes": func(t *rapid.T) {
@@ -119,11 +127,25 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				k, c := drawKey(t), &call{}
 				weight := uint32(rapid.IntRange(1, 4).Draw(t, "weight"))
 				claim := time.Duration(rapid.IntRange(-1, 800).Draw(t, "claim")) * time.Second
-				real, replaced := q.Join(k, semaphore.Request{Weight: weight}, nil, c, now, claim)
+				join, alone, firing := q.Join, rapid.Bool().Draw(t, "alone"), rapid.Bool().Draw(t, "firing")
+				if alone {
+					join = q.JoinAlone
+				}
+				request := semaphore.Request{Weight: weight}
+				if firing {
+					request.Firing = &semaphore.Firing{Name: "f"}
+				}
+				real, replaced := join(k, request, nil, c, now, claim)
 				var want *call
 				w := m.find(k)
+				if w == nil && alone && !firing && m.beside(k) {
+					if real != nil || replaced != nil {
+						t.Fatalf("%v joined beside another of its acquirer", k)
+					}
+					return
+				}
 				if w == nil {
-					w = &modelWaiter{key: k, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), real: real}
+					w = &modelWaiter{key: k, firing: firing, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), real: real}
 					m.join(w)
 				} else {
 					want = w.call

@@ -23,6 +23,11 @@ type Key struct {
 	RequestID string
 }
 
+// host is an acquirer at a semaphore, whatever its holder ids.
+type host struct{ semaphore, group, acquirer string }
+
+func hostOf(k *Key) host { return host{k.Semaphore, k.Identity.Group, k.Identity.Acquirer} }
+
 // Waiter is one acquisition with a place in a line. Its exported fields never change.
 type Waiter[C comparable] struct {
 	Key
@@ -48,6 +53,8 @@ type Queue[C comparable] struct {
 	mu      sync.Mutex // guards everything below and the waiters' changing fields
 	waiters map[Key]*Waiter[C]
 	lines   map[string]*line[C] // none is empty
+	// hosts counts the waiters without a firing; none is 0.
+	hosts map[host]int
 	// absent holds the waiters whose place may be dropped, by until: those without a call that are not being proposed.
 	absent *btree.BTreeG[*Waiter[C]]
 	gather time.Time
@@ -64,6 +71,7 @@ func New[C comparable]() *Queue[C] {
 func (q *Queue[C]) reset() {
 	q.waiters = make(map[Key]*Waiter[C])
 	q.lines = make(map[string]*line[C])
+	q.hosts = make(map[host]int)
 	q.absent = btree.NewBTreeGOptions((*Waiter[C]).goesBefore, btree.Options{NoLocks: true})
 	q.gather = time.Time{}
 }
@@ -91,6 +99,26 @@ func (q *Queue[C]) Join(
 ) (w *Waiter[C], replaced C) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.join(k, req, metadata, call, now, waitedBefore)
+}
+
+// JoinAlone is Join, but w is nil, and nothing is done, when another acquisition of the same semaphore, group and acquirer waits, neither of
+// them with a firing.
+func (q *Queue[C]) JoinAlone(
+	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
+) (w *Waiter[C], replaced C) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiters[k] == nil && req.Firing == nil && q.hosts[hostOf(&k)] > 0 {
+		return nil, replaced
+	}
+	return q.join(k, req, metadata, call, now, waitedBefore)
+}
+
+// join is Join. The lock is held.
+func (q *Queue[C]) join(
+	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
+) (w *Waiter[C], replaced C) {
 	if w := q.waiters[k]; w != nil {
 		replaced = w.call
 		if w.call = call; !w.offered {
@@ -114,6 +142,9 @@ func (q *Queue[C]) Join(
 	l.all.Set(w)
 	l.ready.Set(w)
 	q.waiters[k] = w
+	if req.Firing == nil {
+		q.hosts[hostOf(&k)]++
+	}
 	return w, replaced
 }
 
@@ -208,4 +239,9 @@ func (q *Queue[C]) drop(w *Waiter[C]) {
 	}
 	delete(q.waiters, w.Key)
 	w.line = nil
+	if h := hostOf(&w.Key); w.Request.Firing == nil {
+		if q.hosts[h]--; q.hosts[h] == 0 {
+			delete(q.hosts, h)
+		}
+	}
 }

@@ -1436,6 +1436,9 @@ type AcquireRequest struct {
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, also when the pause begins later.
 	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
+	// Do not wait while another acquire of the same semaphore, group and acquirer waits, neither of them with a firing: the call is denied, as
+	// by TryAcquire. So a timetable that starts a run each minute does not pile up runs on each host while the semaphore is paused or held.
+	OnePerAcquirer bool `protobuf:"varint,12,opt,name=one_per_acquirer,json=onePerAcquirer,proto3" json:"one_per_acquirer,omitempty"`
 	// As in TryAcquire.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1538,6 +1541,13 @@ func (x *AcquireRequest) GetRequestRevision() uint64 {
 func (x *AcquireRequest) GetLeaveOnPause() bool {
 	if x != nil {
 		return x.LeaveOnPause
+	}
+	return false
+}
+
+func (x *AcquireRequest) GetOnePerAcquirer() bool {
+	if x != nil {
+		return x.OnePerAcquirer
 	}
 	return false
 }
@@ -3652,7 +3662,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
-	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xbc\x04\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xe6\x04\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3665,7 +3675,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0ereplaces_token\x18\b \x01(\x04R\rreplacesToken\x12)\n" +
 	"\x10request_revision\x18\n" +
 	" \x01(\x04R\x0frequestRevision\x12$\n" +
-	"\x0eleave_on_pause\x18\v \x01(\bR\fleaveOnPause\x123\n" +
+	"\x0eleave_on_pause\x18\v \x01(\bR\fleaveOnPause\x12(\n" +
+	"\x10one_per_acquirer\x18\f \x01(\bR\x0eonePerAcquirer\x123\n" +
 	"\asent_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +

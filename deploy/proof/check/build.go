@@ -320,6 +320,12 @@ func (b *builder) releases() {
 
 // grants adds the grants, and the moments that each permit passes.
 func (b *builder) grants() {
+	over := map[*grant]time.Duration{} // when the next grant of the same owner was known: then this one had ended
+	for token, before := range b.before {
+		if before != nil {
+			over[before] = b.all[token].known
+		}
+	}
 	for _, g := range inOrder(b.all) {
 		u := b.lost[b.owner(g)]
 		if g.superseded == 0 && b.before[g.token] == nil && u == nil {
@@ -330,7 +336,8 @@ func (b *builder) grants() {
 		for _, op := range g.seen {
 			p.add(op.At, op.Return.At, b.step(stepAlive, g))
 		}
-		if u != nil && g.request.Firing == "" {
+		// Steps of one moment can come in any order, so the model is spared those of permits that have long ended.
+		if at, ended := over[g]; u != nil && g.request.Firing == "" && (!ended || u.from < at) {
 			at := max(u.from, g.call)
 			p.add(at, at, b.step(stepHaunted, g))
 			if from, ok := u.replaced[g.token]; ok {

@@ -254,4 +254,5 @@ func TestPause_Keep_LeavesPausesAlone(t *testing.T) {
 	if l.state().Definition("a").Pause != nil {
 		t.Error("a repeat paused what was resumed since")
 	}
+	restored(t, l.state()) // a server must come back after it
 }

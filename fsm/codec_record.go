@@ -283,7 +283,7 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 		len(out.Names) > 0 && kind != EditPause && kind != EditResume,
 		(out.Definition != nil || out.Permits > 0) && kind != EditDefinitions,
 		out.Cordon != nil && kind != EditCordon,
-		out.Nothing && (kind != EditResume && kind != EditUncordon || len(out.Names) > 0):
+		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0):
 		r.fail("a request has an answer that does not fit what it was")
 	}
 	return out.stored()

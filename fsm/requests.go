@@ -58,6 +58,9 @@ func (k EditKind) String() string {
 	return names[k]
 }
 
+// mayFindNothing reports whether changes of this kind are remembered although they found nothing to do.
+func (k EditKind) mayFindNothing() bool { return k == EditPause || k == EditResume || k == EditUncordon }
+
 // FirstAnswer returns what an edit answered besides its revision.
 func (r *Remembered) FirstAnswer() EditAnswer {
 	if r.Answer == nil {

@@ -62,6 +62,8 @@ func (d *draft) apply(cmd Command) Result {
 		return d.undo(c)
 	case Trim:
 		return d.trimRequests(c)
+	case ForgetFirings:
+		return d.forgetFirings(c)
 	}
 	return invalid("unknown command %T", cmd)
 }

@@ -25,11 +25,14 @@ func (d *draft) undo(c Undo) Result {
 		return UndoResult{Conflict: conflict}
 	}
 	revision := d.advance()
+	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: c.whole()}.With(Details{Undoes: c.Change})
+	for _, f := range c.Firings {
+		d.undoFirings(f, entry)
+	}
 	batch := EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}
 	for _, e := range c.Edits {
 		d.edit(batch, e, &c)
 	}
-	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: c.whole()}.With(Details{Undoes: c.Change})
 	for _, p := range c.Pauses {
 		again := d.again(p.Pause)
 		for _, of := range p.Of {
@@ -71,7 +74,7 @@ func (d *draft) validUndo(c Undo) error {
 	if c.Change == 0 || c.Change > d.revision {
 		return fmt.Errorf("there was no such change: the last one is %d", d.revision)
 	}
-	if len(c.Edits)+len(c.Pauses)+len(c.Cordons) == 0 {
+	if len(c.Edits)+len(c.Pauses)+len(c.Cordons)+len(c.Firings) == 0 {
 		return fmt.Errorf("there is nothing to do")
 	}
 	var last uint64
@@ -130,6 +133,15 @@ func (d *draft) validUndo(c Undo) error {
 			if why := invalidDrain("cordon", o.Cordon.Drain); why != nil {
 				return fmt.Errorf("%s", why.Why)
 			}
+		}
+	}
+	remembering, tokens := make(map[string]struct{}), make(map[uint64]struct{})
+	for _, f := range c.Firings {
+		if err := once(remembering, f.Semaphore); err != nil {
+			return err
+		}
+		if err := d.validUndoFirings(f, tokens); err != nil {
+			return fmt.Errorf("firings of %q: %w", f.Semaphore, err)
 		}
 	}
 	return nil
@@ -220,6 +232,11 @@ func (d *draft) undoConflict(c Undo) *Conflict {
 		i, found := search(d.cordons, o.ID, cordonID)
 		if found && d.cordons[i].Revision != o.Expected || !found && o.Expected != 0 {
 			return &Conflict{Kind: ConflictCordon, Name: o.ID}
+		}
+	}
+	for _, f := range c.Firings {
+		if conflict := d.firingsConflict(f); conflict != nil {
+			return conflict
 		}
 	}
 	return nil

@@ -173,6 +173,11 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Undo{Undo: w.undo(c)}
 	case Trim:
 		out.Kind = &logv1.Command_Trim{Trim: &logv1.Trim{Term: c.Term, UpTo: c.UpTo, Names: c.Names}}
+	case ForgetFirings:
+		out.Kind = &logv1.Command_ForgetFirings{ForgetFirings: &logv1.ForgetFirings{
+			Semaphore: c.Semaphore, Firings: w.expected(c.Firings), LowerTo: w.time(c.LowerTo), Author: c.Author, Reason: c.Reason,
+			RequestId: c.RequestID, At: w.time(c.At), Asked: c.Asked, RequestRevision: c.RequestRevision,
+		}}
 	default:
 		return nil, errors.New("not a command; pass the value, not a pointer")
 	}
@@ -283,6 +288,12 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = r.undo(k.Undo)
 	case *logv1.Command_Trim:
 		cmd = Trim{Term: k.Trim.GetTerm(), UpTo: k.Trim.GetUpTo(), Names: k.Trim.GetNames()}
+	case *logv1.Command_ForgetFirings:
+		c := k.ForgetFirings
+		cmd = ForgetFirings{
+			Semaphore: c.GetSemaphore(), Firings: r.expected(c.GetFirings()), LowerTo: timeFromProto(c.GetLowerTo()), Author: c.GetAuthor(),
+			Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+		}
 	default:
 		return nil, ErrUnknownCommand
 	}
@@ -336,6 +347,12 @@ func (w *writer) undo(c Undo) *logv1.Undo {
 	for _, o := range c.Cordons {
 		out.Cordons = append(out.Cordons, &logv1.UndoCordon{Id: o.ID, Expected: o.Expected, Cordon: w.cordon(o.Cordon)})
 	}
+	for _, f := range c.Firings {
+		out.Firings = append(out.Firings, &logv1.UndoFirings{
+			Semaphore: f.Semaphore, Back: w.claims(f.Back), Forget: w.expected(f.Forget),
+			LowWater: w.time(f.LowWater), ExpectedLowWater: w.time(f.ExpectedLowWater),
+		})
+	}
 	return out
 }
 
@@ -359,6 +376,12 @@ func (r *reader) undo(in *logv1.Undo) Undo {
 	}
 	for _, o := range in.GetCordons() {
 		out.Cordons = append(out.Cordons, UndoCordon{ID: o.GetId(), Expected: o.GetExpected(), Cordon: cordonFromProto(o.GetCordon())})
+	}
+	for _, f := range in.GetFirings() {
+		out.Firings = append(out.Firings, UndoFirings{
+			Semaphore: f.GetSemaphore(), Back: r.claims(f.GetBack()), Forget: r.expected(f.GetForget()),
+			LowWater: timeFromProto(f.GetLowWater()), ExpectedLowWater: timeFromProto(f.GetExpectedLowWater()),
+		})
 	}
 	return out
 }

@@ -187,6 +187,37 @@ func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
 	}
 }
 
+func (w *writer) claims(claims []*semaphore.Claim) (out []*logv1.StoredClaim) {
+	for _, c := range claims {
+		out = append(out, w.claim(c))
+	}
+	return out
+}
+
+func (r *reader) claims(in []*logv1.StoredClaim) (out []*semaphore.Claim) {
+	for _, c := range in {
+		out = append(out, r.claim(c))
+	}
+	return out
+}
+
+func (w *writer) firings(c *FiringsChange) *logv1.FiringsChange {
+	if c == nil {
+		return nil
+	}
+	return &logv1.FiringsChange{Claims: w.claims(c.Claims), LowWaterBefore: w.time(c.MarkBefore), LowWaterAfter: w.time(c.MarkAfter)}
+}
+
+func (r *reader) firings(in *logv1.FiringsChange) *FiringsChange {
+	if in == nil {
+		return nil
+	}
+	r.needs(3)
+	return &FiringsChange{
+		Claims: r.claims(in.GetClaims()), MarkBefore: timeFromProto(in.GetLowWaterBefore()), MarkAfter: timeFromProto(in.GetLowWaterAfter()),
+	}
+}
+
 func (w *writer) cordon(c *Cordon) *logv1.StoredCordon {
 	if c == nil {
 		return nil
@@ -226,6 +257,7 @@ func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 	}
 	if a := m.Answer; a != nil {
 		out.Skipped, out.Nothing, out.Names, out.Permits, out.Cordon = a.Skipped, a.Nothing, a.Names, a.Permits, w.cordon(a.Cordon)
+		out.Firings = w.firings(a.Firings)
 		if a.Definition != nil {
 			out.Definition = w.definition(a.Definition)
 		}
@@ -240,7 +272,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	out := &Remembered{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
 		Token: in.GetToken(), Revision: in.GetRevision(), Asked: in.GetAsked(),
-		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditUndo), "kind of an edit")),
+		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditForgetFirings), "kind of an edit")),
 	}
 	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "outcome of a request")
 	if outcome != outcomeEdited {
@@ -249,7 +281,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	if out.Outcome == semaphore.EndFreedUnsafely || out.Edit != EditDefinitions {
 		r.needs(2)
 	}
-	if out.Outcome == semaphore.EndSuperseded {
+	if out.Outcome == semaphore.EndSuperseded || out.Edit == EditForgetFirings {
 		r.needs(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
@@ -269,6 +301,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 	out := EditAnswer{
 		Nothing: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
+		Firings: r.firings(in.GetFirings()),
 	}
 	if in.GetDefinition() != nil {
 		out.Definition = r.storedDefinition(in.GetDefinition())
@@ -283,7 +316,8 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 		len(out.Names) > 0 && kind != EditPause && kind != EditResume,
 		(out.Definition != nil || out.Permits > 0) && kind != EditDefinitions,
 		out.Cordon != nil && kind != EditCordon,
-		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0):
+		out.Firings != nil && kind != EditForgetFirings,
+		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0 || out.Firings != nil):
 		r.fail("a request has an answer that does not fit what it was")
 	}
 	return out.stored()
@@ -298,6 +332,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 		Drain: int64(e.Drain), Silence: uint32(e.Silence), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
 		CordonBefore: w.cordon(more.CordonBefore), EndsGone: w.ends(more.EndsGone), EndsBack: w.ends(more.EndsBack), Undoes: more.Undoes,
+		Firings: w.firings(more.Firings),
 	}
 	if whole := e.Change; whole != nil {
 		out.Entries = uint32(max(1, len(whole.Names)))
@@ -311,7 +346,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	out := JournalEntry{
 		Revision: in.GetRevision(), Ordinal: in.GetOrdinal(), Semaphore: in.GetSemaphore(),
-		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(SupersededEvent), "kind of a journal entry")),
+		Kind:   EventKind(r.small(in.GetKind(), uint32(Created), uint32(FiringsRemembered), "kind of a journal entry")),
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
 		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),
@@ -319,6 +354,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	}.With(Details{
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
 		EndsGone: r.ends(in.GetEndsGone()), EndsBack: r.ends(in.GetEndsBack()), Undoes: in.GetUndoes(),
+		Firings: r.firings(in.GetFirings()),
 	})
 	switch whole := in.GetChange(); {
 	case whole != nil:

@@ -98,7 +98,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		number := func(what string) uint64 { return rapid.Uint64().Draw(t, what) }
 		names := func() []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, "names") }
 		instant := func(what string) time.Time { return anyTime().Draw(t, what) }
-		switch rapid.IntRange(0, 23).Draw(t, "command") {
+		switch rapid.IntRange(0, 24).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
 				Semaphore: text("semaphore"), Identity: anyIdentity().Draw(t, "identity"), Weight: rapid.Uint32().Draw(t, "weight"),
@@ -204,6 +204,15 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.EndQuarantine{Term: number("term"), At: instant("at")}
 		case 22:
 			return fsm.Trim{Term: number("term"), UpTo: number("up to"), Names: names()}
+		case 23:
+			c := fsm.ForgetFirings{
+				Semaphore: text("semaphore"), LowerTo: instant("lower to"), Author: text("author"), Reason: text("reason"), RequestID: text("request"),
+				At: instant("at"), Asked: number("asked"), RequestRevision: number("request revision"),
+			}
+			if f := anyFiring().Draw(t, "firing"); f != nil {
+				c.Firings = []fsm.ExpectedClaim{{Firing: *f, Token: number("token")}}
+			}
+			return c
 		}
 		return fsm.RaiseFeatureLevel{Level: rapid.Uint32Range(0, fsm.SupportedLevel).Draw(t, "level")}
 	})

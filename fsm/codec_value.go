@@ -127,6 +127,25 @@ func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
 	return out
 }
 
+func (w *writer) expected(firings []ExpectedClaim) (out []*logv1.ExpectedClaim) {
+	for _, f := range firings {
+		out = append(out, &logv1.ExpectedClaim{Firing: w.firing(&f.Firing), Token: f.Token})
+	}
+	return out
+}
+
+func (r *reader) expected(in []*logv1.ExpectedClaim) (out []ExpectedClaim) {
+	for _, f := range in {
+		firing := r.firing(f.GetFiring())
+		if firing == nil {
+			r.fail("it names no firing")
+			return nil
+		}
+		out = append(out, ExpectedClaim{Firing: *firing, Token: f.GetToken()})
+	}
+	return out
+}
+
 func labelsToProto(labels semaphore.Labels) []*logv1.Label {
 	if len(labels) == 0 {
 		return nil

@@ -211,6 +211,18 @@ type Undo struct {
 	// Partial: some of what the changes did stays. Feature level 3.
 	Also    []uint64
 	Partial bool
+	// Firings are what becomes of memories of firings; feature level 3.
+	Firings []UndoFirings
+}
+
+// UndoFirings gives a semaphore firings and its low-water mark back, or takes them again; nothing of it where anything is not as expected.
+type UndoFirings struct {
+	Semaphore string
+	// Back are remembered again as they were; none of these firings may have been claimed since. Forget are forgotten again.
+	Back   []*semaphore.Claim
+	Forget []ExpectedClaim
+	// LowWater is what the mark becomes, zero: it stays; and ExpectedLowWater what it is expected to be.
+	LowWater, ExpectedLowWater time.Time
 }
 
 // UndoEdit is an edit by which a change is taken back: a create, a replace or a delete.
@@ -252,6 +264,25 @@ type Forget struct {
 	Names     []string  // firings without due time
 	// Firings are forgotten one by one and raise no mark: they may be claimed again. Feature level 3.
 	Firings []semaphore.Firing
+}
+
+// ForgetFirings is an operator's repair of a memory of firings: it forgets all the named ones or none, and may lower the low-water mark. Its
+// result is a FiringsResult. Where the mark does not cover them any more, these firings may be claimed again. Feature level 3.
+type ForgetFirings struct {
+	Semaphore string
+	Firings   []ExpectedClaim
+	// LowerTo is what the mark becomes if it is above; zero: it stays.
+	LowerTo                time.Time
+	Author, Reason         string
+	RequestID              string
+	At                     time.Time
+	Asked, RequestRevision uint64 // as in EditBatch
+}
+
+// ExpectedClaim is a remembered firing with the token that is to have claimed it. A firing whose permit takes a slot is never as expected.
+type ExpectedClaim struct {
+	Firing semaphore.Firing
+	Token  uint64
 }
 
 // Settings are replicated bounds of the whole cluster.
@@ -412,3 +443,4 @@ func (NoteSilence) command()       {}
 func (EndQuarantine) command()     {}
 func (Undo) command()              {}
 func (Trim) command()              {}
+func (ForgetFirings) command()     {}

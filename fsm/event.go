@@ -46,6 +46,10 @@ const (
 	// SupersededEvent: an identity has acquired its live permit again. Permit is as it is under its new token, and Superseded as it was; the
 	// journal has the old one.
 	SupersededEvent
+	// FiringsForgotten: an operator had firings forgotten, or an undo did. The journal says which.
+	FiringsForgotten
+	// FiringsRemembered: an undo brought firings back that had been forgotten.
+	FiringsRemembered
 )
 
 // End is how a permit ended of which a journal entry of this kind tells; semaphore.NotEnded for all other kinds. A permit that was given

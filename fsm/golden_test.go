@@ -45,6 +45,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"requests.entry":        {3, commandsOfRequests()},
 		"journal.entry":         {3, commandsOfJournal()},
 		"firings.entry":         {3, commandsOfFirings()},
+		"forgetting.entry":      {3, commandsOfForgetting()},
 		"supersede.entry":       {3, commandsOfSupersede()},
 		"keptpauses.entry":      {3, commandsOfKeptPauses()},
 	} {
@@ -80,6 +81,7 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 		"firings.snapshot":         func() *fsm.State { return storyOfFirings(t).state() },
 		"requests.snapshot":        func() *fsm.State { return storyOfRequests(t).state() },
 		"journal.snapshot":         func() *fsm.State { return storyOfJournal(t).state() },
+		"forgetting.snapshot":      func() *fsm.State { return storyOfForgetting(t).state() },
 		"supersede.snapshot":       func() *fsm.State { return storyOfSupersede(t).state() },
 		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
 	} {

@@ -24,7 +24,7 @@ func Level(cmd Command) uint32 {
 
 func needsLevel3(cmd Command) bool {
 	switch c := cmd.(type) {
-	case Trim:
+	case Trim, ForgetFirings:
 		return true
 	case Grant:
 		return c.RequestRevision != 0 || c.Supersedes != 0 || c.Replaces
@@ -43,7 +43,8 @@ func needsLevel3(cmd Command) bool {
 	case Resume:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Undo:
-		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial || slices.ContainsFunc(c.Edits, UndoEdit.limitsAhead)
+		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial || len(c.Firings) > 0 ||
+			slices.ContainsFunc(c.Edits, UndoEdit.limitsAhead)
 	case Forget:
 		return len(c.Firings) > 0
 	case Configure:

@@ -50,6 +50,16 @@ type Details struct {
 	EndsGone, EndsBack []*EditEnd
 	// Undoes is the change that an undo took back; 0 for everything else.
 	Undoes uint64
+	// Firings is what a FiringsForgotten forgot, and what a FiringsRemembered brought back; nil for everything else. Feature level 3.
+	Firings *FiringsChange
+}
+
+// FiringsChange is what a change did to the memory of a semaphore's firings. It is immutable.
+type FiringsChange struct {
+	// Claims were forgotten, or are remembered again.
+	Claims []*semaphore.Claim
+	// MarkBefore and MarkAfter are the low-water mark; equal when it stayed.
+	MarkBefore, MarkAfter time.Time
 }
 
 // Details returns what few entries hold beside.
@@ -70,7 +80,8 @@ func (e JournalEntry) With(more Details) JournalEntry {
 }
 
 func (m *Details) any() bool {
-	return !m.Until.IsZero() || m.PauseBefore != nil || m.CordonBefore != nil || len(m.EndsGone)+len(m.EndsBack) > 0 || m.Undoes != 0
+	return !m.Until.IsZero() || m.PauseBefore != nil || m.CordonBefore != nil || len(m.EndsGone)+len(m.EndsBack) > 0 || m.Undoes != 0 ||
+		m.Firings != nil
 }
 
 // WholeChange is what holds for all entries of one change.

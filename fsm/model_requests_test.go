@@ -38,7 +38,7 @@ func (m *model) rememberEdit(e modelEdit, answer fsm.EditAnswer) {
 		return
 	}
 	r := fsm.Remembered{RequestID: e.id, Edit: e.kind, Asked: e.asked}
-	if a := answer; a.Nothing || len(a.Names)+len(a.Skipped) > 0 || a.Definition != nil || a.Permits > 0 || a.Cordon != nil {
+	if a := answer; a.Nothing || len(a.Names)+len(a.Skipped) > 0 || a.Definition != nil || a.Permits > 0 || a.Cordon != nil || a.Firings != nil {
 		r.Answer = &a
 	}
 	m.remember(r)
@@ -163,6 +163,12 @@ func sizes(list []fsm.Remembered) (n uint64) {
 		if c := a.Cordon; c != nil {
 			n += 512
 			text(0, c.ID, c.GroupPattern, c.AcquirerPattern, c.Author, c.Reason)
+		}
+		if a.Firings != nil {
+			for _, c := range a.Firings.Claims {
+				n += 256
+				text(0, c.Firing.Name, c.Winner.Group, c.Winner.Acquirer, c.Winner.HolderID)
+			}
 		}
 	}
 	return n

@@ -210,6 +210,8 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		return m.changed()
 	case fsm.Trim:
 		return m.trimRequests(c)
+	case fsm.ForgetFirings:
+		return m.forgetFirings(c)
 	case fsm.Sight:
 		return m.sight(c)
 	case fsm.EndDrain, fsm.Revert, fsm.NoteSilence, fsm.EndQuarantine:

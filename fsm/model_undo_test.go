@@ -139,8 +139,16 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 			return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictCordon, Name: o.ID}}
 		}
 	}
+	for _, f := range c.Firings {
+		if !m.firingsAsExpected(f) {
+			return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictFirings, Name: f.Semaphore}}
+		}
+	}
 	m.revision++
 	entry := fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: modelWhole(c)}.With(fsm.Details{Undoes: c.Change})
+	for _, f := range c.Firings {
+		m.undoFirings(f, entry)
+	}
 	for _, e := range c.Edits {
 		m.change(fsm.EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}, e, c)
 	}

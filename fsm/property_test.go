@@ -274,7 +274,7 @@ func (d draw) otherCommand() fsm.Command {
 		return rapid.Uint64Range(1, d.m.revision+1).Draw(d.T, "revision")
 	}
 	switch pick(d, "other command", "extend", "abandon", "end cooling", "end cooling", "clear", "clear", "revoke", "cancel",
-		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim") {
+		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim", "forget firings", "forget firings") {
 	case "extend":
 		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
 	case "abandon":
@@ -322,6 +322,15 @@ func (d draw) otherCommand() fsm.Command {
 		return d.trim()
 	case "undo":
 		return d.undo()
+	case "forget firings":
+		if d.m.level < 3 {
+			return fsm.RetireMember{}
+		}
+		if undo := d.undoFirings(); undo.Change != 0 && rapid.Bool().Draw(d.T, "undo of firings") {
+			undo.Author, undo.At, undo.RequestID = d.text("author"), d.at(), d.request()
+			return undo
+		}
+		return d.forgetFirings()
 	case "forget":
 		f := fsm.Forget{Semaphore: d.name(), Term: d.timer(), Names: rapid.SliceOfN(rapid.SampledFrom([]string{"f", "g"}), 0, 2).Draw(d.T, "firings")}
 		if rapid.Bool().Draw(d.T, "by due time") {

@@ -121,6 +121,19 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	}
 }
 
+// ClaimsBackward are the remembered firings of a semaphore in the reverse order of Claims: those behind one of them, or all for nil.
+func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
+	from := &semaphore.Claim{Semaphore: sem + "\x00"} // behind all claims of sem
+	if behind != nil {
+		from = &semaphore.Claim{Semaphore: sem, Firing: *behind}
+	}
+	return func(yield func(*semaphore.Claim) bool) {
+		s.claims.Descend(from, func(c *semaphore.Claim) bool {
+			return !claimBefore(c, from) || c.Semaphore == sem && yield(c)
+		})
+	}
+}
+
 // ClaimedSemaphores are the names that have remembered firings, in their order, also those of deleted definitions.
 func (s *State) ClaimedSemaphores() iter.Seq[string] {
 	return func(yield func(string) bool) {

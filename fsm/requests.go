@@ -36,6 +36,8 @@ type EditAnswer struct {
 	Permits uint32
 	// Cordon is the cordon that a cordon has set.
 	Cordon *Cordon
+	// Firings is what a forgetting of firings did.
+	Firings *FiringsChange
 }
 
 // EditKind is what kind of change an operator made. The numbers are frozen: they are in snapshots.
@@ -48,10 +50,11 @@ const (
 	EditCordon
 	EditUncordon
 	EditUndo
+	EditForgetFirings // feature level 3
 )
 
 func (k EditKind) String() string {
-	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo"}
+	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo", "a forgetting of firings"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("EditKind(%d)", uint8(k))
 	}
@@ -59,7 +62,9 @@ func (k EditKind) String() string {
 }
 
 // mayFindNothing reports whether changes of this kind are remembered although they found nothing to do.
-func (k EditKind) mayFindNothing() bool { return k == EditPause || k == EditResume || k == EditUncordon }
+func (k EditKind) mayFindNothing() bool {
+	return k == EditPause || k == EditResume || k == EditUncordon || k == EditForgetFirings
+}
 
 // FirstAnswer returns what an edit answered besides its revision.
 func (r *Remembered) FirstAnswer() EditAnswer {
@@ -164,6 +169,11 @@ func (r *Remembered) size() uint64 {
 		if c := a.Cordon; c != nil {
 			n += definitionBytes + len(c.ID) + len(c.GroupPattern) + len(c.AcquirerPattern) + len(c.Author) + len(c.Reason)
 		}
+		if f := a.Firings; f != nil {
+			for _, c := range f.Claims {
+				n += requestBytes + len(c.Firing.Name) + len(c.Winner.Group) + len(c.Winner.Acquirer) + len(c.Winner.HolderID)
+			}
+		}
 	}
 	return uint64(n)
 }
@@ -245,7 +255,7 @@ func (d *draft) rememberNothing(e editRequest) {
 
 // stored is nil for an answer that says nothing.
 func (a EditAnswer) stored() *EditAnswer {
-	if !a.Nothing && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil {
+	if !a.Nothing && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil && a.Firings == nil {
 		return nil
 	}
 	return &a

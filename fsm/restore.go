@@ -338,11 +338,26 @@ func (in *restoring) undoable(e *JournalEntry) {
 	case len(more.EndsGone) > MaxEditEnds || len(more.EndsBack) > MaxEditEnds || len(more.EndsGone)+len(more.EndsBack) > 0 && !edits:
 		in.r.fail("journal entry %d.%d of kind %d has %d edits that end, and %d that end again",
 			e.Revision, e.Ordinal, e.Kind, len(more.EndsGone), len(more.EndsBack))
-	case more.Undoes != 0 && (more.Undoes >= e.Revision || !edits && (e.Kind < PausedEvent || e.Kind > UncordonedEvent)):
+	case more.Undoes != 0 && (more.Undoes >= e.Revision || !edits && more.Firings == nil && (e.Kind < PausedEvent || e.Kind > UncordonedEvent)):
 		in.r.fail("journal entry %d.%d of kind %d cannot have undone change %d", e.Revision, e.Ordinal, e.Kind, more.Undoes)
 	}
 	for _, end := range slices.Concat(more.EndsGone, more.EndsBack) {
 		in.end(e.Semaphore, end, 0)
+	}
+	if (more.Firings != nil) != (e.Kind == FiringsForgotten || e.Kind == FiringsRemembered) {
+		in.r.fail("journal entry %d.%d of kind %d tells of firings, or lacks them", e.Revision, e.Ordinal, e.Kind)
+	} else if more.Firings != nil {
+		in.firings(e.Semaphore, more.Firings)
+	}
+}
+
+// firings checks what a change did to the memory of firings, which an undo believes.
+func (in *restoring) firings(name string, f *FiringsChange) {
+	for _, c := range f.Claims {
+		if c.Semaphore != name || c.Firing.Name == "" || c.Token == 0 || c.Token > in.d.lastToken || c.State == semaphore.ClaimHeld {
+			in.r.fail("a change of the firings of %q has firing %q of %q, with token %d", name, c.Firing.Name, c.Semaphore, c.Token)
+		}
+		in.requireRevision(c.Revision, "a firing that was forgotten")
 	}
 }
 
@@ -353,7 +368,7 @@ func (in *restoring) told(e *JournalEntry) {
 	if e.Kind >= DrainedEvent {
 		in.r.needs(2)
 	}
-	if e.Kind == SupersededEvent {
+	if e.Kind >= SupersededEvent {
 		in.r.needs(3)
 	}
 	switch {

@@ -31,6 +31,9 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 		in.require(c.ID != "" && c.Revision == m.Revision, "the answer of change %d has a cordon of revision %d", m.Revision, c.Revision)
 		in.origin(c.Change, c.Revision, "a cordon")
 	}
+	if f := a.Firings; f != nil && len(f.Claims) > 0 {
+		in.firings(f.Claims[0].Semaphore, f)
+	}
 	d := a.Definition
 	if d == nil {
 		return

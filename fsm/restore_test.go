@@ -273,7 +273,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		})},
 		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
 		{"outcome does not fit", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
-		{"unknown kind of an edit", edit(func(r []*logv1.Record) { request(r).Edit = 6 })},
+		{"unknown kind of an edit", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
 		{"it is no edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
 		{"neither request id nor token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
 		{"deletion of", edit(func(r []*logv1.Record) {

@@ -87,6 +87,8 @@ const (
 	ConflictStale                          // replace, delete: its version is not the expected one
 	ConflictPause                          // undo: its pause is not the expected one
 	ConflictCordon                         // undo: the cordon of that name is not the expected one
+	// ConflictFirings: a firing of that semaphore was claimed, completed or forgotten since, or its low-water mark is another one.
+	ConflictFirings
 )
 
 // Conflict names what is at fault in a refused batch or undo.
@@ -102,6 +104,15 @@ type UndoResult struct {
 	Revision uint64 // of the change; 0 when nothing happened
 	Conflict *Conflict
 	// Repeated: this request id was applied before, and Revision is that of what it did then.
+	Repeated bool
+}
+
+// FiringsResult is the result of a ForgetFirings.
+type FiringsResult struct {
+	Revision uint64         // of the change; 0 when nothing happened
+	Firings  *FiringsChange // nil when nothing happened
+	Conflict *Conflict
+	// Repeated: this request id was applied before, and Revision and Firings are what it did then.
 	Repeated bool
 }
 
@@ -145,5 +156,6 @@ func (ReleaseResult) result()  {}
 func (CancelResult) result()   {}
 func (EditResult) result()     {}
 func (UndoResult) result()     {}
+func (FiringsResult) result()  {}
 func (RevisionResult) result() {}
 func (InvalidResult) result()  {}

@@ -14,7 +14,7 @@ import (
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
-		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses())
+		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfForgetting())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
@@ -153,6 +153,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.look(everything(storyOfJournal(t).state()))
 	fields.look(everything(storyOfFirings(t).state()))
 	fields.look(everything(storyOfSupersede(t).state()))
+	fields.look(everything(storyOfForgetting(t).state()))
 	fields.report(t)
 }
 
@@ -195,7 +196,7 @@ func everything(s *fsm.State) []any {
 		}
 	}
 	all = append(all, s.EditRequest("e1"), s.EditRequest("e2"), s.EditRequest("e3"), s.EditRequest("u3"))
-	for _, id := range []string{"created", "deleted", "paused", "cordoned", "nothing"} {
+	for _, id := range []string{"created", "deleted", "paused", "cordoned", "nothing", "forgotten repaired"} {
 		all = append(all, s.EditRequest(id))
 	}
 	for e := range s.Journal("", 0) {

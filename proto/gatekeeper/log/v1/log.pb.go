@@ -107,6 +107,7 @@ type Command struct {
 	//	*Command_EndQuarantine
 	//	*Command_Undo
 	//	*Command_Trim
+	//	*Command_ForgetFirings
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -374,6 +375,15 @@ func (x *Command) GetTrim() *Trim {
 	return nil
 }
 
+func (x *Command) GetForgetFirings() *ForgetFirings {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_ForgetFirings); ok {
+			return x.ForgetFirings
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -480,6 +490,10 @@ type Command_Trim struct {
 	Trim *Trim `protobuf:"bytes,25,opt,name=trim,proto3,oneof"`
 }
 
+type Command_ForgetFirings struct {
+	ForgetFirings *ForgetFirings `protobuf:"bytes,26,opt,name=forget_firings,json=forgetFirings,proto3,oneof"`
+}
+
 func (*Command_Grant) isCommand_Kind() {}
 
 func (*Command_Extend) isCommand_Kind() {}
@@ -529,6 +543,8 @@ func (*Command_EndQuarantine) isCommand_Kind() {}
 func (*Command_Undo) isCommand_Kind() {}
 
 func (*Command_Trim) isCommand_Kind() {}
+
+func (*Command_ForgetFirings) isCommand_Kind() {}
 
 type Identity struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2301,6 +2317,170 @@ func (x *Forget) GetFirings() []*Firing {
 	return nil
 }
 
+// ForgetFirings is an operator's repair of a semaphore's memory of firings. All that it names are forgotten, or nothing is done.
+type ForgetFirings struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	Firings   []*ExpectedClaim       `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
+	// The low-water mark falls to this if it is above, Unix nanoseconds; 0: it stays.
+	LowerTo   int64  `protobuf:"fixed64,3,opt,name=lower_to,json=lowerTo,proto3" json:"lower_to,omitempty"`
+	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	At        int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
+	// As in EditBatch.
+	Asked           uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *ForgetFirings) Reset() {
+	*x = ForgetFirings{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetFirings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetFirings) ProtoMessage() {}
+
+func (x *ForgetFirings) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetFirings.ProtoReflect.Descriptor instead.
+func (*ForgetFirings) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ForgetFirings) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *ForgetFirings) GetFirings() []*ExpectedClaim {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
+func (x *ForgetFirings) GetLowerTo() int64 {
+	if x != nil {
+		return x.LowerTo
+	}
+	return 0
+}
+
+func (x *ForgetFirings) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *ForgetFirings) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ForgetFirings) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ForgetFirings) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *ForgetFirings) GetAsked() uint64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *ForgetFirings) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
+// ExpectedClaim is a remembered firing, and the token under which it is expected to have been claimed.
+type ExpectedClaim struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Firing        *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
+	Token         uint64                 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpectedClaim) Reset() {
+	*x = ExpectedClaim{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpectedClaim) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpectedClaim) ProtoMessage() {}
+
+func (x *ExpectedClaim) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpectedClaim.ProtoReflect.Descriptor instead.
+func (*ExpectedClaim) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ExpectedClaim) GetFiring() *Firing {
+	if x != nil {
+		return x.Firing
+	}
+	return nil
+}
+
+func (x *ExpectedClaim) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
 type Configure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Settings      *Settings              `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
@@ -2313,7 +2493,7 @@ type Configure struct {
 
 func (x *Configure) Reset() {
 	*x = Configure{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2505,7 @@ func (x *Configure) String() string {
 func (*Configure) ProtoMessage() {}
 
 func (x *Configure) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2518,7 @@ func (x *Configure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure.ProtoReflect.Descriptor instead.
 func (*Configure) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Configure) GetSettings() *Settings {
@@ -2387,7 +2567,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2579,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2592,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Settings) GetMaxDuration() int64 {
@@ -2480,7 +2660,7 @@ type RequestBounds struct {
 
 func (x *RequestBounds) Reset() {
 	*x = RequestBounds{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2492,7 +2672,7 @@ func (x *RequestBounds) String() string {
 func (*RequestBounds) ProtoMessage() {}
 
 func (x *RequestBounds) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2505,7 +2685,7 @@ func (x *RequestBounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestBounds.ProtoReflect.Descriptor instead.
 func (*RequestBounds) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RequestBounds) GetLifetime() int64 {
@@ -2545,7 +2725,7 @@ type RetireMember struct {
 
 func (x *RetireMember) Reset() {
 	*x = RetireMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +2737,7 @@ func (x *RetireMember) String() string {
 func (*RetireMember) ProtoMessage() {}
 
 func (x *RetireMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,7 +2750,7 @@ func (x *RetireMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireMember.ProtoReflect.Descriptor instead.
 func (*RetireMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RetireMember) GetId() string {
@@ -2589,7 +2769,7 @@ type RaiseFeatureLevel struct {
 
 func (x *RaiseFeatureLevel) Reset() {
 	*x = RaiseFeatureLevel{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2601,7 +2781,7 @@ func (x *RaiseFeatureLevel) String() string {
 func (*RaiseFeatureLevel) ProtoMessage() {}
 
 func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2614,7 +2794,7 @@ func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseFeatureLevel.ProtoReflect.Descriptor instead.
 func (*RaiseFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RaiseFeatureLevel) GetLevel() uint32 {
@@ -2644,7 +2824,7 @@ type EndDrain struct {
 
 func (x *EndDrain) Reset() {
 	*x = EndDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2656,7 +2836,7 @@ func (x *EndDrain) String() string {
 func (*EndDrain) ProtoMessage() {}
 
 func (x *EndDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2669,7 +2849,7 @@ func (x *EndDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndDrain.ProtoReflect.Descriptor instead.
 func (*EndDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EndDrain) GetRevision() uint64 {
@@ -2728,7 +2908,7 @@ type Revert struct {
 
 func (x *Revert) Reset() {
 	*x = Revert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2740,7 +2920,7 @@ func (x *Revert) String() string {
 func (*Revert) ProtoMessage() {}
 
 func (x *Revert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2753,7 +2933,7 @@ func (x *Revert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Revert.ProtoReflect.Descriptor instead.
 func (*Revert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Revert) GetRevision() uint64 {
@@ -2795,7 +2975,7 @@ type Sight struct {
 
 func (x *Sight) Reset() {
 	*x = Sight{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2807,7 +2987,7 @@ func (x *Sight) String() string {
 func (*Sight) ProtoMessage() {}
 
 func (x *Sight) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2820,7 +3000,7 @@ func (x *Sight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sight.ProtoReflect.Descriptor instead.
 func (*Sight) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Sight) GetTerm() uint64 {
@@ -2849,7 +3029,7 @@ type Sighting struct {
 
 func (x *Sighting) Reset() {
 	*x = Sighting{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2861,7 +3041,7 @@ func (x *Sighting) String() string {
 func (*Sighting) ProtoMessage() {}
 
 func (x *Sighting) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2874,7 +3054,7 @@ func (x *Sighting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sighting.ProtoReflect.Descriptor instead.
 func (*Sighting) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Sighting) GetGroup() string {
@@ -2914,7 +3094,7 @@ type NoteSilence struct {
 
 func (x *NoteSilence) Reset() {
 	*x = NoteSilence{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2926,7 +3106,7 @@ func (x *NoteSilence) String() string {
 func (*NoteSilence) ProtoMessage() {}
 
 func (x *NoteSilence) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2939,7 +3119,7 @@ func (x *NoteSilence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteSilence.ProtoReflect.Descriptor instead.
 func (*NoteSilence) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *NoteSilence) GetSemaphore() string {
@@ -2988,7 +3168,7 @@ type EndQuarantine struct {
 
 func (x *EndQuarantine) Reset() {
 	*x = EndQuarantine{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3180,7 @@ func (x *EndQuarantine) String() string {
 func (*EndQuarantine) ProtoMessage() {}
 
 func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3193,7 @@ func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndQuarantine.ProtoReflect.Descriptor instead.
 func (*EndQuarantine) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *EndQuarantine) GetTerm() uint64 {
@@ -3048,6 +3228,8 @@ type Undo struct {
 	Also []uint64 `protobuf:"varint,10,rep,packed,name=also,proto3" json:"also,omitempty"`
 	// Some of what these changes did is left as it is. Feature level 3.
 	Partial bool `protobuf:"varint,11,opt,name=partial,proto3" json:"partial,omitempty"`
+	// Feature level 3.
+	Firings []*UndoFirings `protobuf:"bytes,12,rep,name=firings,proto3" json:"firings,omitempty"`
 	// As in EditBatch. Feature level 3.
 	Asked           uint64 `protobuf:"fixed64,20,opt,name=asked,proto3" json:"asked,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,21,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -3057,7 +3239,7 @@ type Undo struct {
 
 func (x *Undo) Reset() {
 	*x = Undo{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3069,7 +3251,7 @@ func (x *Undo) String() string {
 func (*Undo) ProtoMessage() {}
 
 func (x *Undo) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3082,7 +3264,7 @@ func (x *Undo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undo.ProtoReflect.Descriptor instead.
 func (*Undo) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Undo) GetChange() uint64 {
@@ -3162,6 +3344,13 @@ func (x *Undo) GetPartial() bool {
 	return false
 }
 
+func (x *Undo) GetFirings() []*UndoFirings {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
 func (x *Undo) GetAsked() uint64 {
 	if x != nil {
 		return x.Asked
@@ -3191,7 +3380,7 @@ type UndoEdit struct {
 
 func (x *UndoEdit) Reset() {
 	*x = UndoEdit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3203,7 +3392,7 @@ func (x *UndoEdit) String() string {
 func (*UndoEdit) ProtoMessage() {}
 
 func (x *UndoEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3216,7 +3405,7 @@ func (x *UndoEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoEdit.ProtoReflect.Descriptor instead.
 func (*UndoEdit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UndoEdit) GetChange() *Change {
@@ -3259,7 +3448,7 @@ type UndoPause struct {
 
 func (x *UndoPause) Reset() {
 	*x = UndoPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3271,7 +3460,7 @@ func (x *UndoPause) String() string {
 func (*UndoPause) ProtoMessage() {}
 
 func (x *UndoPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3284,7 +3473,7 @@ func (x *UndoPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoPause.ProtoReflect.Descriptor instead.
 func (*UndoPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UndoPause) GetPause() *StoredPause {
@@ -3312,7 +3501,7 @@ type ExpectedPause struct {
 
 func (x *ExpectedPause) Reset() {
 	*x = ExpectedPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +3513,7 @@ func (x *ExpectedPause) String() string {
 func (*ExpectedPause) ProtoMessage() {}
 
 func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +3526,7 @@ func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedPause.ProtoReflect.Descriptor instead.
 func (*ExpectedPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ExpectedPause) GetName() string {
@@ -3368,7 +3557,7 @@ type UndoCordon struct {
 
 func (x *UndoCordon) Reset() {
 	*x = UndoCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3380,7 +3569,7 @@ func (x *UndoCordon) String() string {
 func (*UndoCordon) ProtoMessage() {}
 
 func (x *UndoCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3393,7 +3582,7 @@ func (x *UndoCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoCordon.ProtoReflect.Descriptor instead.
 func (*UndoCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *UndoCordon) GetId() string {
@@ -3417,6 +3606,86 @@ func (x *UndoCordon) GetCordon() *StoredCordon {
 	return nil
 }
 
+// UndoFirings gives a semaphore firings and its low-water mark back, or takes them again.
+type UndoFirings struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	// These are remembered again. Each is expected not to be claimed.
+	Back []*StoredClaim `protobuf:"bytes,2,rep,name=back,proto3" json:"back,omitempty"`
+	// These are forgotten again.
+	Forget []*ExpectedClaim `protobuf:"bytes,3,rep,name=forget,proto3" json:"forget,omitempty"`
+	// What the low-water mark becomes, and what it is expected to be, Unix nanoseconds; 0 in low_water: it stays.
+	LowWater         int64 `protobuf:"fixed64,4,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
+	ExpectedLowWater int64 `protobuf:"fixed64,5,opt,name=expected_low_water,json=expectedLowWater,proto3" json:"expected_low_water,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *UndoFirings) Reset() {
+	*x = UndoFirings{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoFirings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoFirings) ProtoMessage() {}
+
+func (x *UndoFirings) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoFirings.ProtoReflect.Descriptor instead.
+func (*UndoFirings) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *UndoFirings) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *UndoFirings) GetBack() []*StoredClaim {
+	if x != nil {
+		return x.Back
+	}
+	return nil
+}
+
+func (x *UndoFirings) GetForget() []*ExpectedClaim {
+	if x != nil {
+		return x.Forget
+	}
+	return nil
+}
+
+func (x *UndoFirings) GetLowWater() int64 {
+	if x != nil {
+		return x.LowWater
+	}
+	return 0
+}
+
+func (x *UndoFirings) GetExpectedLowWater() int64 {
+	if x != nil {
+		return x.ExpectedLowWater
+	}
+	return 0
+}
+
 // Trim forgets requests that have been remembered for long enough.
 type Trim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3431,7 +3700,7 @@ type Trim struct {
 
 func (x *Trim) Reset() {
 	*x = Trim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3443,7 +3712,7 @@ func (x *Trim) String() string {
 func (*Trim) ProtoMessage() {}
 
 func (x *Trim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3456,7 +3725,7 @@ func (x *Trim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trim.ProtoReflect.Descriptor instead.
 func (*Trim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Trim) GetTerm() uint64 {
@@ -3505,7 +3774,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3517,7 +3786,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3530,7 +3799,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -3755,7 +4024,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3767,7 +4036,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3780,7 +4049,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -3903,7 +4172,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3915,7 +4184,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3928,7 +4197,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -3997,7 +4266,7 @@ type StoredPause struct {
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4009,7 +4278,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4022,7 +4291,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -4095,7 +4364,7 @@ type StoredSemaphore struct {
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4107,7 +4376,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4120,7 +4389,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -4184,7 +4453,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4196,7 +4465,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4209,7 +4478,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -4242,7 +4511,7 @@ type StoredRevert struct {
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4254,7 +4523,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4267,7 +4536,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -4334,7 +4603,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4346,7 +4615,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4359,7 +4628,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -4498,7 +4767,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4510,7 +4779,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4523,7 +4792,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -4593,7 +4862,7 @@ type StoredCordon struct {
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4605,7 +4874,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4618,7 +4887,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -4698,7 +4967,8 @@ type StoredRequest struct {
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
 	// For edits: names that were skipped.
 	Skipped []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of one, 5 an undo.
+	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of one, 5 an undo;
+	// of feature level 3: 6 a forgetting of firings.
 	Edit uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
 	// A hash of what was asked for; 0: not known. Feature level 3, as all that follows.
 	Asked uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
@@ -4711,14 +4981,16 @@ type StoredRequest struct {
 	// Of a deletion of one definition: how many permits it left.
 	Permits uint32 `protobuf:"varint,13,opt,name=permits,proto3" json:"permits,omitempty"`
 	// Of a cordon: the cordon as it was set.
-	Cordon        *StoredCordon `protobuf:"bytes,14,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	Cordon *StoredCordon `protobuf:"bytes,14,opt,name=cordon,proto3" json:"cordon,omitempty"`
+	// Of a forgetting of firings: what it did.
+	Firings       *FiringsChange `protobuf:"bytes,15,opt,name=firings,proto3" json:"firings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4730,7 +5002,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4743,7 +5015,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -4844,6 +5116,13 @@ func (x *StoredRequest) GetCordon() *StoredCordon {
 	return nil
 }
 
+func (x *StoredRequest) GetFirings() *FiringsChange {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
 type StoredDeletion struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -4854,7 +5133,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4866,7 +5145,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4879,7 +5158,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -4905,7 +5184,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4917,7 +5196,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4930,7 +5209,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *StoredMember) GetId() string {
@@ -4971,6 +5250,8 @@ type JournalEntry struct {
 	EndsBack []*StoredRevert `protobuf:"bytes,19,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
 	// The change that this one took back.
 	Undoes uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
+	// What was forgotten of firings, or is remembered again. Feature level 3.
+	Firings *FiringsChange `protobuf:"bytes,21,opt,name=firings,proto3" json:"firings,omitempty"`
 	// How many entries the change made, with those that the journal has forgotten; 0: not known. Feature level 3, as all that follows.
 	Entries uint32 `protobuf:"varint,22,opt,name=entries,proto3" json:"entries,omitempty"`
 	// What holds for the whole change. Only in the first of its entries that is left.
@@ -4981,7 +5262,7 @@ type JournalEntry struct {
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4993,7 +5274,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5006,7 +5287,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -5149,6 +5430,13 @@ func (x *JournalEntry) GetUndoes() uint64 {
 	return 0
 }
 
+func (x *JournalEntry) GetFirings() *FiringsChange {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
 func (x *JournalEntry) GetEntries() uint32 {
 	if x != nil {
 		return x.Entries
@@ -5161,6 +5449,69 @@ func (x *JournalEntry) GetChange() *JournalChange {
 		return x.Change
 	}
 	return nil
+}
+
+// FiringsChange is what a change did to a semaphore's memory of firings.
+type FiringsChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What was forgotten, or is remembered again.
+	Claims []*StoredClaim `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
+	// The low-water mark, Unix nanoseconds; 0: there was none.
+	LowWaterBefore int64 `protobuf:"fixed64,2,opt,name=low_water_before,json=lowWaterBefore,proto3" json:"low_water_before,omitempty"`
+	LowWaterAfter  int64 `protobuf:"fixed64,3,opt,name=low_water_after,json=lowWaterAfter,proto3" json:"low_water_after,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *FiringsChange) Reset() {
+	*x = FiringsChange{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FiringsChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FiringsChange) ProtoMessage() {}
+
+func (x *FiringsChange) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
+func (*FiringsChange) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *FiringsChange) GetClaims() []*StoredClaim {
+	if x != nil {
+		return x.Claims
+	}
+	return nil
+}
+
+func (x *FiringsChange) GetLowWaterBefore() int64 {
+	if x != nil {
+		return x.LowWaterBefore
+	}
+	return 0
+}
+
+func (x *FiringsChange) GetLowWaterAfter() int64 {
+	if x != nil {
+		return x.LowWaterAfter
+	}
+	return 0
 }
 
 // JournalChange holds for all entries of one change.
@@ -5178,7 +5529,7 @@ type JournalChange struct {
 
 func (x *JournalChange) Reset() {
 	*x = JournalChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5190,7 +5541,7 @@ func (x *JournalChange) String() string {
 func (*JournalChange) ProtoMessage() {}
 
 func (x *JournalChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5203,7 +5554,7 @@ func (x *JournalChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalChange.ProtoReflect.Descriptor instead.
 func (*JournalChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *JournalChange) GetNames() []string {
@@ -5239,7 +5590,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5251,7 +5602,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5264,7 +5615,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -5288,7 +5639,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xb5\v\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\x80\f\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -5317,7 +5668,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\fnote_silence\x18\x16 \x01(\v2\x1e.gatekeeper.log.v1.NoteSilenceH\x00R\vnoteSilence\x12I\n" +
 	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantine\x12-\n" +
 	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undo\x12-\n" +
-	"\x04trim\x18\x19 \x01(\v2\x17.gatekeeper.log.v1.TrimH\x00R\x04trimB\x06\n" +
+	"\x04trim\x18\x19 \x01(\v2\x17.gatekeeper.log.v1.TrimH\x00R\x04trim\x12I\n" +
+	"\x0eforget_firings\x18\x1a \x01(\v2 .gatekeeper.log.v1.ForgetFiringsH\x00R\rforgetFiringsB\x06\n" +
 	"\x04kind\"Y\n" +
 	"\bIdentity\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
@@ -5486,7 +5838,21 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x13\n" +
 	"\x05up_to\x18\x03 \x01(\x10R\x04upTo\x12\x14\n" +
 	"\x05names\x18\x04 \x03(\tR\x05names\x123\n" +
-	"\afirings\x18\x05 \x03(\v2\x19.gatekeeper.log.v1.FiringR\afirings\"\x84\x01\n" +
+	"\afirings\x18\x05 \x03(\v2\x19.gatekeeper.log.v1.FiringR\afirings\"\xa4\x02\n" +
+	"\rForgetFirings\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12:\n" +
+	"\afirings\x18\x02 \x03(\v2 .gatekeeper.log.v1.ExpectedClaimR\afirings\x12\x19\n" +
+	"\blower_to\x18\x03 \x01(\x10R\alowerTo\x12\x16\n" +
+	"\x06author\x18\x04 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\x12\x0e\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\x12\x14\n" +
+	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"X\n" +
+	"\rExpectedClaim\x121\n" +
+	"\x06firing\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +
+	"\x05token\x18\x02 \x01(\x04R\x05token\"\x84\x01\n" +
 	"\tConfigure\x127\n" +
 	"\bsettings\x18\x01 \x01(\v2\x1b.gatekeeper.log.v1.SettingsR\bsettings\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -5537,7 +5903,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x10R\x02at\"\xa4\x03\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\xde\x03\n" +
 	"\x04Undo\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x121\n" +
 	"\x05edits\x18\x02 \x03(\v2\x1b.gatekeeper.log.v1.UndoEditR\x05edits\x124\n" +
@@ -5551,7 +5917,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05drain\x18\t \x01(\x03R\x05drain\x12\x12\n" +
 	"\x04also\x18\n" +
 	" \x03(\x04R\x04also\x12\x18\n" +
-	"\apartial\x18\v \x01(\bR\apartial\x12\x14\n" +
+	"\apartial\x18\v \x01(\bR\apartial\x128\n" +
+	"\afirings\x18\f \x03(\v2\x1e.gatekeeper.log.v1.UndoFiringsR\afirings\x12\x14\n" +
 	"\x05asked\x18\x14 \x01(\x06R\x05asked\x12)\n" +
 	"\x10request_revision\x18\x15 \x01(\x04R\x0frequestRevision\"\xce\x01\n" +
 	"\bUndoEdit\x121\n" +
@@ -5569,7 +5936,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"UndoCordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x04R\bexpected\x127\n" +
-	"\x06cordon\x18\x03 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"E\n" +
+	"\x06cordon\x18\x03 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"\xe4\x01\n" +
+	"\vUndoFirings\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x122\n" +
+	"\x04back\x18\x02 \x03(\v2\x1e.gatekeeper.log.v1.StoredClaimR\x04back\x128\n" +
+	"\x06forget\x18\x03 \x03(\v2 .gatekeeper.log.v1.ExpectedClaimR\x06forget\x12\x1b\n" +
+	"\tlow_water\x18\x04 \x01(\x10R\blowWater\x12,\n" +
+	"\x12expected_low_water\x18\x05 \x01(\x10R\x10expectedLowWater\"E\n" +
 	"\x04Trim\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x13\n" +
 	"\x05up_to\x18\x02 \x01(\x04R\x04upTo\x12\x14\n" +
@@ -5689,7 +6062,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12\x14\n" +
 	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\xdd\x03\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\x99\x04\n" +
 	"\rStoredRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -5708,12 +6081,13 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"definition\x18\f \x01(\v2#.gatekeeper.log.v1.StoredDefinitionR\n" +
 	"definition\x12\x18\n" +
 	"\apermits\x18\r \x01(\rR\apermits\x127\n" +
-	"\x06cordon\x18\x0e \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\"@\n" +
+	"\x06cordon\x18\x0e \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\x12:\n" +
+	"\afirings\x18\x0f \x01(\v2 .gatekeeper.log.v1.FiringsChangeR\afirings\"@\n" +
 	"\x0eStoredDeletion\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\x81\a\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xbd\a\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -5735,9 +6109,14 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\fcordonBefore\x12<\n" +
 	"\tends_gone\x18\x12 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsGone\x12<\n" +
 	"\tends_back\x18\x13 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsBack\x12\x16\n" +
-	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\x12\x18\n" +
+	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\x12:\n" +
+	"\afirings\x18\x15 \x01(\v2 .gatekeeper.log.v1.FiringsChangeR\afirings\x12\x18\n" +
 	"\aentries\x18\x16 \x01(\rR\aentries\x128\n" +
-	"\x06change\x18\x17 \x01(\v2 .gatekeeper.log.v1.JournalChangeR\x06change\"`\n" +
+	"\x06change\x18\x17 \x01(\v2 .gatekeeper.log.v1.JournalChangeR\x06change\"\x99\x01\n" +
+	"\rFiringsChange\x126\n" +
+	"\x06claims\x18\x01 \x03(\v2\x1e.gatekeeper.log.v1.StoredClaimR\x06claims\x12(\n" +
+	"\x10low_water_before\x18\x02 \x01(\x10R\x0elowWaterBefore\x12&\n" +
+	"\x0flow_water_after\x18\x03 \x01(\x10R\rlowWaterAfter\"`\n" +
 	"\rJournalChange\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x1f\n" +
 	"\valso_undoes\x18\x02 \x03(\x04R\n" +
@@ -5759,7 +6138,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -5783,39 +6162,43 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Pause)(nil),             // 19: gatekeeper.log.v1.Pause
 	(*Resume)(nil),            // 20: gatekeeper.log.v1.Resume
 	(*Forget)(nil),            // 21: gatekeeper.log.v1.Forget
-	(*Configure)(nil),         // 22: gatekeeper.log.v1.Configure
-	(*Settings)(nil),          // 23: gatekeeper.log.v1.Settings
-	(*RequestBounds)(nil),     // 24: gatekeeper.log.v1.RequestBounds
-	(*RetireMember)(nil),      // 25: gatekeeper.log.v1.RetireMember
-	(*RaiseFeatureLevel)(nil), // 26: gatekeeper.log.v1.RaiseFeatureLevel
-	(*EndDrain)(nil),          // 27: gatekeeper.log.v1.EndDrain
-	(*Revert)(nil),            // 28: gatekeeper.log.v1.Revert
-	(*Sight)(nil),             // 29: gatekeeper.log.v1.Sight
-	(*Sighting)(nil),          // 30: gatekeeper.log.v1.Sighting
-	(*NoteSilence)(nil),       // 31: gatekeeper.log.v1.NoteSilence
-	(*EndQuarantine)(nil),     // 32: gatekeeper.log.v1.EndQuarantine
-	(*Undo)(nil),              // 33: gatekeeper.log.v1.Undo
-	(*UndoEdit)(nil),          // 34: gatekeeper.log.v1.UndoEdit
-	(*UndoPause)(nil),         // 35: gatekeeper.log.v1.UndoPause
-	(*ExpectedPause)(nil),     // 36: gatekeeper.log.v1.ExpectedPause
-	(*UndoCordon)(nil),        // 37: gatekeeper.log.v1.UndoCordon
-	(*Trim)(nil),              // 38: gatekeeper.log.v1.Trim
-	(*Record)(nil),            // 39: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 40: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 41: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 42: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 43: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 44: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 45: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 46: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 47: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 48: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 49: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 50: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 51: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 52: gatekeeper.log.v1.JournalEntry
-	(*JournalChange)(nil),     // 53: gatekeeper.log.v1.JournalChange
-	(*Trailer)(nil),           // 54: gatekeeper.log.v1.Trailer
+	(*ForgetFirings)(nil),     // 22: gatekeeper.log.v1.ForgetFirings
+	(*ExpectedClaim)(nil),     // 23: gatekeeper.log.v1.ExpectedClaim
+	(*Configure)(nil),         // 24: gatekeeper.log.v1.Configure
+	(*Settings)(nil),          // 25: gatekeeper.log.v1.Settings
+	(*RequestBounds)(nil),     // 26: gatekeeper.log.v1.RequestBounds
+	(*RetireMember)(nil),      // 27: gatekeeper.log.v1.RetireMember
+	(*RaiseFeatureLevel)(nil), // 28: gatekeeper.log.v1.RaiseFeatureLevel
+	(*EndDrain)(nil),          // 29: gatekeeper.log.v1.EndDrain
+	(*Revert)(nil),            // 30: gatekeeper.log.v1.Revert
+	(*Sight)(nil),             // 31: gatekeeper.log.v1.Sight
+	(*Sighting)(nil),          // 32: gatekeeper.log.v1.Sighting
+	(*NoteSilence)(nil),       // 33: gatekeeper.log.v1.NoteSilence
+	(*EndQuarantine)(nil),     // 34: gatekeeper.log.v1.EndQuarantine
+	(*Undo)(nil),              // 35: gatekeeper.log.v1.Undo
+	(*UndoEdit)(nil),          // 36: gatekeeper.log.v1.UndoEdit
+	(*UndoPause)(nil),         // 37: gatekeeper.log.v1.UndoPause
+	(*ExpectedPause)(nil),     // 38: gatekeeper.log.v1.ExpectedPause
+	(*UndoCordon)(nil),        // 39: gatekeeper.log.v1.UndoCordon
+	(*UndoFirings)(nil),       // 40: gatekeeper.log.v1.UndoFirings
+	(*Trim)(nil),              // 41: gatekeeper.log.v1.Trim
+	(*Record)(nil),            // 42: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 43: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 44: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 45: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 46: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 47: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 48: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 49: gatekeeper.log.v1.StoredPermit
+	(*StoredClaim)(nil),       // 50: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 51: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 52: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 53: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 54: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 55: gatekeeper.log.v1.JournalEntry
+	(*FiringsChange)(nil),     // 56: gatekeeper.log.v1.FiringsChange
+	(*JournalChange)(nil),     // 57: gatekeeper.log.v1.JournalChange
+	(*Trailer)(nil),           // 58: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -5834,78 +6217,87 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	19, // 13: gatekeeper.log.v1.Command.pause:type_name -> gatekeeper.log.v1.Pause
 	20, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
 	21, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
-	22, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
-	25, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
-	26, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
-	27, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
-	28, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
-	29, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
-	31, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
-	32, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
-	33, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
-	38, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
-	4,  // 26: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
-	2,  // 27: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 28: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 29: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
-	2,  // 30: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
-	16, // 31: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
-	5,  // 32: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	3,  // 33: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
-	23, // 34: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	24, // 35: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
-	30, // 36: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	34, // 37: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	35, // 38: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	37, // 39: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	16, // 40: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	42, // 41: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	45, // 42: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	42, // 43: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	36, // 44: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	48, // 45: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	40, // 46: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	41, // 47: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	46, // 48: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	47, // 49: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	48, // 50: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	49, // 51: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	50, // 52: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	52, // 53: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	43, // 54: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	51, // 55: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	30, // 56: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	54, // 57: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	23, // 58: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 59: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	42, // 60: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	44, // 61: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	45, // 62: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 63: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 64: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 65: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 66: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 67: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 68: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 69: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 70: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	41, // 71: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	48, // 72: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	5,  // 73: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 74: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	46, // 75: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	48, // 76: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	42, // 77: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	42, // 78: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	48, // 79: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	45, // 80: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	45, // 81: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	53, // 82: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
-	83, // [83:83] is the sub-list for method output_type
-	83, // [83:83] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	24, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
+	27, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
+	28, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
+	29, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
+	30, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
+	31, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
+	33, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
+	34, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
+	35, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
+	41, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
+	22, // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
+	4,  // 27: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
+	2,  // 28: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 29: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 30: gatekeeper.log.v1.Grant.metadata:type_name -> gatekeeper.log.v1.Label
+	2,  // 31: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
+	16, // 32: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
+	5,  // 33: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
+	3,  // 34: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
+	23, // 35: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
+	3,  // 36: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	25, // 37: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	26, // 38: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	32, // 39: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	36, // 40: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	37, // 41: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	39, // 42: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	40, // 43: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
+	16, // 44: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	45, // 45: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	48, // 46: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	45, // 47: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	38, // 48: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	51, // 49: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	50, // 50: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
+	23, // 51: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
+	43, // 52: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	44, // 53: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	49, // 54: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	50, // 55: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	51, // 56: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	52, // 57: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	53, // 58: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	55, // 59: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	46, // 60: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	54, // 61: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	32, // 62: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	58, // 63: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	25, // 64: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 65: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	45, // 66: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	47, // 67: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	48, // 68: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 69: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 70: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 71: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 72: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 73: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 74: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 75: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 76: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	44, // 77: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	51, // 78: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	56, // 79: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	5,  // 80: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 81: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	49, // 82: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	51, // 83: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	45, // 84: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	45, // 85: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	51, // 86: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	48, // 87: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	48, // 88: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	56, // 89: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	57, // 90: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	50, // 91: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
+	92, // [92:92] is the sub-list for method output_type
+	92, // [92:92] is the sub-list for method input_type
+	92, // [92:92] is the sub-list for extension type_name
+	92, // [92:92] is the sub-list for extension extendee
+	0,  // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -5939,10 +6331,11 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_EndQuarantine)(nil),
 		(*Command_Undo)(nil),
 		(*Command_Trim)(nil),
+		(*Command_ForgetFirings)(nil),
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[39].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[42].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -5962,7 +6355,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   55,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

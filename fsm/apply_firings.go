@@ -1,0 +1,157 @@
+package fsm
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// An operator's repair of the memory of firings, and its undo. Who plans it names every firing and the time to which the low-water mark falls,
+// by the leader's clock: nothing here compares clocks. These are the only commands that lower the mark.
+
+// forgetFirings forgets all the named firings or none.
+func (d *draft) forgetFirings(c ForgetFirings) Result {
+	request := editRequest{EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
+	if done, refused := d.repeated(request); refused != nil {
+		return *refused
+	} else if done != nil {
+		return FiringsResult{Revision: done.ChangeID(), Firings: done.FirstAnswer().Firings, Repeated: true}
+	}
+	if err := validExpected(c.Firings); c.Semaphore == "" || err != nil {
+		return invalid("forgetting firings of %q: %v", c.Semaphore, err)
+	}
+	claims, conflict := d.forgettable(c.Semaphore, c.Firings)
+	if conflict != nil {
+		return FiringsResult{Conflict: conflict}
+	}
+	mark := d.LowWater(c.Semaphore)
+	if !c.LowerTo.IsZero() && c.LowerTo.Before(mark) {
+		mark = c.LowerTo
+	}
+	if len(claims) == 0 && mark.Equal(d.LowWater(c.Semaphore)) {
+		d.rememberNothing(request)
+		return FiringsResult{}
+	}
+	revision := d.advance()
+	change := d.changeFirings(FiringsForgotten, c.Semaphore, claims, mark, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+	d.rememberEdit(request, EditAnswer{Firings: change})
+	return FiringsResult{Revision: revision, Firings: change}
+}
+
+func validExpected(firings []ExpectedClaim) error {
+	type key struct {
+		name string
+		due  time.Time
+	}
+	named := make(map[key]struct{}, len(firings))
+	for _, f := range firings {
+		k := key{f.Firing.Name, f.Firing.Due}
+		if _, twice := named[k]; twice || f.Firing.Name == "" {
+			return fmt.Errorf("firing %q is named twice, or has no name", f.Firing.Name)
+		}
+		named[k] = struct{}{}
+	}
+	return nil
+}
+
+// forgettable returns the claims of firings; or a conflict if one is not as expected, or its permit still takes a slot.
+func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.Claim, *Conflict) {
+	claims := make([]*semaphore.Claim, len(firings))
+	for i, f := range firings {
+		claims[i] = d.Claim(name, f.Firing)
+		if claims[i] == nil || claims[i].Token != f.Token || claims[i].State == semaphore.ClaimHeld {
+			return nil, &Conflict{Index: i, Kind: ConflictFirings, Name: name}
+		}
+	}
+	return claims, nil
+}
+
+// changeFirings forgets claims or, by kind, brings them back, and sets the low-water mark. e says who, why and when.
+func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.Claim, mark time.Time, e JournalEntry) *FiringsChange {
+	change := &FiringsChange{Claims: claims, MarkBefore: d.LowWater(name), MarkAfter: mark}
+	e.Kind, e.Semaphore = kind, name
+	more := e.Details()
+	more.Firings = change
+	d.note(e.With(more)) // first: of a deleted name the journal may be all that is left
+	d.emit(Event{Kind: kind, Semaphore: name, Author: e.Author, Reason: e.Reason, At: e.At})
+	for _, claim := range claims {
+		if kind == FiringsForgotten {
+			d.setClaim(claim, nil)
+		} else {
+			d.setClaim(nil, claim)
+		}
+	}
+	if !mark.Equal(change.MarkBefore) {
+		g := d.write(name)
+		if g.lowWater = 0; !mark.IsZero() {
+			g.lowWater = mark.UnixNano()
+		}
+		d.sweep(name, g)
+	}
+	return change
+}
+
+// undoFirings forgets firings again, then brings others back. What the mark does stands in the entry that such a change would have by hand.
+func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
+	before := d.LowWater(u.Semaphore)
+	after := before
+	if !u.LowWater.IsZero() {
+		after = u.LowWater
+	}
+	claims, _ := d.forgettable(u.Semaphore, u.Forget) // checked before
+	if len(claims) > 0 || after.Before(before) {
+		d.changeFirings(FiringsForgotten, u.Semaphore, claims, earlier(before, after), e)
+	}
+	if len(u.Back) > 0 || after.After(before) {
+		d.changeFirings(FiringsRemembered, u.Semaphore, u.Back, after, e)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// validUndoFirings checks what is to come back as a snapshot's is checked: a state that could not be restored is worse than a refusal.
+func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
+	if len(u.Back)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
+		return fmt.Errorf("there is nothing to do")
+	}
+	named := append([]ExpectedClaim(nil), u.Forget...)
+	for _, c := range u.Back {
+		_, twice := tokens[c.Token]
+		p := d.Permit(c.Token)
+		switch {
+		case c.Semaphore != u.Semaphore:
+			return fmt.Errorf("firing %q is of semaphore %q", c.Firing.Name, c.Semaphore)
+		case c.State == semaphore.ClaimHeld:
+			return fmt.Errorf("firing %q is claimed by nobody any more", c.Firing.Name)
+		case c.Token == 0 || c.Token > d.lastToken || twice || c.Revision == 0 || c.Revision > d.revision:
+			return fmt.Errorf("firing %q was not claimed by token %d at revision %d", c.Firing.Name, c.Token, c.Revision)
+		case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
+			return fmt.Errorf("permit %d is not of firing %q", c.Token, c.Firing.Name)
+		}
+		tokens[c.Token] = struct{}{}
+		named = append(named, ExpectedClaim{Firing: c.Firing, Token: c.Token})
+	}
+	return validExpected(named)
+}
+
+// firingsConflict says what is not as an undo expects it, or returns nil.
+func (d *draft) firingsConflict(u UndoFirings) *Conflict {
+	if _, conflict := d.forgettable(u.Semaphore, u.Forget); conflict != nil {
+		return conflict
+	}
+	for _, c := range u.Back {
+		if d.Claim(c.Semaphore, c.Firing) != nil || d.claimOf(c.Token) != nil {
+			return &Conflict{Kind: ConflictFirings, Name: u.Semaphore}
+		}
+	}
+	if !u.LowWater.IsZero() && !d.LowWater(u.Semaphore).Equal(u.ExpectedLowWater) {
+		return &Conflict{Kind: ConflictFirings, Name: u.Semaphore}
+	}
+	return nil
+}

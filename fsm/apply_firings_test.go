@@ -1,0 +1,271 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// forget names firings as they are claimed now.
+func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firing) fsm.ForgetFirings {
+	c := fsm.ForgetFirings{
+		Semaphore: name, LowerTo: lowerTo, Author: "ann", Reason: "a clock was a year ahead", RequestID: "forgotten " + name, Asked: 16, At: at(91),
+	}
+	for _, f := range firings {
+		e := fsm.ExpectedClaim{Firing: *f}
+		if claim := l.state().Claim(name, *f); claim != nil {
+			e.Token = claim.Token
+		}
+		c.Firings = append(c.Firings, e)
+	}
+	return c
+}
+
+// undoForget takes the last change of the memory of firings back, as a plan would.
+func (l *log) undoForget(name string) fsm.Undo {
+	for e := range l.state().JournalBackward(name, 0) {
+		f := e.Details().Firings
+		if f == nil {
+			continue
+		}
+		u := fsm.UndoFirings{Semaphore: name, LowWater: f.MarkBefore, ExpectedLowWater: f.MarkAfter}
+		if e.Kind == fsm.FiringsForgotten {
+			u.Back = f.Claims
+		} else {
+			for _, c := range f.Claims {
+				u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: c.Firing, Token: c.Token})
+			}
+		}
+		return fsm.Undo{Change: e.Revision, Author: "bob", Reason: "not that one", At: at(92), Firings: []fsm.UndoFirings{u}}
+	}
+	l.tb.Fatal("no firings were forgotten")
+	return fsm.Undo{}
+}
+
+// due are the seconds of the remembered firings.
+func (l *log) due(name string) (all []int) {
+	for c := range l.state().Claims(name) {
+		all = append(all, int(c.Firing.Due.Sub(at(0))/time.Second))
+	}
+	return all
+}
+
+func (l *log) denied(name, holder string, f *semaphore.Firing) semaphore.Reason {
+	l.tb.Helper()
+	r := one[fsm.GrantResult](l, l.request(name, holder, func(g *fsm.Grant) { g.Firing = f }))
+	if r.Outcome == fsm.GrantGranted {
+		l.apply(fsm.Release{Token: r.Permit.Token, Job: semaphore.JobNotRun})
+		return 0
+	}
+	return r.Decision.Reason
+}
+
+func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringsRunAgain(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s")
+	l.poison("s")
+	equal(t, "a firing of now", l.denied("s", "b", fire("f", 95)), semaphore.FiringForgotten)
+	claims := collect(l.state().Claims("s"))
+
+	r := one[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000), fire("f", 9100)))
+	change := &fsm.FiringsChange{Claims: claims, MarkBefore: at(8000), MarkAfter: at(90)}
+	equal(t, "result", r, fsm.FiringsResult{Revision: l.state().Revision(), Firings: change})
+	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FiringsForgotten})
+	e := collect(l.state().Journal("s", r.Revision))
+	if len(e) != 1 || e[0].Kind != fsm.FiringsForgotten || e[0].Author != "ann" {
+		t.Fatalf("journal: %+v", e)
+	}
+	equal(t, "what an undo needs", e[0].Details().Firings, change)
+	equal(t, "remembered", l.due("s"), []int(nil))
+	equal(t, "low-water mark", l.state().LowWater("s"), at(90))
+	equal(t, "a firing of now", l.denied("s", "b", fire("f", 95)), semaphore.Reason(0))
+	equal(t, "one before the mark", l.denied("s", "b", fire("f", 90)), semaphore.FiringForgotten)
+
+	l.apply(l.undoForget("s"))
+	equal(t, "events of the undo", kinds(l.events), []fsm.EventKind{fsm.FiringsRemembered})
+	equal(t, "claims after the undo", collect(l.state().Claims("s")), claims)
+	equal(t, "mark after the undo", l.state().LowWater("s"), at(8000))
+	l.apply(l.undoForget("s"))
+	equal(t, "remembered after the undo was undone", l.due("s"), []int(nil))
+	equal(t, "mark after the undo was undone", l.state().LowWater("s"), at(90))
+	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
+}
+
+func TestForgetFirings_Repeated_IsAnsweredAsTheFirst(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s")
+	l.poison("s")
+	cmd := l.forget("s", at(90), fire("f", 9000))
+	first := one[fsm.FiringsResult](l, cmd)
+	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a repeat must not forget this one
+	first.Repeated = true
+	equal(t, "repeat", unchanged[fsm.FiringsResult](l, cmd), first)
+
+	nothing := l.forget("s", at(95))
+	nothing.RequestID = "nothing"
+	equal(t, "nothing", one[fsm.FiringsResult](l, nothing), fsm.FiringsResult{})
+	equal(t, "nothing again", unchanged[fsm.FiringsResult](l, nothing), fsm.FiringsResult{Repeated: true})
+	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
+	cmd.Asked++
+	if used := unchanged[fsm.InvalidResult](l, cmd).Used; used == nil || used.Edit != fsm.EditForgetFirings {
+		t.Errorf("another request under the same id: used %+v", used)
+	}
+}
+
+func TestForgetFirings_NotAsExpected_IsRefusedWhole(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s", permits(2))
+	l.poison("s")
+	l.grant("s", "b", firing("g", 9000))
+	ok, held := fire("f", 9000), fire("g", 9000)
+	other := l.forget("s", at(90), ok)
+	other.Firings[0].Token++
+	for name, tc := range map[string]struct {
+		cmd   fsm.ForgetFirings
+		index int
+	}{
+		"held by a live permit": {l.forget("s", at(90), ok, held), 1},
+		"not remembered":        {l.forget("s", at(90), fire("f", 1)), 0},
+		"claimed since":         {other, 0},
+		"of another semaphore":  {l.forget("t", at(90), ok), 0},
+	} {
+		r := unchanged[fsm.FiringsResult](l, tc.cmd)
+		want := &fsm.Conflict{Index: tc.index, Kind: fsm.ConflictFirings, Name: tc.cmd.Semaphore}
+		equal(t, name, r, fsm.FiringsResult{Conflict: want})
+	}
+	unchanged[fsm.InvalidResult](l, l.forget("s", at(90), ok, ok))
+	unchanged[fsm.InvalidResult](l, l.forget("s", at(90), fire("", 9000)))
+	unchanged[fsm.InvalidResult](l, l.forget("", at(90)))
+}
+
+// What cools may still be believed in, and a claim that its loss frees is held until then.
+func TestForgetFirings_OfACoolingPermit_IsRefused(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s", freeOnLoss)
+	p := l.grant("s", "a", firing("f", 9000))
+	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
+	if r := unchanged[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000))); r.Conflict == nil {
+		t.Errorf("forgotten: %+v", r)
+	}
+}
+
+func TestForgetFirings_Mark_IsNeverRaised(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s")
+	l.poison("s")
+	one[fsm.FiringsResult](l, l.forget("s", at(8500), fire("f", 9000)))
+	equal(t, "mark", l.state().LowWater("s"), at(8000))
+}
+
+func TestUndo_OfFirings_NotAsExpected_IsAConflict(t *testing.T) {
+	for name, meanwhile := range map[string]func(l *log){
+		"claimed again": func(l *log) { l.grant("s", "b", firing("f", 9000)) },
+		"mark raised":   func(l *log) { l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(93)}) },
+	} {
+		l := newLog3(t, fsm.RequestBounds{})
+		l.define("s")
+		l.poison("s")
+		l.apply(l.forget("s", at(90), fire("f", 9000)))
+		undo := l.undoForget("s")
+		meanwhile(l)
+		equal(t, name, unchanged[fsm.UndoResult](l, undo), fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictFirings, Name: "s"}})
+	}
+}
+
+// Whatever an undo says, its state can be restored.
+func TestUndo_OfFiringsThatThereCannotHaveBeen_IsRefused(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	l.define("s", permits(3))
+	l.poison("s")
+	l.apply(l.forget("s", at(90), fire("f", 9000)))
+	live := l.grant("s", "b", firing("g", 9000)).Token
+	good := l.undoForget("s")
+	for name, change := range map[string]func(u *fsm.UndoFirings, c *semaphore.Claim){
+		"of another semaphore":    func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Semaphore = "t" },
+		"held by nobody":          func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.State = semaphore.ClaimHeld },
+		"token of the future":     func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = l.state().LastToken() + 1 },
+		"no token":                func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = 0 },
+		"token of another permit": func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = live },
+		"revision of the future":  func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Revision = l.state().Revision() + 1 },
+		"no name":                 func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Firing.Name = "" },
+		"twice":                   func(u *fsm.UndoFirings, c *semaphore.Claim) { u.Back = append(u.Back, c) },
+		"nothing":                 func(u *fsm.UndoFirings, _ *semaphore.Claim) { u.Back, u.LowWater = nil, time.Time{} },
+	} {
+		cmd, u := good, good.Firings[0]
+		c := *u.Back[0]
+		u.Back = []*semaphore.Claim{&c}
+		change(&u, &c)
+		cmd.Firings = []fsm.UndoFirings{u}
+		t.Run(name, func(t *testing.T) {
+			l.tb = t
+			unchanged[fsm.InvalidResult](l, cmd)
+		})
+	}
+	l.tb = t
+	if r := one[fsm.UndoResult](l, good); r.Conflict != nil {
+		t.Errorf("the good one: %+v", r)
+	}
+}
+
+// Of a deleted name that nothing else is left of, nothing stays behind.
+func TestForgetFirings_OfADeletedName_LeavesNothing(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	d := l.define("s")
+	l.poison("s")
+	settings := l.state().Settings()
+	settings.JournalPerSemaphore = 0
+	l.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: d.Version}}}, fsm.Configure{Settings: settings})
+	one[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000), fire("f", 9100)))
+	equal(t, "names", collect(l.state().Names()), []string(nil))
+	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
+}
+
+func TestRestore_ForgottenFiringsThatContradict_AreRefused(t *testing.T) {
+	file := snapshot(t, storyOfForgetting(t).state())
+	for why, change := range map[string]func(e *logv1.JournalEntry){
+		"tells of firings, or lacks them": func(e *logv1.JournalEntry) { e.Firings = nil },
+		"of kind 1 tells of firings":      func(e *logv1.JournalEntry) { e.Kind = uint32(fsm.Created) },
+		`of "elsewhere", with token`:      func(e *logv1.JournalEntry) { e.Firings.Claims[0].Semaphore = "elsewhere" },
+		`"repaired", with token 0`:        func(e *logv1.JournalEntry) { e.Firings.Claims[0].Token = 0 },
+		`has firing "f" of "repaired"`:    func(e *logv1.JournalEntry) { e.Firings.Claims[0].State = uint32(semaphore.ClaimHeld) },
+		"a firing that was forgotten has": func(e *logv1.JournalEntry) { e.Firings.Claims[0].Revision = 1 << 40 },
+		"it names no firing":              func(e *logv1.JournalEntry) { e.Firings.Claims[0].Firing = nil },
+	} {
+		records := readRecords(t, file)
+		for _, r := range records {
+			if r.GetJournal().GetFirings() != nil {
+				change(r.GetJournal())
+				break
+			}
+		}
+		if err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records))); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+func TestClaimsBackward_PagesFromTheNewest(t *testing.T) {
+	l := newLog3(t, fsm.RequestBounds{})
+	for _, name := range []string{"r", "s", "t"} {
+		l.define(name)
+		for i, f := range []*semaphore.Firing{fire("g", 10), fire("f", 20), fire("g", 20), fire("f", 0)} {
+			l.apply(fsm.Release{Token: l.grant(name, string(rune('a'+i)), func(g *fsm.Grant) { g.Firing = f }).Token})
+		}
+	}
+	var all []semaphore.Firing
+	for c := range l.state().ClaimsBackward("s", nil) {
+		all = append(all, c.Firing)
+	}
+	equal(t, "all", all, []semaphore.Firing{*fire("g", 20), *fire("f", 20), *fire("g", 10), *fire("f", 0)})
+	var rest []semaphore.Firing
+	for c := range l.state().ClaimsBackward("s", fire("f", 20)) {
+		rest = append(rest, c.Firing)
+	}
+	equal(t, "behind one", rest, all[2:])
+}

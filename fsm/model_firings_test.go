@@ -1,0 +1,169 @@
+package fsm_test
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Memories of firings that an operator repairs, in the model, and how such commands are drawn.
+
+func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
+	request := modelEdit{fsm.EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
+	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
+		first := r.FirstAnswer()
+		result := fsm.FiringsResult{Revision: r.Revision, Firings: first.Firings, Repeated: true}
+		if first.Nothing {
+			result.Revision = 0
+		}
+		return result
+	}); r != nil {
+		return r
+	}
+	for i, f := range c.Firings {
+		twice := func(e fsm.ExpectedClaim) bool { return e.Firing.Equal(&f.Firing) }
+		if slices.ContainsFunc(c.Firings[:i], twice) {
+			return fsm.InvalidResult{}
+		}
+	}
+	for i, f := range c.Firings {
+		if !m.expected(c.Semaphore, f) {
+			return fsm.FiringsResult{Conflict: &fsm.Conflict{Index: i, Kind: fsm.ConflictFirings, Name: c.Semaphore}}
+		}
+	}
+	change := &fsm.FiringsChange{MarkBefore: m.lowWater[c.Semaphore], MarkAfter: m.lowWater[c.Semaphore]}
+	if !c.LowerTo.IsZero() && c.LowerTo.Before(change.MarkBefore) {
+		change.MarkAfter = c.LowerTo
+	}
+	if len(c.Firings) == 0 && change.MarkAfter.Equal(change.MarkBefore) {
+		m.rememberNothing(request)
+		return fsm.FiringsResult{}
+	}
+	m.revision++
+	m.dropFirings(c.Semaphore, c.Firings, change, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
+	m.rememberEdit(request, fsm.EditAnswer{Firings: change})
+	return fsm.FiringsResult{Revision: m.revision, Firings: change}
+}
+
+func (m *model) expected(name string, f fsm.ExpectedClaim) bool {
+	c := m.claim(name, &f.Firing)
+	return c != nil && c.Token == f.Token && c.State != semaphore.ClaimHeld
+}
+
+// dropFirings forgets firings, and notes it in change and in the journal.
+func (m *model) dropFirings(name string, firings []fsm.ExpectedClaim, change *fsm.FiringsChange, e fsm.JournalEntry) {
+	for _, f := range firings {
+		change.Claims = append(change.Claims, m.claim(name, &f.Firing))
+	}
+	m.noteFirings(fsm.FiringsForgotten, name, change, e)
+	m.claims = slices.DeleteFunc(m.claims, func(c semaphore.Claim) bool {
+		return c.Semaphore == name && slices.ContainsFunc(firings, func(f fsm.ExpectedClaim) bool { return f.Firing.Equal(&c.Firing) })
+	})
+	m.lowWater[name] = change.MarkAfter
+	m.bound()
+}
+
+func (m *model) noteFirings(kind fsm.EventKind, name string, change *fsm.FiringsChange, e fsm.JournalEntry) {
+	e.Kind, e.Semaphore = kind, name
+	m.note(e.With(fsm.Details{Undoes: e.Details().Undoes, Firings: change}))
+}
+
+func (m *model) firingsAsExpected(u fsm.UndoFirings) bool {
+	for _, f := range u.Forget {
+		if !m.expected(u.Semaphore, f) {
+			return false
+		}
+	}
+	for _, b := range u.Back {
+		if slices.ContainsFunc(m.claims, func(c semaphore.Claim) bool {
+			return c.Token == b.Token || c.Semaphore == b.Semaphore && c.Firing.Equal(&b.Firing)
+		}) {
+			return false
+		}
+	}
+	return u.LowWater.IsZero() || u.ExpectedLowWater.Equal(m.lowWater[u.Semaphore])
+}
+
+func (m *model) undoFirings(u fsm.UndoFirings, e fsm.JournalEntry) {
+	before := m.lowWater[u.Semaphore]
+	after := before
+	if !u.LowWater.IsZero() {
+		after = u.LowWater
+	}
+	between := before // after the first of two entries
+	if after.Before(before) {
+		between = after
+	}
+	if len(u.Forget) > 0 || between.Before(before) {
+		m.dropFirings(u.Semaphore, u.Forget, &fsm.FiringsChange{MarkBefore: before, MarkAfter: between}, e)
+	}
+	if len(u.Back) > 0 || after.After(between) {
+		m.noteFirings(fsm.FiringsRemembered, u.Semaphore, &fsm.FiringsChange{Claims: u.Back, MarkBefore: between, MarkAfter: after}, e)
+		for _, c := range u.Back {
+			m.claims = append(m.claims, *c)
+		}
+		m.lowWater[u.Semaphore] = after
+		m.bound()
+	}
+}
+
+// forgetFirings draws firings that are remembered, and now and then others.
+func (d draw) forgetFirings() fsm.ForgetFirings {
+	c := fsm.ForgetFirings{
+		Semaphore: d.name(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), RequestID: pick(d, "request", modelRequests...),
+	}
+	c.Asked, c.RequestRevision = d.asked()
+	c.Firings = d.claimed(c.Semaphore)
+	if rapid.Bool().Draw(d.T, "lowers the mark") {
+		c.LowerTo = d.at()
+	}
+	return c
+}
+
+func (d draw) claimed(name string) (firings []fsm.ExpectedClaim) {
+	for _, c := range d.m.claims {
+		if c.Semaphore == name && (c.State != semaphore.ClaimHeld || !d.likely("not held")) && rapid.Bool().Draw(d.T, "forgotten") {
+			firings = append(firings, fsm.ExpectedClaim{Firing: c.Firing, Token: c.Token})
+		}
+	}
+	if !d.likely("remembered") {
+		firings = append(firings, fsm.ExpectedClaim{Firing: *modelFirings[2], Token: d.token()})
+	}
+	return firings
+}
+
+// undoFirings takes back what the journal tells of, whether or not it is so any more.
+func (d draw) undoFirings() (c fsm.Undo) {
+	var told []fsm.JournalEntry
+	for _, e := range d.m.journal {
+		if e.Details().Firings != nil {
+			told = append(told, e)
+		}
+	}
+	if len(told) == 0 {
+		return c
+	}
+	e := told[rapid.IntRange(0, len(told)-1).Draw(d.T, "entry")]
+	f := e.Details().Firings
+	u := fsm.UndoFirings{Semaphore: e.Semaphore, Back: f.Claims}
+	if e.Kind == fsm.FiringsRemembered || !d.likely("of its kind") {
+		u.Back = nil
+		for _, claim := range f.Claims {
+			u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: claim.Firing, Token: claim.Token})
+		}
+	}
+	if now := d.m.lowWater[e.Semaphore]; len(f.Claims) == 0 || rapid.Bool().Draw(d.T, "mark too") {
+		u.LowWater, u.ExpectedLowWater = d.at(), now
+		if !d.likely("the mark as it is") {
+			u.ExpectedLowWater = f.MarkAfter
+		}
+		if u.LowWater.Equal(u.ExpectedLowWater) {
+			u.LowWater = u.LowWater.Add(1)
+		}
+	}
+	c.Change, c.Firings = e.Revision, []fsm.UndoFirings{u}
+	return c
+}

@@ -1,0 +1,51 @@
+package fsm_test
+
+import (
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// commandsOfForgetting are those by which an operator repairs a memory of firings: feature level 3. They are frozen.
+func commandsOfForgetting() []fsm.Command {
+	return []fsm.Command{
+		fsm.ForgetFirings{
+			Semaphore: "s", Firings: []fsm.ExpectedClaim{{Firing: *fire("f", 9000), Token: 7}, {Firing: *fire("g", 0), Token: 8}}, LowerTo: at(90),
+			Author: "ann", Reason: "a clock was a year ahead", RequestID: "f1", At: at(91), Asked: 16, RequestRevision: 13,
+		},
+		fsm.Undo{Change: 9, Author: "ann", At: at(92), Firings: []fsm.UndoFirings{{
+			Semaphore: "s",
+			Back: []*semaphore.Claim{{
+				Semaphore: "s", Firing: *fire("f", 9000), Token: 7, Winner: identity("a"), State: semaphore.ClaimDone, Revision: 5, At: at(80),
+			}},
+			Forget: []fsm.ExpectedClaim{{Firing: *fire("g", 0), Token: 8}}, LowWater: at(8000), ExpectedLowWater: at(90),
+		}}},
+	}
+}
+
+// storyOfForgetting leaves a memory of firings that was repaired, one of which the repair was undone, and one of which the undo was undone.
+// It is frozen.
+func storyOfForgetting(tb tester) *log {
+	l := newLog(tb)
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	for _, name := range []string{"repaired", "undone", "again"} {
+		l.define(name, func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
+		l.poison(name)
+		l.apply(l.forget(name, at(90), fire("f", 9000), fire("f", 9100)))
+		if name != "repaired" {
+			l.apply(l.undoForget(name))
+		}
+		if name == "again" {
+			l.apply(l.undoForget(name))
+		}
+	}
+	return l
+}
+
+// poison claims firings of the far future and has the oldest of them forgotten, so that the low-water mark lies there too.
+func (l *log) poison(name string) {
+	l.tb.Helper()
+	for _, due := range []int{8000, 9000, 9100} {
+		l.apply(fsm.Release{Token: l.grant(name, "a", firing("f", due)).Token})
+	}
+	l.apply(fsm.Forget{Semaphore: name, Term: l.term, UpTo: at(8000)})
+}

@@ -35,6 +35,9 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 				t.Fatalf("%v\n%s", err, &out)
 			}
 			t.Log(out.String())
+			if strings.Contains(out.String(), " 0 by re-acquisition") {
+				t.Errorf("no identity acquired again: %s", &out)
+			}
 			text, err := os.ReadFile(tally)
 			if err != nil || !strings.HasPrefix(string(text), columns+"test\t3\t"+kind+"\t3\t") {
 				t.Errorf("the tally is %q, %v", text, err)

@@ -51,10 +51,11 @@ type Report struct {
 	Operations int
 	// Unknown is how many of them had no answer.
 	Unknown int
-	// Grants is how many permits were granted, and Terms the last leader's term.
-	Grants int
-	Terms  uint64
-	Faults map[string]int
+	// Grants is how many permits were granted, and Reacquired how many of the answers said that an older token was superseded. Terms is the
+	// last leader's term.
+	Grants, Reacquired int
+	Terms              uint64
+	Faults             map[string]int
 	check.Result
 	// Entries are the whole history.
 	Entries []history.Entry
@@ -240,6 +241,9 @@ func (r *Report) Check() error {
 		}
 		if answer, ok := op.Answer(); ok && answer.Result == history.Granted {
 			r.Grants++
+			if answer.Superseded != 0 {
+				r.Reacquired++
+			}
 		}
 	}
 	result := check.All(h, modelTime)

@@ -32,7 +32,8 @@ func kindOf(fullMethod string) admission.Kind {
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
 		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
-		gatekeeperv1.OperatorService_ListKnown_FullMethodName:
+		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
+		gatekeeperv1.OperatorService_ListFirings_FullMethodName:
 		return admission.Heavy
 
 	case gatekeeperv1.PermitService_Revoke_FullMethodName,
@@ -47,6 +48,7 @@ func kindOf(fullMethod string) admission.Kind {
 		gatekeeperv1.OperatorService_Cordon_FullMethodName,
 		gatekeeperv1.OperatorService_Uncordon_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
+		gatekeeperv1.OperatorService_ForgetFirings_FullMethodName,
 		gatekeeperv1.OperatorService_Undo_FullMethodName,
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,

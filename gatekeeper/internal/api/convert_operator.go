@@ -28,6 +28,7 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 		Silence:     gatekeeperv1.SilenceKind(e.Silence),
 		PauseBefore: toPause(more.PauseBefore), CordonBefore: toCordon(more.CordonBefore), Undoes: more.Undoes,
 	}
+	out.Firings = toFiringsChange(more.Firings)
 	if e.Change != nil {
 		out.AlsoUndoes = e.Change.AlsoUndoes
 	}

@@ -76,10 +76,12 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.DurationChanged: gatekeeperv1.EventKind_EVENT_KIND_DURATION_CHANGED, fsm.Configured: gatekeeperv1.EventKind_EVENT_KIND_CONFIGURED,
 		fsm.DrainedEvent: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, fsm.RevertedEvent: gatekeeperv1.EventKind_EVENT_KIND_REVERTED,
 		fsm.SilentEvent: gatekeeperv1.EventKind_EVENT_KIND_SILENT, fsm.HeardEvent: gatekeeperv1.EventKind_EVENT_KIND_HEARD,
-		fsm.FreedUnsafely:   gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY,
-		fsm.QuarantineEnded: gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED,
-		fsm.RecoveredEvent:  gatekeeperv1.EventKind_EVENT_KIND_RECOVERED,
-		fsm.SupersededEvent: gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED,
+		fsm.FreedUnsafely:     gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY,
+		fsm.QuarantineEnded:   gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED,
+		fsm.RecoveredEvent:    gatekeeperv1.EventKind_EVENT_KIND_RECOVERED,
+		fsm.SupersededEvent:   gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED,
+		fsm.FiringsForgotten:  gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_FORGOTTEN,
+		fsm.FiringsRemembered: gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_REMEMBERED,
 	}
 	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
 		t.Errorf("this test lists %d kinds of events, the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
@@ -102,7 +104,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 			t.Errorf("silence %d is %s", ours, theirs)
 		}
 	}
-	if toEvent(&fsm.Event{Kind: fsm.SupersededEvent + 1}) != nil || toEvent(&fsm.Event{}) != nil {
+	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{}) != nil {
 		t.Error("an event that the API does not have was written")
 	}
 }

@@ -61,6 +61,8 @@ const (
 	reasonNoSuchChange     = "NO_SUCH_CHANGE"
 	reasonUndoConflict     = "UNDO_CONFLICT"
 	reasonUndoIncomplete   = "UNDO_INCOMPLETE"
+	reasonNoSuchFiring     = "NO_SUCH_FIRING"
+	reasonFiringConflict   = "FIRING_CONFLICT"
 	reasonNothingChosen    = "NOTHING_CHOSEN"
 	reasonFeatureLevel     = "FEATURE_LEVEL"
 	reasonRecovering       = "RECOVERING"
@@ -164,6 +166,12 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}), nil},
 	{"api.undoIncompleteError", codes.FailedPrecondition, reasonUndoIncomplete, as(func(e *undoIncompleteError) map[string]string {
 		return map[string]string{"missing": strings.Join(e.missing, "\n")}
+	}), nil},
+	{"api.noFiringError", codes.NotFound, reasonNoSuchFiring, as(func(e *noFiringError) map[string]string {
+		return map[string]string{"semaphore": e.semaphore, "firing": firingText(e.firing)}
+	}), nil},
+	{"api.firingConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *firingConflictError) map[string]string {
+		return map[string]string{"semaphore": e.semaphore, "conflicts": strings.Join(e.conflicts, "\n")}
 	}), nil},
 	{"api.errChosenNone", codes.NotFound, reasonNothingChosen, is(errChosenNone), nil},
 	{"api.noDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *noDefinitionError) map[string]string {

@@ -88,6 +88,8 @@ func errorCases() []errorCase {
 		{"keeper.ErrFeatureLevel", &keeper.FeatureLevelError{Needed: 2, InForce: 1}, codes.FailedPrecondition, "FEATURE_LEVEL", map[string]string{"needed": "2", "in_force": "1"}},
 		{"keeper.ErrRecovering", keeper.ErrRecovering, codes.Unavailable, "RECOVERING", nil},
 		{"plan.NoSuchChangeError", &plan.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
+		{"api.noFiringError", &noFiringError{"s", semaphore.Firing{Name: "f"}}, codes.NotFound, "NO_SUCH_FIRING", map[string]string{"semaphore": "s", "firing": "f"}},
+		{"api.firingConflictError", &firingConflictError{"s", []string{"a", "b"}}, codes.FailedPrecondition, "FIRING_CONFLICT", map[string]string{"semaphore": "s", "conflicts": "a\nb"}},
 		{"api.undoConflictError", &undoConflictError{[]uint64{4}, []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
 		{"api.undoIncompleteError", &undoIncompleteError{[]string{"a", "b"}}, codes.FailedPrecondition, "UNDO_INCOMPLETE", map[string]string{"missing": "a\nb"}},
 		{"api.errChosenNone", errChosenNone, codes.NotFound, "NOTHING_CHOSEN", nil},
@@ -246,7 +248,7 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
-		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING
+		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
 		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {

@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // The errors that this room adds to those of the rooms below. What callers are told of them is in the table of errors.go.
@@ -45,6 +46,26 @@ type undoIncompleteError struct{ missing []string }
 
 func (e *undoIncompleteError) Error() string {
 	return fmt.Sprintf("not all can be undone, and nothing was done: %s", someOf(e.missing))
+}
+
+// noFiringError says that a semaphore does not remember a firing.
+type noFiringError struct {
+	semaphore string
+	firing    semaphore.Firing
+}
+
+func (e *noFiringError) Error() string {
+	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.semaphore, firingText(e.firing))
+}
+
+// firingConflictError says what keeps firings from being forgotten. Nothing was done.
+type firingConflictError struct {
+	semaphore string
+	conflicts []string
+}
+
+func (e *firingConflictError) Error() string {
+	return fmt.Sprintf("nothing of semaphore %q was forgotten: %s", e.semaphore, someOf(e.conflicts))
 }
 
 // someOf joins the first texts and counts the others.

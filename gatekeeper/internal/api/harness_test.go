@@ -274,6 +274,13 @@ func (k *fakeKeeper) Uncordon(_ context.Context, cmd fsm.Uncordon) (fsm.Revision
 	return r, err
 }
 
+func (k *fakeKeeper) ForgetFirings(_ context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
+	if k.meanwhile != nil {
+		k.do(k.meanwhile)
+	}
+	return did[fsm.FiringsResult](k, cmd)
+}
+
 func (k *fakeKeeper) Undo(_ context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if k.meanwhile != nil {
 		k.do(k.meanwhile)

@@ -67,6 +67,7 @@ func harmlessMethods() []string {
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
+		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
 	}
 }
 

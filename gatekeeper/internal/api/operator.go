@@ -294,6 +294,8 @@ func conflictText(c *fsm.Conflict) string {
 	switch c.Kind {
 	case fsm.ConflictPause:
 		return c.Name + ": it was paused or resumed at this moment by somebody else; look again"
+	case fsm.ConflictFirings:
+		return c.Name + ": its firings changed at this moment; look again"
 	case fsm.ConflictCordon:
 		return fmt.Sprintf("cordon %q: it was set or ended at this moment by somebody else; look again", c.Name)
 	default:

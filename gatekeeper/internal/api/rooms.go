@@ -33,6 +33,7 @@ type Keeper interface {
 	Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error)
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
+	ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error)
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	plan.Leader
 	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)

@@ -116,6 +116,14 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 	return r, err
 }
 
+// ForgetFirings forgets firings, all or none. What was claimed, completed or forgotten since is named in the result,
+// and nothing is done. At of the command is set here.
+func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
+	cmd.At = time.Now()
+	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
+	return do[fsm.FiringsResult](ctx, k, cmd)
+}
+
 // Undo carries out what plan.Undo planned, as one change. What is not as it was then is named in the result, and nothing is done. The
 // rules of definitions are checked as Edit does: an *EditFieldError names what breaks one by now. At of the command is set here.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {

@@ -59,7 +59,7 @@ func (e *NoSuchChangeError) Error() string {
 func Undo(state *fsm.State, what Undoable, now time.Time) (*Undoing, error) {
 	p := undoPlan{
 		state: state, drain: what.Drain, now: now, undos: undosOf(state), taken: make(map[taken]bool),
-		semaphores: make(map[string]*undoSemaphore), cordons: make(map[string]*fsm.Cordon),
+		semaphores: make(map[string]*undoSemaphore), cordons: make(map[string]*fsm.Cordon), firings: make(map[string]*undoFirings),
 	}
 	changes := slices.Compact(slices.Sorted(slices.Values(what.Changes)))
 	found := 0
@@ -132,6 +132,8 @@ type undoPlan struct {
 	semaphores         map[string]*undoSemaphore
 	cordons            map[string]*fsm.Cordon
 	order, cordonOrder []string
+	firings            map[string]*undoFirings // by semaphore
+	firingOrder        []string
 	said               []string            // of single names, in order
 	about              map[string][]string // the names of which it is said
 	out                Undoing
@@ -284,7 +286,8 @@ func (p *undoPlan) build(changes []uint64) {
 		}
 		command.Cordons = append(command.Cordons, o)
 	}
-	if len(command.Edits)+len(command.Pauses)+len(command.Cordons) > 0 {
+	command.Firings = p.buildFirings()
+	if len(command.Edits)+len(command.Pauses)+len(command.Cordons)+len(command.Firings) > 0 {
 		p.out.Command = &command
 	}
 }
@@ -306,8 +309,10 @@ func (p *undoPlan) take(entry *fsm.JournalEntry) {
 		p.takeCordon(entry)
 	case fsm.UncordonedEvent:
 		p.takeUncordon(entry)
+	case fsm.FiringsForgotten, fsm.FiringsRemembered:
+		p.takeFirings(entry)
 	default:
-		p.conflict("change %d is no edit, pause, resume or cordon: what it did cannot be undone", entry.Revision)
+		p.conflict("change %d is no edit, pause, resume, cordon or forgetting of firings: what it did cannot be undone", entry.Revision)
 	}
 }
 

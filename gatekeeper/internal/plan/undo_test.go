@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -69,6 +70,9 @@ var undoable = map[string]struct {
 	"uncordon": {func(c *cluster) uint64 {
 		return c.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "dark", Until: c.now.Add(time.Hour)})
 	}, func(c *cluster) uint64 { return c.do(fsm.Uncordon{ID: "c"}) }},
+	"forgetting of firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.now, due(9000), due(9100)) }},
+	"forgetting of firings under the mark": {poisoned, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
+	"fall of the mark":                     {poisoned, func(c *cluster) uint64 { return c.forget(c.now) }},
 }
 
 // rules is what a state lets happen, without versions, authors and revisions.
@@ -84,7 +88,10 @@ func rules(s *fsm.State) (all []string) {
 		for _, end := range s.Ends(sd.Definition.Name) {
 			line += " ends " + end.Until.String() + end.Drain.String() + strings.Join(semaphore.Changed(end.Before, end.After), ",")
 		}
-		all = append(all, line)
+		for claim := range s.Claims(sd.Definition.Name) {
+			line += fmt.Sprintf(" firing %s %d %d", firingText(claim.Firing), claim.Token, claim.State)
+		}
+		all = append(all, line+" forgotten up to "+s.LowWater(sd.Definition.Name).String())
 	}
 	for _, c := range s.Cordons() {
 		all = append(all, "cordon "+c.ID+c.GroupPattern+c.AcquirerPattern+c.Author+c.Reason+c.Until.String()+c.Drain.String())
@@ -153,7 +160,7 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 			c.do(fsm.SetCordon{ID: "c", GroupPattern: "a"})
 			return c.do(fsm.Uncordon{ID: "c"})
 		}, func(c *cluster) { c.do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set anew since, by bob"},
-		"end of a permit": {func(c *cluster) uint64 { return c.do(fsm.Release{Token: c.grant("job", "prod", "a")}) }, func(*cluster) {}, "is no edit, pause, resume or cordon"},
+		"end of a permit": {func(c *cluster) uint64 { return c.do(fsm.Release{Token: c.grant("job", "prod", "a")}) }, func(*cluster) {}, "is no edit, pause, resume, cordon or forgetting of firings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)

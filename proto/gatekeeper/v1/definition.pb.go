@@ -225,6 +225,10 @@ const (
 	EventKind_EVENT_KIND_RECOVERED EventKind = 25
 	// An identity that held a permit acquired it again: it holds it under a new token.
 	EventKind_EVENT_KIND_SUPERSEDED EventKind = 26
+	// An operator had firings forgotten, or an undo did. The history says which.
+	EventKind_EVENT_KIND_FIRINGS_FORGOTTEN EventKind = 27
+	// An undo brought firings back that had been forgotten.
+	EventKind_EVENT_KIND_FIRINGS_REMEMBERED EventKind = 28
 )
 
 // Enum value maps for EventKind.
@@ -257,35 +261,39 @@ var (
 		24: "EVENT_KIND_QUARANTINE_ENDED",
 		25: "EVENT_KIND_RECOVERED",
 		26: "EVENT_KIND_SUPERSEDED",
+		27: "EVENT_KIND_FIRINGS_FORGOTTEN",
+		28: "EVENT_KIND_FIRINGS_REMEMBERED",
 	}
 	EventKind_value = map[string]int32{
-		"EVENT_KIND_UNSPECIFIED":      0,
-		"EVENT_KIND_CREATED":          1,
-		"EVENT_KIND_REPLACED":         2,
-		"EVENT_KIND_DELETED":          3,
-		"EVENT_KIND_PAUSED":           4,
-		"EVENT_KIND_RESUMED":          5,
-		"EVENT_KIND_CORDONED":         6,
-		"EVENT_KIND_UNCORDONED":       7,
-		"EVENT_KIND_GRANTED":          8,
-		"EVENT_KIND_RELEASED":         9,
-		"EVENT_KIND_EXPIRED":          10,
-		"EVENT_KIND_HELD":             11,
-		"EVENT_KIND_COOLING":          12,
-		"EVENT_KIND_COOLING_ENDED":    13,
-		"EVENT_KIND_CLEARED":          14,
-		"EVENT_KIND_STOPPING":         15,
-		"EVENT_KIND_ABANDONED":        16,
-		"EVENT_KIND_DURATION_CHANGED": 17,
-		"EVENT_KIND_CONFIGURED":       18,
-		"EVENT_KIND_DRAINED":          19,
-		"EVENT_KIND_REVERTED":         20,
-		"EVENT_KIND_SILENT":           21,
-		"EVENT_KIND_HEARD":            22,
-		"EVENT_KIND_FREED_UNSAFELY":   23,
-		"EVENT_KIND_QUARANTINE_ENDED": 24,
-		"EVENT_KIND_RECOVERED":        25,
-		"EVENT_KIND_SUPERSEDED":       26,
+		"EVENT_KIND_UNSPECIFIED":        0,
+		"EVENT_KIND_CREATED":            1,
+		"EVENT_KIND_REPLACED":           2,
+		"EVENT_KIND_DELETED":            3,
+		"EVENT_KIND_PAUSED":             4,
+		"EVENT_KIND_RESUMED":            5,
+		"EVENT_KIND_CORDONED":           6,
+		"EVENT_KIND_UNCORDONED":         7,
+		"EVENT_KIND_GRANTED":            8,
+		"EVENT_KIND_RELEASED":           9,
+		"EVENT_KIND_EXPIRED":            10,
+		"EVENT_KIND_HELD":               11,
+		"EVENT_KIND_COOLING":            12,
+		"EVENT_KIND_COOLING_ENDED":      13,
+		"EVENT_KIND_CLEARED":            14,
+		"EVENT_KIND_STOPPING":           15,
+		"EVENT_KIND_ABANDONED":          16,
+		"EVENT_KIND_DURATION_CHANGED":   17,
+		"EVENT_KIND_CONFIGURED":         18,
+		"EVENT_KIND_DRAINED":            19,
+		"EVENT_KIND_REVERTED":           20,
+		"EVENT_KIND_SILENT":             21,
+		"EVENT_KIND_HEARD":              22,
+		"EVENT_KIND_FREED_UNSAFELY":     23,
+		"EVENT_KIND_QUARANTINE_ENDED":   24,
+		"EVENT_KIND_RECOVERED":          25,
+		"EVENT_KIND_SUPERSEDED":         26,
+		"EVENT_KIND_FIRINGS_FORGOTTEN":  27,
+		"EVENT_KIND_FIRINGS_REMEMBERED": 28,
 	}
 )
 
@@ -2436,7 +2444,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x19SILENCE_KIND_NOBODY_ASKED\x10\x01\x12\x17\n" +
 	"\x13SILENCE_KIND_DENIED\x10\x02\x12\x1c\n" +
 	"\x18SILENCE_KIND_NO_PROGRESS\x10\x03\x12\x1e\n" +
-	"\x1aSILENCE_KIND_HELD_TOO_LONG\x10\x04*\xc1\x05\n" +
+	"\x1aSILENCE_KIND_HELD_TOO_LONG\x10\x04*\x86\x06\n" +
 	"\tEventKind\x12\x1a\n" +
 	"\x16EVENT_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12EVENT_KIND_CREATED\x10\x01\x12\x17\n" +
@@ -2465,7 +2473,9 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x19EVENT_KIND_FREED_UNSAFELY\x10\x17\x12\x1f\n" +
 	"\x1bEVENT_KIND_QUARANTINE_ENDED\x10\x18\x12\x18\n" +
 	"\x14EVENT_KIND_RECOVERED\x10\x19\x12\x19\n" +
-	"\x15EVENT_KIND_SUPERSEDED\x10\x1a2\xe3\x05\n" +
+	"\x15EVENT_KIND_SUPERSEDED\x10\x1a\x12 \n" +
+	"\x1cEVENT_KIND_FIRINGS_FORGOTTEN\x10\x1b\x12!\n" +
+	"\x1dEVENT_KIND_FIRINGS_REMEMBERED\x10\x1c2\xe3\x05\n" +
 	"\x11DefinitionService\x12c\n" +
 	"\x10CreateDefinition\x12&.gatekeeper.v1.CreateDefinitionRequest\x1a'.gatekeeper.v1.CreateDefinitionResponse\x12Z\n" +
 	"\rGetDefinition\x12#.gatekeeper.v1.GetDefinitionRequest\x1a$.gatekeeper.v1.GetDefinitionResponse\x12`\n" +

@@ -37,6 +37,8 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_DELETES_MANY ConfirmationKind = 4
 	// More than 20 existing definitions are edited, deleted, paused or resumed.
 	ConfirmationKind_CONFIRMATION_KIND_CHANGES_MANY ConfirmationKind = 5
+	// Firings that ran, or may have run, are forgotten or no longer taken for forgotten: they can be claimed again.
+	ConfirmationKind_CONFIRMATION_KIND_FORGETS_FIRINGS ConfirmationKind = 6
 )
 
 // Enum value maps for ConfirmationKind.
@@ -48,6 +50,7 @@ var (
 		3: "CONFIRMATION_KIND_NO_PERMITS",
 		4: "CONFIRMATION_KIND_DELETES_MANY",
 		5: "CONFIRMATION_KIND_CHANGES_MANY",
+		6: "CONFIRMATION_KIND_FORGETS_FIRINGS",
 	}
 	ConfirmationKind_value = map[string]int32{
 		"CONFIRMATION_KIND_UNSPECIFIED":       0,
@@ -56,6 +59,7 @@ var (
 		"CONFIRMATION_KIND_NO_PERMITS":        3,
 		"CONFIRMATION_KIND_DELETES_MANY":      4,
 		"CONFIRMATION_KIND_CHANGES_MANY":      5,
+		"CONFIRMATION_KIND_FORGETS_FIRINGS":   6,
 	}
 )
 
@@ -1884,7 +1888,9 @@ type HistoryEntry struct {
 	// The change that this one took back.
 	Undoes uint64 `protobuf:"varint,18,opt,name=undoes,proto3" json:"undoes,omitempty"`
 	// Other changes that it took back in the same step.
-	AlsoUndoes    []uint64 `protobuf:"varint,19,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
+	AlsoUndoes []uint64 `protobuf:"varint,19,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
+	// Of FIRINGS_FORGOTTEN and FIRINGS_REMEMBERED.
+	Firings       *FiringsChange `protobuf:"bytes,20,opt,name=firings,proto3" json:"firings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2052,6 +2058,456 @@ func (x *HistoryEntry) GetAlsoUndoes() []uint64 {
 	return nil
 }
 
+func (x *HistoryEntry) GetFirings() *FiringsChange {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
+// FiringsChange is what a change did to the memory of a semaphore's firings.
+type FiringsChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What was forgotten, or is remembered again.
+	Firings []*FiringClaim `protobuf:"bytes,1,rep,name=firings,proto3" json:"firings,omitempty"`
+	// As in ListFiringsResponse: before the change, and after it.
+	ForgottenUpToBefore *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=forgotten_up_to_before,json=forgottenUpToBefore,proto3" json:"forgotten_up_to_before,omitempty"`
+	ForgottenUpTo       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=forgotten_up_to,json=forgottenUpTo,proto3" json:"forgotten_up_to,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *FiringsChange) Reset() {
+	*x = FiringsChange{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FiringsChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FiringsChange) ProtoMessage() {}
+
+func (x *FiringsChange) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
+func (*FiringsChange) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *FiringsChange) GetFirings() []*FiringClaim {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
+func (x *FiringsChange) GetForgottenUpToBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ForgottenUpToBefore
+	}
+	return nil
+}
+
+func (x *FiringsChange) GetForgottenUpTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ForgottenUpTo
+	}
+	return nil
+}
+
+type ListFiringsRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	// Only firings of this name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Only firings that are due after this; those without a due time are left out.
+	DueAfter      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=due_after,json=dueAfter,proto3" json:"due_after,omitempty"`
+	PageSize      uint32                 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string                 `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	Stale         bool                   `protobuf:"varint,6,opt,name=stale,proto3" json:"stale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListFiringsRequest) Reset() {
+	*x = ListFiringsRequest{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListFiringsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListFiringsRequest) ProtoMessage() {}
+
+func (x *ListFiringsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListFiringsRequest.ProtoReflect.Descriptor instead.
+func (*ListFiringsRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ListFiringsRequest) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *ListFiringsRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ListFiringsRequest) GetDueAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DueAfter
+	}
+	return nil
+}
+
+func (x *ListFiringsRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListFiringsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListFiringsRequest) GetStale() bool {
+	if x != nil {
+		return x.Stale
+	}
+	return false
+}
+
+type ListFiringsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Firings       []*FiringClaim         `protobuf:"bytes,1,rep,name=firings,proto3" json:"firings,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The low-water mark: firings that are due until then and are not remembered are denied as FIRING_FORGOTTEN. Absent
+	// when nothing was forgotten.
+	ForgottenUpTo *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=forgotten_up_to,json=forgottenUpTo,proto3" json:"forgotten_up_to,omitempty"`
+	// How many firings the semaphore remembers in all, and its firing_limit.
+	Count         uint32 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
+	Limit         uint32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListFiringsResponse) Reset() {
+	*x = ListFiringsResponse{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListFiringsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListFiringsResponse) ProtoMessage() {}
+
+func (x *ListFiringsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListFiringsResponse.ProtoReflect.Descriptor instead.
+func (*ListFiringsResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListFiringsResponse) GetFirings() []*FiringClaim {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
+func (x *ListFiringsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListFiringsResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ListFiringsResponse) GetForgottenUpTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ForgottenUpTo
+	}
+	return nil
+}
+
+func (x *ListFiringsResponse) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *ListFiringsResponse) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// ForgetFiringsRequest chooses by one of firings, after and ahead. At most 1000 firings are forgotten in one step.
+type ForgetFiringsRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	// These firings. NOT_FOUND (NO_SUCH_FIRING) when one is not remembered.
+	Firings []*Firing `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
+	// All firings that are due after this. The low-water mark falls to it if it is above.
+	After *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// All firings that are due further ahead of the leader's clock than firing_max_ahead, or 10 minutes if that is off.
+	// The low-water mark falls to the leader's clock if it is above.
+	Ahead bool `protobuf:"varint,4,opt,name=ahead,proto3" json:"ahead,omitempty"`
+	// Leave the low-water mark where it is.
+	KeepMark bool   `protobuf:"varint,5,opt,name=keep_mark,json=keepMark,proto3" json:"keep_mark,omitempty"`
+	Author   string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
+	Reason   string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
+	// As in PauseRequest.
+	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// As in CreateDefinitionRequest.
+	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	// Answer what it would do, and do nothing.
+	DryRun bool `protobuf:"varint,10,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// That of an earlier answer: forget the firings that it listed, or refuse with FAILED_PRECONDITION (FIRING_CONFLICT)
+	// when they are others by now. Empty: whatever they are.
+	Plan          string `protobuf:"bytes,11,opt,name=plan,proto3" json:"plan,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetFiringsRequest) Reset() {
+	*x = ForgetFiringsRequest{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetFiringsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetFiringsRequest) ProtoMessage() {}
+
+func (x *ForgetFiringsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetFiringsRequest.ProtoReflect.Descriptor instead.
+func (*ForgetFiringsRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ForgetFiringsRequest) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *ForgetFiringsRequest) GetFirings() []*Firing {
+	if x != nil {
+		return x.Firings
+	}
+	return nil
+}
+
+func (x *ForgetFiringsRequest) GetAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *ForgetFiringsRequest) GetAhead() bool {
+	if x != nil {
+		return x.Ahead
+	}
+	return false
+}
+
+func (x *ForgetFiringsRequest) GetKeepMark() bool {
+	if x != nil {
+		return x.KeepMark
+	}
+	return false
+}
+
+func (x *ForgetFiringsRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *ForgetFiringsRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ForgetFiringsRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ForgetFiringsRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
+func (x *ForgetFiringsRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *ForgetFiringsRequest) GetPlan() string {
+	if x != nil {
+		return x.Plan
+	}
+	return ""
+}
+
+type ForgetFiringsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change id; 0 for a dry run, and when there was nothing to do.
+	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What was forgotten, or would be; with the low-water mark.
+	Change *FiringsChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
+	// Names the firings that are to be forgotten. Opaque.
+	Plan string `protobuf:"bytes,3,opt,name=plan,proto3" json:"plan,omitempty"`
+	// As in PreviewResponse.
+	Confirm       []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetFiringsResponse) Reset() {
+	*x = ForgetFiringsResponse{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetFiringsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetFiringsResponse) ProtoMessage() {}
+
+func (x *ForgetFiringsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetFiringsResponse.ProtoReflect.Descriptor instead.
+func (*ForgetFiringsResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ForgetFiringsResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ForgetFiringsResponse) GetChange() *FiringsChange {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *ForgetFiringsResponse) GetPlan() string {
+	if x != nil {
+		return x.Plan
+	}
+	return ""
+}
+
+func (x *ForgetFiringsResponse) GetConfirm() []*Confirmation {
+	if x != nil {
+		return x.Confirm
+	}
+	return nil
+}
+
 type UndoRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
@@ -2080,7 +2536,7 @@ type UndoRequest struct {
 
 func (x *UndoRequest) Reset() {
 	*x = UndoRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +2548,7 @@ func (x *UndoRequest) String() string {
 func (*UndoRequest) ProtoMessage() {}
 
 func (x *UndoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +2561,7 @@ func (x *UndoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRequest.ProtoReflect.Descriptor instead.
 func (*UndoRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *UndoRequest) GetChange() uint64 {
@@ -2212,7 +2668,7 @@ type UndoResponse struct {
 
 func (x *UndoResponse) Reset() {
 	*x = UndoResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2680,7 @@ func (x *UndoResponse) String() string {
 func (*UndoResponse) ProtoMessage() {}
 
 func (x *UndoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2693,7 @@ func (x *UndoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoResponse.ProtoReflect.Descriptor instead.
 func (*UndoResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UndoResponse) GetRevision() uint64 {
@@ -2322,7 +2778,7 @@ type ListKnownRequest struct {
 
 func (x *ListKnownRequest) Reset() {
 	*x = ListKnownRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2334,7 +2790,7 @@ func (x *ListKnownRequest) String() string {
 func (*ListKnownRequest) ProtoMessage() {}
 
 func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2347,7 +2803,7 @@ func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownRequest.ProtoReflect.Descriptor instead.
 func (*ListKnownRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListKnownRequest) GetGroup() string {
@@ -2381,7 +2837,7 @@ type ListKnownResponse struct {
 
 func (x *ListKnownResponse) Reset() {
 	*x = ListKnownResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2849,7 @@ func (x *ListKnownResponse) String() string {
 func (*ListKnownResponse) ProtoMessage() {}
 
 func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2862,7 @@ func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownResponse.ProtoReflect.Descriptor instead.
 func (*ListKnownResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListKnownResponse) GetCallers() []*Caller {
@@ -2569,7 +3025,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"semaphores\x18\x02 \x03(\tR\n" +
 	"semaphores\x12\x18\n" +
 	"\acordons\x18\x03 \x01(\rR\acordons\x12\x18\n" +
-	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xad\x06\n" +
+	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xe5\x06\n" +
 	"\fHistoryEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\rR\aordinal\x12,\n" +
@@ -2591,7 +3047,46 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\fcordonBefore\x12\x16\n" +
 	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\x12\x1f\n" +
 	"\valso_undoes\x18\x13 \x03(\x04R\n" +
-	"alsoUndoes\"\xd2\x02\n" +
+	"alsoUndoes\x126\n" +
+	"\afirings\x18\x14 \x01(\v2\x1c.gatekeeper.v1.FiringsChangeR\afirings\"\xda\x01\n" +
+	"\rFiringsChange\x124\n" +
+	"\afirings\x18\x01 \x03(\v2\x1a.gatekeeper.v1.FiringClaimR\afirings\x12O\n" +
+	"\x16forgotten_up_to_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x13forgottenUpToBefore\x12B\n" +
+	"\x0fforgotten_up_to\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rforgottenUpTo\"\xd1\x01\n" +
+	"\x12ListFiringsRequest\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\tdue_after\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\bdueAfter\x12\x1b\n" +
+	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tR\tpageToken\x12\x14\n" +
+	"\x05stale\x18\x06 \x01(\bR\x05stale\"\xff\x01\n" +
+	"\x13ListFiringsResponse\x124\n" +
+	"\afirings\x18\x01 \x03(\v2\x1a.gatekeeper.v1.FiringClaimR\afirings\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x12B\n" +
+	"\x0fforgotten_up_to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rforgottenUpTo\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\rR\x05count\x12\x14\n" +
+	"\x05limit\x18\x06 \x01(\rR\x05limit\"\xf1\x02\n" +
+	"\x14ForgetFiringsRequest\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12/\n" +
+	"\afirings\x18\x02 \x03(\v2\x15.gatekeeper.v1.FiringR\afirings\x120\n" +
+	"\x05after\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05after\x12\x14\n" +
+	"\x05ahead\x18\x04 \x01(\bR\x05ahead\x12\x1b\n" +
+	"\tkeep_mark\x18\x05 \x01(\bR\bkeepMark\x12\x16\n" +
+	"\x06author\x18\x06 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\a \x01(\tR\x06reason\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\b \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\x12\x17\n" +
+	"\adry_run\x18\n" +
+	" \x01(\bR\x06dryRun\x12\x12\n" +
+	"\x04plan\x18\v \x01(\tR\x04plan\"\xb4\x01\n" +
+	"\x15ForgetFiringsResponse\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x124\n" +
+	"\x06change\x18\x02 \x01(\v2\x1c.gatekeeper.v1.FiringsChangeR\x06change\x12\x12\n" +
+	"\x04plan\x18\x03 \x01(\tR\x04plan\x125\n" +
+	"\aconfirm\x18\x04 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\"\xd2\x02\n" +
 	"\vUndoRequest\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2624,14 +3119,15 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"l\n" +
 	"\x11ListKnownResponse\x12/\n" +
 	"\acallers\x18\x01 \x03(\v2\x15.gatekeeper.v1.CallerR\acallers\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xed\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\x94\x02\n" +
 	"\x10ConfirmationKind\x12!\n" +
 	"\x1dCONFIRMATION_KIND_UNSPECIFIED\x10\x00\x12#\n" +
 	"\x1fCONFIRMATION_KIND_STOPS_HOLDERS\x10\x01\x12'\n" +
 	"#CONFIRMATION_KIND_SHUTS_OUT_CALLERS\x10\x02\x12 \n" +
 	"\x1cCONFIRMATION_KIND_NO_PERMITS\x10\x03\x12\"\n" +
 	"\x1eCONFIRMATION_KIND_DELETES_MANY\x10\x04\x12\"\n" +
-	"\x1eCONFIRMATION_KIND_CHANGES_MANY\x10\x052\x84\x06\n" +
+	"\x1eCONFIRMATION_KIND_CHANGES_MANY\x10\x05\x12%\n" +
+	"!CONFIRMATION_KIND_FORGETS_FIRINGS\x10\x062\xb6\a\n" +
 	"\x0fOperatorService\x12H\n" +
 	"\aPreview\x12\x1d.gatekeeper.v1.PreviewRequest\x1a\x1e.gatekeeper.v1.PreviewResponse\x12K\n" +
 	"\bPlanMove\x12\x1e.gatekeeper.v1.PlanMoveRequest\x1a\x1f.gatekeeper.v1.PlanMoveResponse\x12B\n" +
@@ -2640,7 +3136,9 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06Cordon\x12\x1c.gatekeeper.v1.CordonRequest\x1a\x1d.gatekeeper.v1.CordonResponse\x12K\n" +
 	"\bUncordon\x12\x1e.gatekeeper.v1.UncordonRequest\x1a\x1f.gatekeeper.v1.UncordonResponse\x12T\n" +
 	"\vListCordons\x12!.gatekeeper.v1.ListCordonsRequest\x1a\".gatekeeper.v1.ListCordonsResponse\x12T\n" +
-	"\vListHistory\x12!.gatekeeper.v1.ListHistoryRequest\x1a\".gatekeeper.v1.ListHistoryResponse\x12?\n" +
+	"\vListHistory\x12!.gatekeeper.v1.ListHistoryRequest\x1a\".gatekeeper.v1.ListHistoryResponse\x12T\n" +
+	"\vListFirings\x12!.gatekeeper.v1.ListFiringsRequest\x1a\".gatekeeper.v1.ListFiringsResponse\x12Z\n" +
+	"\rForgetFirings\x12#.gatekeeper.v1.ForgetFiringsRequest\x1a$.gatekeeper.v1.ForgetFiringsResponse\x12?\n" +
 	"\x04Undo\x12\x1a.gatekeeper.v1.UndoRequest\x1a\x1b.gatekeeper.v1.UndoResponse\x12N\n" +
 	"\tListKnown\x12\x1f.gatekeeper.v1.ListKnownRequest\x1a .gatekeeper.v1.ListKnownResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
@@ -2657,7 +3155,7 @@ func file_gatekeeper_v1_operator_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_operator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(ConfirmationKind)(0),         // 0: gatekeeper.v1.ConfirmationKind
 	(*Selector)(nil),              // 1: gatekeeper.v1.Selector
@@ -2684,101 +3182,123 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(*ListHistoryResponse)(nil),   // 22: gatekeeper.v1.ListHistoryResponse
 	(*MissingEntries)(nil),        // 23: gatekeeper.v1.MissingEntries
 	(*HistoryEntry)(nil),          // 24: gatekeeper.v1.HistoryEntry
-	(*UndoRequest)(nil),           // 25: gatekeeper.v1.UndoRequest
-	(*UndoResponse)(nil),          // 26: gatekeeper.v1.UndoResponse
-	(*ListKnownRequest)(nil),      // 27: gatekeeper.v1.ListKnownRequest
-	(*ListKnownResponse)(nil),     // 28: gatekeeper.v1.ListKnownResponse
-	(*BatchEditRequest)(nil),      // 29: gatekeeper.v1.BatchEditRequest
-	(*Definition)(nil),            // 30: gatekeeper.v1.Definition
-	(*Permit)(nil),                // 31: gatekeeper.v1.Permit
-	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
-	(*Edit)(nil),                  // 34: gatekeeper.v1.Edit
-	(*CordonRecord)(nil),          // 35: gatekeeper.v1.CordonRecord
-	(EventKind)(0),                // 36: gatekeeper.v1.EventKind
-	(*Pause)(nil),                 // 37: gatekeeper.v1.Pause
-	(SilenceKind)(0),              // 38: gatekeeper.v1.SilenceKind
+	(*FiringsChange)(nil),         // 25: gatekeeper.v1.FiringsChange
+	(*ListFiringsRequest)(nil),    // 26: gatekeeper.v1.ListFiringsRequest
+	(*ListFiringsResponse)(nil),   // 27: gatekeeper.v1.ListFiringsResponse
+	(*ForgetFiringsRequest)(nil),  // 28: gatekeeper.v1.ForgetFiringsRequest
+	(*ForgetFiringsResponse)(nil), // 29: gatekeeper.v1.ForgetFiringsResponse
+	(*UndoRequest)(nil),           // 30: gatekeeper.v1.UndoRequest
+	(*UndoResponse)(nil),          // 31: gatekeeper.v1.UndoResponse
+	(*ListKnownRequest)(nil),      // 32: gatekeeper.v1.ListKnownRequest
+	(*ListKnownResponse)(nil),     // 33: gatekeeper.v1.ListKnownResponse
+	(*BatchEditRequest)(nil),      // 34: gatekeeper.v1.BatchEditRequest
+	(*Definition)(nil),            // 35: gatekeeper.v1.Definition
+	(*Permit)(nil),                // 36: gatekeeper.v1.Permit
+	(*durationpb.Duration)(nil),   // 37: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*Edit)(nil),                  // 39: gatekeeper.v1.Edit
+	(*CordonRecord)(nil),          // 40: gatekeeper.v1.CordonRecord
+	(EventKind)(0),                // 41: gatekeeper.v1.EventKind
+	(*Pause)(nil),                 // 42: gatekeeper.v1.Pause
+	(SilenceKind)(0),              // 43: gatekeeper.v1.SilenceKind
+	(*FiringClaim)(nil),           // 44: gatekeeper.v1.FiringClaim
+	(*Firing)(nil),                // 45: gatekeeper.v1.Firing
 }
 var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
-	29, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
+	34, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
 	11, // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
 	15, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
 	13, // 3: gatekeeper.v1.PreviewRequest.resume:type_name -> gatekeeper.v1.ResumeRequest
 	5,  // 4: gatekeeper.v1.PreviewResponse.effects:type_name -> gatekeeper.v1.Effect
 	4,  // 5: gatekeeper.v1.PreviewResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 6: gatekeeper.v1.Confirmation.kind:type_name -> gatekeeper.v1.ConfirmationKind
-	30, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
-	30, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
+	35, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
+	35, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
 	6,  // 9: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
 	7,  // 10: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
 	7,  // 11: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
-	31, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
-	31, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
-	32, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
-	32, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
-	33, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
+	36, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
+	36, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
+	37, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
+	37, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
+	38, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
 	1,  // 17: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
-	32, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
-	34, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
+	37, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
+	39, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
 	5,  // 20: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
 	10, // 21: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
 	4,  // 22: gatekeeper.v1.PlanMoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	1,  // 23: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
-	33, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	32, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
-	32, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
+	38, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
+	37, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	37, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
 	1,  // 27: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
-	33, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	32, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
-	32, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
-	35, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	35, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	33, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	33, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	38, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
+	37, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	37, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
+	40, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
+	40, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
+	38, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	38, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
 	24, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
 	23, // 36: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
-	36, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	33, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	30, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	30, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	31, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
-	35, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
-	37, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	33, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	32, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	38, // 46: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
-	37, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
-	35, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
-	32, // 49: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
-	5,  // 50: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	23, // 51: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
-	4,  // 52: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	7,  // 53: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	2,  // 54: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	8,  // 55: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	11, // 56: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	13, // 57: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	15, // 58: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	17, // 59: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	19, // 60: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	21, // 61: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	25, // 62: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	27, // 63: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	3,  // 64: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	9,  // 65: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	12, // 66: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	14, // 67: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	16, // 68: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	18, // 69: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	20, // 70: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	22, // 71: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	26, // 72: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	28, // 73: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	64, // [64:74] is the sub-list for method output_type
-	54, // [54:64] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	41, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
+	38, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	35, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	35, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	36, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	40, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
+	42, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
+	38, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	37, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	43, // 46: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
+	42, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	40, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	25, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
+	44, // 50: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
+	38, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
+	38, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	38, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
+	44, // 54: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
+	38, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	45, // 56: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
+	38, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
+	25, // 58: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
+	4,  // 59: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	37, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	5,  // 61: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
+	23, // 62: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	4,  // 63: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	7,  // 64: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
+	2,  // 65: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	8,  // 66: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
+	11, // 67: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	13, // 68: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	15, // 69: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	17, // 70: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	19, // 71: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	21, // 72: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	26, // 73: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
+	28, // 74: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
+	30, // 75: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	32, // 76: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	3,  // 77: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	9,  // 78: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
+	12, // 79: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	14, // 80: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	16, // 81: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	18, // 82: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	20, // 83: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	22, // 84: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	27, // 85: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
+	29, // 86: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
+	31, // 87: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	33, // 88: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	77, // [77:89] is the sub-list for method output_type
+	65, // [65:77] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }
@@ -2802,7 +3322,7 @@ func file_gatekeeper_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_operator_proto_rawDesc), len(file_gatekeeper_v1_operator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   28,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,16 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	OperatorService_Preview_FullMethodName     = "/gatekeeper.v1.OperatorService/Preview"
-	OperatorService_PlanMove_FullMethodName    = "/gatekeeper.v1.OperatorService/PlanMove"
-	OperatorService_Pause_FullMethodName       = "/gatekeeper.v1.OperatorService/Pause"
-	OperatorService_Resume_FullMethodName      = "/gatekeeper.v1.OperatorService/Resume"
-	OperatorService_Cordon_FullMethodName      = "/gatekeeper.v1.OperatorService/Cordon"
-	OperatorService_Uncordon_FullMethodName    = "/gatekeeper.v1.OperatorService/Uncordon"
-	OperatorService_ListCordons_FullMethodName = "/gatekeeper.v1.OperatorService/ListCordons"
-	OperatorService_ListHistory_FullMethodName = "/gatekeeper.v1.OperatorService/ListHistory"
-	OperatorService_Undo_FullMethodName        = "/gatekeeper.v1.OperatorService/Undo"
-	OperatorService_ListKnown_FullMethodName   = "/gatekeeper.v1.OperatorService/ListKnown"
+	OperatorService_Preview_FullMethodName       = "/gatekeeper.v1.OperatorService/Preview"
+	OperatorService_PlanMove_FullMethodName      = "/gatekeeper.v1.OperatorService/PlanMove"
+	OperatorService_Pause_FullMethodName         = "/gatekeeper.v1.OperatorService/Pause"
+	OperatorService_Resume_FullMethodName        = "/gatekeeper.v1.OperatorService/Resume"
+	OperatorService_Cordon_FullMethodName        = "/gatekeeper.v1.OperatorService/Cordon"
+	OperatorService_Uncordon_FullMethodName      = "/gatekeeper.v1.OperatorService/Uncordon"
+	OperatorService_ListCordons_FullMethodName   = "/gatekeeper.v1.OperatorService/ListCordons"
+	OperatorService_ListHistory_FullMethodName   = "/gatekeeper.v1.OperatorService/ListHistory"
+	OperatorService_ListFirings_FullMethodName   = "/gatekeeper.v1.OperatorService/ListFirings"
+	OperatorService_ForgetFirings_FullMethodName = "/gatekeeper.v1.OperatorService/ForgetFirings"
+	OperatorService_Undo_FullMethodName          = "/gatekeeper.v1.OperatorService/Undo"
+	OperatorService_ListKnown_FullMethodName     = "/gatekeeper.v1.OperatorService/ListKnown"
 )
 
 // OperatorServiceClient is the client API for OperatorService service.
@@ -57,9 +59,17 @@ type OperatorServiceClient interface {
 	ListCordons(ctx context.Context, in *ListCordonsRequest, opts ...grpc.CallOption) (*ListCordonsResponse, error)
 	// ListHistory reads the journal, newest first, a page at a time.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
-	// Undo takes back one change as one change: edits, pauses, cordons. What was there before comes back as it stood: also a pause or a cordon
-	// that was replaced, and with a deleted definition its pause and what it was to get back in time. What was changed again since is kept; where
-	// the same field was set since, or anything else stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
+	// ListFirings reads which firings a semaphore remembers, a page at a time: first those without a due time, then the
+	// others by due time. It also reads those of a deleted definition, which a new definition of that name inherits.
+	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
+	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. What is forgotten may
+	// run again, also what did run. It is refused with FAILED_PRECONDITION (FIRING_CONFLICT) while a permit of such a
+	// firing takes a slot, naming the holder. From feature level 3 on.
+	ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error)
+	// Undo takes back one change as one change: edits, pauses, cordons, forgotten firings. What was there before comes
+	// back as it stood: also a pause or a cordon that was replaced, and with a deleted definition its pause and what it
+	// was to get back in time. What was changed again since is kept; where the same field was set since, or anything else
+	// stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
@@ -153,6 +163,26 @@ func (c *operatorServiceClient) ListHistory(ctx context.Context, in *ListHistory
 	return out, nil
 }
 
+func (c *operatorServiceClient) ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListFiringsResponse)
+	err := c.cc.Invoke(ctx, OperatorService_ListFirings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *operatorServiceClient) ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForgetFiringsResponse)
+	err := c.cc.Invoke(ctx, OperatorService_ForgetFirings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *operatorServiceClient) Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(UndoResponse)
@@ -199,9 +229,17 @@ type OperatorServiceServer interface {
 	ListCordons(context.Context, *ListCordonsRequest) (*ListCordonsResponse, error)
 	// ListHistory reads the journal, newest first, a page at a time.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
-	// Undo takes back one change as one change: edits, pauses, cordons. What was there before comes back as it stood: also a pause or a cordon
-	// that was replaced, and with a deleted definition its pause and what it was to get back in time. What was changed again since is kept; where
-	// the same field was set since, or anything else stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
+	// ListFirings reads which firings a semaphore remembers, a page at a time: first those without a due time, then the
+	// others by due time. It also reads those of a deleted definition, which a new definition of that name inherits.
+	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)
+	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. What is forgotten may
+	// run again, also what did run. It is refused with FAILED_PRECONDITION (FIRING_CONFLICT) while a permit of such a
+	// firing takes a slot, naming the holder. From feature level 3 on.
+	ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error)
+	// Undo takes back one change as one change: edits, pauses, cordons, forgotten firings. What was there before comes
+	// back as it stood: also a pause or a cordon that was replaced, and with a deleted definition its pause and what it
+	// was to get back in time. What was changed again since is kept; where the same field was set since, or anything else
+	// stands in the way, all of it is refused with FAILED_PRECONDITION, naming that.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)
@@ -238,6 +276,12 @@ func (UnimplementedOperatorServiceServer) ListCordons(context.Context, *ListCord
 }
 func (UnimplementedOperatorServiceServer) ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListHistory not implemented")
+}
+func (UnimplementedOperatorServiceServer) ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListFirings not implemented")
+}
+func (UnimplementedOperatorServiceServer) ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ForgetFirings not implemented")
 }
 func (UnimplementedOperatorServiceServer) Undo(context.Context, *UndoRequest) (*UndoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Undo not implemented")
@@ -410,6 +454,42 @@ func _OperatorService_ListHistory_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorService_ListFirings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListFiringsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).ListFirings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_ListFirings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).ListFirings(ctx, req.(*ListFiringsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OperatorService_ForgetFirings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForgetFiringsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).ForgetFirings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_ForgetFirings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).ForgetFirings(ctx, req.(*ForgetFiringsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _OperatorService_Undo_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(UndoRequest)
 	if err := dec(in); err != nil {
@@ -484,6 +564,14 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListHistory",
 			Handler:    _OperatorService_ListHistory_Handler,
+		},
+		{
+			MethodName: "ListFirings",
+			Handler:    _OperatorService_ListFirings_Handler,
+		},
+		{
+			MethodName: "ForgetFirings",
+			Handler:    _OperatorService_ForgetFirings_Handler,
 		},
 		{
 			MethodName: "Undo",

@@ -1352,11 +1352,14 @@ func (x *Denial) GetCallerClock() *timestamppb.Timestamp {
 
 // FiringClaim is who ran, or runs, a firing.
 type FiringClaim struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Firing        *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
-	Token         uint64                 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
-	Winner        *Identity              `protobuf:"bytes,3,opt,name=winner,proto3" json:"winner,omitempty"`
-	State         FiringState            `protobuf:"varint,4,opt,name=state,proto3,enum=gatekeeper.v1.FiringState" json:"state,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Firing *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
+	Token  uint64                 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
+	Winner *Identity              `protobuf:"bytes,3,opt,name=winner,proto3" json:"winner,omitempty"`
+	State  FiringState            `protobuf:"varint,4,opt,name=state,proto3,enum=gatekeeper.v1.FiringState" json:"state,omitempty"`
+	// When it was claimed, by the clock of the leader of that time. Only in lists and in the history, and absent for old
+	// claims.
+	ClaimedAt     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1417,6 +1420,13 @@ func (x *FiringClaim) GetState() FiringState {
 		return x.State
 	}
 	return FiringState_FIRING_STATE_UNSPECIFIED
+}
+
+func (x *FiringClaim) GetClaimedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClaimedAt
+	}
+	return nil
 }
 
 type AcquireRequest struct {
@@ -3657,12 +3667,14 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fpermit_revision\x18\n" +
 	" \x01(\x04R\x0epermitRevision\x12=\n" +
 	"\fleader_clock\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\vleaderClock\x12=\n" +
-	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xb5\x01\n" +
+	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xf0\x01\n" +
 	"\vFiringClaim\x12-\n" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
 	"\x06winner\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\x06winner\x120\n" +
-	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\"\xe6\x04\n" +
+	"\x05state\x18\x04 \x01(\x0e2\x1a.gatekeeper.v1.FiringStateR\x05state\x129\n" +
+	"\n" +
+	"claimed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tclaimedAt\"\xe6\x04\n" +
 	"\x0eAcquireRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3986,83 +3998,84 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	7,  // 31: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
 	6,  // 32: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
 	3,  // 33: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	6,  // 34: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,  // 35: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	48, // 36: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	50, // 37: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	49, // 38: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	18, // 39: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	13, // 40: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14, // 41: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	9,  // 42: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	50, // 43: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	50, // 44: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	4,  // 45: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	50, // 46: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	1,  // 47: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	50, // 48: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	19, // 49: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	6,  // 50: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	20, // 51: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	19, // 52: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	24, // 53: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	6,  // 54: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	50, // 55: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	20, // 56: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20, // 57: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	24, // 58: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	5,  // 59: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	6,  // 60: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	29, // 61: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	50, // 62: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11, // 63: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	26, // 64: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	21, // 65: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	31, // 66: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12, // 67: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	27, // 68: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	22, // 69: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	32, // 70: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	51, // 71: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	50, // 72: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 73: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 74: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 75: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	49, // 76: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 77: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	49, // 78: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 79: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	50, // 80: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	44, // 81: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 82: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 83: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 84: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 85: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	26, // 86: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	28, // 87: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	33, // 88: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	35, // 89: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	37, // 90: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	39, // 91: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	41, // 92: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	43, // 93: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 94: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 95: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 96: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	25, // 97: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	27, // 98: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	30, // 99: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	34, // 100: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	36, // 101: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	38, // 102: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	40, // 103: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	42, // 104: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	45, // 105: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	94, // [94:106] is the sub-list for method output_type
-	82, // [82:94] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	49, // 34: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	6,  // 35: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	7,  // 36: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	48, // 37: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	50, // 38: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	49, // 39: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	18, // 40: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	13, // 41: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14, // 42: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	9,  // 43: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	50, // 44: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	50, // 45: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	4,  // 46: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	50, // 47: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	1,  // 48: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	50, // 49: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	19, // 50: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	6,  // 51: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	20, // 52: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	19, // 53: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	24, // 54: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	6,  // 55: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	50, // 56: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	20, // 57: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20, // 58: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	24, // 59: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	5,  // 60: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	6,  // 61: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	29, // 62: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	50, // 63: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11, // 64: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	26, // 65: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	21, // 66: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	31, // 67: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12, // 68: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	27, // 69: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	22, // 70: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	32, // 71: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	51, // 72: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	50, // 73: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,  // 74: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,  // 75: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 76: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	49, // 77: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,  // 78: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	49, // 79: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,  // 80: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	50, // 81: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	44, // 82: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11, // 83: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	16, // 84: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	21, // 85: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	23, // 86: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	26, // 87: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	28, // 88: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	33, // 89: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	35, // 90: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	37, // 91: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	39, // 92: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	41, // 93: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	43, // 94: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12, // 95: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	17, // 96: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	22, // 97: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	25, // 98: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	27, // 99: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	30, // 100: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	34, // 101: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	36, // 102: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	38, // 103: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	40, // 104: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	42, // 105: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	45, // 106: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	95, // [95:107] is the sub-list for method output_type
+	83, // [83:95] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }

@@ -1,0 +1,70 @@
+package gatekeeper
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A clock a year ahead has filled the memory of a semaphore and pushed out what is due now: every right firing is
+// denied as forgotten. An operator repairs that, an undo brings it back, and the undo of the undo repairs it again.
+func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
+	s, c := operated(t)
+	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
+		Definition: &gatekeeperv1.Definition{Name: "nightly", FiringMaxAhead: durationpb.New(0)},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	try := func(due time.Time) *gatekeeperv1.TryAcquireResponse {
+		t.Helper()
+		a, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+			Semaphore: "nightly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "host"},
+			Firing: &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(due)}, RequestId: due.String() + time.Now().String(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token := a.GetGrant().GetPermit().GetToken(); token != 0 {
+			if _, err := c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: token}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a
+	}
+	forgotten := func(due time.Time) bool {
+		t.Helper()
+		return try(due).GetDenial().GetReason() == gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN
+	}
+	soon, year := time.Now().UTC().Add(time.Minute), time.Now().UTC().Add(365*24*time.Hour)
+	for i := range 3 {
+		if try(year.Add(time.Duration(i)*time.Hour)).GetGrant() == nil {
+			t.Fatal("a firing of the far future was not granted")
+		}
+	}
+	done := make(chan batcher.Outcome, 1)
+	s.batcher.Go(fsm.Forget{Semaphore: "nightly", Term: s.machine.State().Term(), UpTo: year}, func(o batcher.Outcome) { done <- o })
+	if o := <-done; o.Err != nil || !forgotten(soon) {
+		t.Fatalf("the memory is not poisoned: %v", o.Err)
+	}
+
+	r, err := c.ForgetFirings(bounded(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "nightly", Ahead: true, Author: "ann"})
+	if err != nil || len(r.GetChange().GetFirings()) != 2 || !forgotten(soon.Add(-time.Hour)) {
+		t.Fatalf("%v, %v", r, err)
+	}
+	undone, err := c.Undo(bounded(t), &gatekeeperv1.UndoRequest{Change: r.GetRevision()})
+	if err != nil || !forgotten(soon) {
+		t.Fatalf("%v, %v", undone, err)
+	}
+	if again, err := c.Undo(bounded(t), &gatekeeperv1.UndoRequest{Change: undone.GetRevision()}); err != nil || try(soon).GetGrant() == nil {
+		t.Errorf("%v, %v", again, err)
+	}
+	if list, err := c.ListFirings(bounded(t), &gatekeeperv1.ListFiringsRequest{Semaphore: "nightly"}); err != nil || len(list.GetFirings()) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}

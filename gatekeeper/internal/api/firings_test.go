@@ -1,0 +1,244 @@
+package api
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// claim claims a firing of "s", and completes it if done is set.
+func (g *gate) claim(t *testing.T, f semaphore.Firing, done bool) uint64 {
+	t.Helper()
+	state := g.keeper.machine.State()
+	r, _ := g.keeper.do(fsm.Grant{
+		Semaphore: "s", Identity: semaphore.Identity{Group: "prod", Acquirer: "app-" + f.Name}, Weight: 1, Firing: &f, At: time.Now().UTC(),
+		DefinitionVersion: state.Definition("s").Version, CordonRevision: state.CordonRevision(),
+	}).(fsm.GrantResult)
+	if r.Permit == nil {
+		t.Fatalf("%+v", r)
+	}
+	if done {
+		g.keeper.do(fsm.Release{Token: r.Permit.Token})
+	}
+	return r.Permit.Token
+}
+
+// poisoned is a semaphore "s" whose memory a clock that is a year ahead has filled: two firings, and the low-water
+// mark.
+func poisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Time) {
+	t.Helper()
+	g, op := openOperator(t)
+	d := definition("s")
+	d.Permits, d.FiringMaxAhead = 10, semaphore.FiringUnbounded
+	if _, err := g.keeper.Edit(t.Context(), fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: d}}}, keeper.Ending{}); err != nil {
+		t.Fatal(err)
+	}
+	year := time.Now().UTC().Truncate(time.Second).Add(365 * 24 * time.Hour)
+	g.claim(t, semaphore.Firing{Name: "undated"}, true)
+	g.claim(t, semaphore.Firing{Name: "soon", Due: time.Now().UTC().Add(5 * time.Minute)}, true)
+	g.claim(t, semaphore.Firing{Name: "a", Due: year.Add(time.Hour)}, true)
+	g.claim(t, semaphore.Firing{Name: "b", Due: year.Add(2 * time.Hour)}, true)
+	return g, op, year
+}
+
+func forgetUpTo(g *gate, mark time.Time) {
+	g.keeper.do(fsm.Forget{Semaphore: "s", Term: 1, UpTo: mark})
+}
+
+func namesOf(firings []*gatekeeperv1.FiringClaim) string {
+	return strings.Join(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return f.GetFiring().GetName() }), " ")
+}
+
+func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
+	g, op, year := poisoned(t)
+	read := func(m *gatekeeperv1.ListFiringsRequest) (all []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse) {
+		t.Helper()
+		m.Semaphore = "s"
+		for {
+			r, err := op.ListFirings(ctx(t), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, r.GetFirings()...)
+			if m.PageToken = r.GetNextPageToken(); m.PageToken == "" {
+				return all, r
+			}
+		}
+	}
+	all, r := read(&gatekeeperv1.ListFiringsRequest{PageSize: 1})
+	if namesOf(all) != "undated soon a b" || r.GetCount() != 4 || r.GetLimit() != 1000 || r.GetForgottenUpTo() != nil || r.GetRevision() == 0 {
+		t.Errorf("%s: %v", namesOf(all), r)
+	}
+	if f := all[2]; f.GetToken() != 3 || f.GetWinner().GetAcquirer() != "app-a" || f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE ||
+		f.GetClaimedAt() == nil || !f.GetFiring().GetDue().AsTime().Equal(year.Add(time.Hour)) {
+		t.Errorf("%v", f)
+	}
+	if some, _ := read(&gatekeeperv1.ListFiringsRequest{Name: "soon"}); namesOf(some) != "soon" {
+		t.Error(namesOf(some))
+	}
+	if some, _ := read(&gatekeeperv1.ListFiringsRequest{DueAfter: timestamppb.New(year.Add(time.Hour))}); namesOf(some) != "b" {
+		t.Error(namesOf(some))
+	}
+	forgetUpTo(g, year)
+	if some, r := read(&gatekeeperv1.ListFiringsRequest{}); namesOf(some) != "undated a b" || !r.GetForgottenUpTo().AsTime().Equal(year) {
+		t.Error(namesOf(some), r)
+	}
+	_, err := op.ListFirings(ctx(t), &gatekeeperv1.ListFiringsRequest{Semaphore: "none"})
+	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
+}
+
+// A dry run shows what the plan names; with the plan just that is done, once, and an undo brings it back.
+func TestForgetFirings_OfThoseAhead_RepairsThePoisonedMemory(t *testing.T) {
+	g, op, year := poisoned(t)
+	forgetUpTo(g, year)
+	now := semaphore.Firing{Name: "now", Due: time.Now().UTC().Add(time.Minute)}
+	if !now.Forgotten(g.keeper.machine.State().LowWater("s")) {
+		t.Fatal("it is not poisoned")
+	}
+	req := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, Author: "ann", Reason: "clock", RequestId: "r", DryRun: true}
+	r, err := op.ForgetFirings(ctx(t), req)
+	if err != nil || r.GetRevision() != 0 || namesOf(r.GetChange().GetFirings()) != "a b" || len(r.GetConfirm()) != 2 || r.GetPlan() == "" {
+		t.Fatal(r, err)
+	}
+	if g.keeper.machine.State().ClaimCount("s") != 3 {
+		t.Fatal("a dry run forgot something")
+	}
+	req.DryRun, req.Plan = false, r.GetPlan()
+	done, err := op.ForgetFirings(ctx(t), req)
+	if err != nil || done.GetRevision() == 0 || namesOf(done.GetChange().GetFirings()) != "a b" || !done.GetChange().GetForgottenUpToBefore().AsTime().Equal(year) {
+		t.Fatal(done, err)
+	}
+	mark := g.keeper.machine.State().LowWater("s")
+	if now.Forgotten(mark) || time.Since(mark) > time.Minute || !done.GetChange().GetForgottenUpTo().AsTime().Equal(mark) {
+		t.Errorf("the mark is at %v", mark)
+	}
+	again, err := op.ForgetFirings(ctx(t), req)
+	if err != nil || again.GetRevision() != done.GetRevision() || namesOf(again.GetChange().GetFirings()) != "a b" {
+		t.Error(again, err)
+	}
+	h, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
+	if e := h.GetEntries(); err != nil || len(e) != 1 || e[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_FORGOTTEN || e[0].GetAuthor() != "ann" ||
+		namesOf(e[0].GetFirings().GetFirings()) != "a b" {
+		t.Error(h, err)
+	}
+	undone, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: done.GetRevision()})
+	if err != nil || len(undone.GetNotes()) != 2 {
+		t.Fatal(undone, err)
+	}
+	if s := g.keeper.machine.State(); !s.LowWater("s").Equal(year) || s.ClaimCount("s") != 3 {
+		t.Errorf("the undo left %d firings, and the mark at %v", s.ClaimCount("s"), s.LowWater("s"))
+	}
+}
+
+func TestForgetFirings_ChoosesByNameOrTime(t *testing.T) {
+	for _, x := range []struct {
+		what string
+		set  func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time)
+		want string
+		mark time.Duration // from a year ahead
+	}{
+		{"after", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
+			m.After = timestamppb.New(year.Add(time.Hour))
+		}, "b", 0},
+		{"after, below the mark", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
+			m.After = timestamppb.New(year.Add(-time.Hour))
+		}, "a b", -time.Hour},
+		{"after, and the mark stays", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
+			m.After, m.KeepMark = timestamppb.New(year.Add(-time.Hour)), true
+		}, "a b", 0},
+		{"by name", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
+			m.Firings = []*gatekeeperv1.Firing{{Name: "undated"}, {Name: "b", Due: timestamppb.New(year.Add(2 * time.Hour))}}
+		}, "undated b", 0},
+	} {
+		g, op, year := poisoned(t)
+		forgetUpTo(g, year)
+		m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s"}
+		x.set(m, year)
+		r, err := op.ForgetFirings(ctx(t), m)
+		if got := g.keeper.machine.State().LowWater("s").Sub(year); err != nil || namesOf(r.GetChange().GetFirings()) != x.want || got != x.mark {
+			t.Errorf("%s: %v, %v, the mark is %v from a year ahead", x.what, r, err, got)
+		}
+	}
+}
+
+// A firing whose permit takes a slot may be running: the refusal names who has it, and what frees it.
+func TestForgetFirings_Held_IsRefused(t *testing.T) {
+	g, op, year := poisoned(t)
+	token := g.claim(t, semaphore.Firing{Name: "runs", Due: year.Add(3 * time.Hour)}, false)
+	before := g.keeper.machine.State().Revision()
+	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true})
+	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
+	if text := status.Convert(err).Message(); !strings.Contains(text, "app-runs in prod (token 5)") || !strings.Contains(text, "gkctl revoke 5") || token != 5 {
+		t.Error(text)
+	}
+	if g.keeper.machine.State().Revision() != before {
+		t.Error("something was done")
+	}
+}
+
+func TestForgetFirings_ThatChangedSince_IsRefused(t *testing.T) {
+	g, op, year := poisoned(t)
+	m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true}
+	r, err := op.ForgetFirings(ctx(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.DryRun, m.Plan = false, r.GetPlan()
+	g.keeper.meanwhile = fsm.Forget{Semaphore: "s", Term: 1, Firings: []semaphore.Firing{{Name: "a", Due: year.Add(time.Hour)}}}
+	_, err = op.ForgetFirings(ctx(t), m)
+	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
+	_, err = op.ForgetFirings(ctx(t), m) // by now the plan is another one
+	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
+	_, err = op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Firings: []*gatekeeperv1.Firing{{Name: "a"}}})
+	want(t, err, codes.NotFound, "NO_SUCH_FIRING")
+	if n := g.keeper.machine.State().ClaimCount("s"); n != 3 {
+		t.Errorf("%d firings are left", n)
+	}
+}
+
+func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
+	_, op, year := poisoned(t)
+	twice := []*gatekeeperv1.Firing{{Name: "a"}, {Name: "a"}}
+	for field, m := range map[string]*gatekeeperv1.ForgetFiringsRequest{
+		"semaphore":  {Semaphore: "s*", Ahead: true},
+		"firings":    {Semaphore: "s"},
+		"firings[1]": {Semaphore: "s", Firings: twice},
+		"after":      {Semaphore: "s", After: timestamppb.New(time.Unix(0, 0))},
+		"author":     {Semaphore: "s", Ahead: true, Author: long(300)},
+		"request_id": {Semaphore: "s", Ahead: true, RequestId: long(300)},
+	} {
+		_, err := op.ForgetFirings(ctx(t), m)
+		if info := want(t, err, codes.InvalidArgument, "INVALID_FIELD"); info["field"] != field {
+			t.Errorf("%s: got %v", field, info)
+		}
+	}
+	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, After: timestamppb.New(year)})
+	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
+}
+
+// One step forgets so many that its journal entry can be read. It says how to go on.
+func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
+	g, op, year := poisoned(t)
+	for i := range maxFirings {
+		g.claim(t, semaphore.Firing{Name: "m", Due: year.Add(24*time.Hour + time.Duration(i)*time.Second)}, true)
+	}
+	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
+	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
+	after := year.Add(2 * time.Hour)
+	if text := status.Convert(err).Message(); !strings.Contains(text, after.Format(time.RFC3339)) {
+		t.Error(text)
+	}
+	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", After: timestamppb.New(after)})
+	if err != nil || len(r.GetChange().GetFirings()) != maxFirings {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// undoFirings is the memory of a semaphore's firings as the plan leaves it so far.
+type undoFirings struct {
+	// claims are those of the firings that the plan changes; nil: it forgets that one.
+	claims map[semaphore.Firing]*semaphore.Claim
+	order  []semaphore.Firing // of claims
+	mark   time.Time
+}
+
+func (p *undoPlan) firingsOf(name string) *undoFirings {
+	f := p.firings[name]
+	if f == nil {
+		f = &undoFirings{claims: make(map[semaphore.Firing]*semaphore.Claim), mark: p.state.LowWater(name)}
+		p.firings[name] = f
+		p.firingOrder = append(p.firingOrder, name)
+	}
+	return f
+}
+
+func (p *undoPlan) claim(name string, firing semaphore.Firing) *semaphore.Claim {
+	if claim, planned := p.firingsOf(name).claims[firing]; planned {
+		return claim
+	}
+	return p.state.Claim(name, firing)
+}
+
+// takeFirings brings forgotten firings back, or forgets again what an undo brought back.
+func (p *undoPlan) takeFirings(entry *fsm.JournalEntry) {
+	name, change := entry.Semaphore, entry.Details().Firings
+	forgotten := entry.Kind == fsm.FiringsForgotten
+	var set []*semaphore.Claim
+	for _, was := range change.Claims {
+		switch now := p.claim(name, was.Firing); {
+		case now != nil && now.Token != was.Token:
+			p.conflict("%s: firing %s was claimed again since, by %s in %s (token %d)",
+				name, firingText(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
+			return // all of an entry is taken back, or nothing
+		case (now == nil) == forgotten:
+			set = append(set, was)
+		}
+	}
+	f := p.firingsOf(name)
+	for _, claim := range set {
+		if _, planned := f.claims[claim.Firing]; !planned {
+			f.order = append(f.order, claim.Firing)
+		}
+		f.claims[claim.Firing] = claim
+		if !forgotten {
+			f.claims[claim.Firing] = nil
+		}
+	}
+	moved := false
+	switch {
+	case change.MarkBefore.Equal(change.MarkAfter):
+	case forgotten && f.mark.Before(change.MarkBefore): // also if more was forgotten since, in the course of things
+		f.mark, moved = change.MarkBefore, true
+	case !forgotten && f.mark.Equal(change.MarkAfter):
+		f.mark, moved = change.MarkBefore, true
+	default:
+		p.noteOf(name, "firings are forgotten up to %s by now, and stay so.", instant(f.mark))
+	}
+	switch {
+	case len(set) == 0 && !moved:
+		p.noteOf(name, "nothing of it is left.")
+	case forgotten:
+		p.noteOf(name, "%s remembered again.", count(len(set), "firing is", "firings are"))
+	default:
+		p.noteOf(name, "%s forgotten again.", count(len(set), "firing is", "firings are"))
+	}
+	if moved {
+		p.noteOf(name, "firings that are due until %s count as forgotten.", instant(f.mark))
+	}
+}
+
+// buildFirings makes the part of the command that leads from the memories of firings that there are to what the plan
+// leaves.
+func (p *undoPlan) buildFirings() (list []fsm.UndoFirings) {
+	for _, name := range p.firingOrder {
+		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}
+		for _, firing := range f.order {
+			switch was, now := p.state.Claim(name, firing), f.claims[firing]; {
+			case was == nil && now != nil:
+				u.Back = append(u.Back, now)
+			case was != nil && now == nil:
+				u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: firing, Token: was.Token})
+			}
+		}
+		if mark := p.state.LowWater(name); !f.mark.Equal(mark) {
+			u.LowWater, u.ExpectedLowWater = f.mark, mark
+		}
+		if len(u.Back)+len(u.Forget) > 0 || !u.LowWater.IsZero() {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// firingText is a firing as gkctl takes it.
+func firingText(f semaphore.Firing) string {
+	if f.Due.IsZero() {
+		return f.Name
+	}
+	return f.Name + "@" + f.Due.UTC().Format(time.RFC3339Nano)
+}

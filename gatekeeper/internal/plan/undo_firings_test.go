@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// due is a firing of "job" so many seconds after the test's now.
+func due(seconds int) semaphore.Firing {
+	return semaphore.Firing{Name: "f", Due: time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds) * time.Second)}
+}
+
+// run claims a firing of "job" and completes it.
+func (c *cluster) run(f semaphore.Firing) {
+	c.t.Helper()
+	r, _ := c.apply(fsm.Grant{
+		Semaphore: "job", Identity: semaphore.Identity{Group: "prod", Acquirer: "a"}, Weight: 1, Firing: &f,
+		DefinitionVersion: c.state().Definition("job").Version, CordonRevision: c.state().CordonRevision(),
+	}).(fsm.GrantResult)
+	if r.Permit == nil {
+		c.t.Fatalf("not granted: %+v", r)
+	}
+	c.do(fsm.Release{Token: r.Permit.Token})
+}
+
+// poisoned is a memory that a clock in the future has filled, so that the low-water mark lies there too.
+func poisoned(c *cluster) uint64 {
+	c.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
+	for _, s := range []int{8000, 9000, 9100} {
+		c.run(due(s))
+	}
+	return c.do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(8000).Due})
+}
+
+func (c *cluster) forget(lowerTo time.Time, firings ...semaphore.Firing) uint64 {
+	cmd := fsm.ForgetFirings{Semaphore: "job", LowerTo: lowerTo, Author: "ann"}
+	for _, f := range firings {
+		cmd.Firings = append(cmd.Firings, fsm.ExpectedClaim{Firing: f, Token: c.state().Claim("job", f).Token})
+	}
+	return c.do(cmd)
+}
+
+func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
+	c := newCluster(t)
+	poisoned(c)
+	change := c.forget(time.Time{}, due(9000), due(9100))
+	c.run(due(9100))
+	u := c.undo(change)
+	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z was claimed again since, by a in prod (token 4)") || u.Command != nil {
+		t.Errorf("%+v", u)
+	}
+}
+
+// The mark rises every minute in the course of things. That is no reason to refuse an undo, nor does the undo lower it.
+func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
+	for _, x := range []struct {
+		upTo, want int
+	}{{10, 8000}, {8500, 8500}} {
+		c := newCluster(t)
+		poisoned(c)
+		change := c.forget(c.now, due(9000))
+		c.do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
+		c.carryOut(c.undo(change))
+		if got := c.state().LowWater("job"); !got.Equal(due(x.want).Due) || c.state().Claim("job", due(9000)) == nil {
+			t.Errorf("up to %d: the mark is at %v", x.upTo, got)
+		}
+	}
+}
+
+// Several changes of one memory are undone in one step, the newest first.
+func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
+	c := newCluster(t)
+	poisoned(c)
+	before := rules(c.state())
+	first := c.forget(due(5000).Due, due(9100))
+	second := c.forget(c.now, due(9000))
+	u := c.plan(Undoable{Changes: []uint64{first, second}})
+	c.carryOut(u)
+	if after := rules(c.state()); !slices.Equal(after, before) {
+		t.Errorf("it is\n%q, was\n%q", after, before)
+	}
+	if len(u.Command.Firings) != 1 || len(u.Command.Firings[0].Back) != 2 {
+		t.Errorf("%+v", u.Command.Firings)
+	}
+}

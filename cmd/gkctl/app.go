@@ -72,7 +72,7 @@ func newRoot(a *app) *cobra.Command {
 		groupSee: {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newPreview(a), newWatch(a), newHistory(a), newCordons(a), newStatus(a), newDiff(a)},
 		groupChange: {
 			newApply(a), newEdit(a), newSet(a), newDelete(a),
-			newMove(a), newPause(a), newResume(a), newCordon(a), newUncordon(a), newUndo(a),
+			newMove(a), newPause(a), newResume(a), newCordon(a), newUncordon(a), newFirings(a), newUndo(a),
 		},
 		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a), newRun(a)},
 		groupCluster: {newCluster(a), newBench(a), newContext(a), newCompletion(), newVersion(a)},
@@ -100,7 +100,7 @@ func newRoot(a *app) *cobra.Command {
 // signed says whether the journal names an author of what a command does; history looks for one.
 func signed(command string) bool {
 	switch command {
-	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "revoke", "clear", "preview", "history", "bench":
+	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "preview", "history", "bench":
 		return true
 	}
 	return false

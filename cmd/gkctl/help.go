@@ -43,6 +43,10 @@ func ownExits(command string) []exitText {
 		return []exitText{refused, bad, noSuch}
 	case "uncordon":
 		return []exitText{refused, bad, {exitNoSuch, "there is no such cordon; the others were ended"}}
+	case "firings list", "firings show":
+		return []exitText{bad, noSuch}
+	case "firings forget":
+		return []exitText{refused, bad, {exitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cordon", "undo", "cluster add", "cluster remove", "cluster transfer":
 		return []exitText{refused, bad}
 	case "move":

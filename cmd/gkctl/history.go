@@ -224,6 +224,13 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 	if c := e.GetCordonBefore(); c != nil {
 		parts = append(parts, fmt.Sprintf("instead of that of change %d", c.GetChange()))
 	}
+	if f := e.GetFirings(); f != nil {
+		verb := "forgotten"
+		if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_REMEMBERED {
+			verb = "remembered again"
+		}
+		parts = append(parts, forgottenText(f, verb))
+	}
 	if e.GetUndoes() != 0 {
 		parts = append(parts, "undoes "+changesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
 	}

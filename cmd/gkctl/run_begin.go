@@ -175,6 +175,9 @@ func (o *runOptions) denied(d *client.Denied) error {
 	explain := "`" + d.ExplainCommand() + "` shows how this was decided."
 	if d.Reason == client.FiringTooFarAhead || d.Reason == client.FiringForgotten {
 		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
+		if d.Reason == client.FiringForgotten {
+			explain += " `gkctl firings list " + shellWord(o.semaphore) + "` shows what is remembered."
+		}
 		return &codeError{code: exitNotAcquired, err: d, hint: explain}
 	}
 	if o.onDenied.is("skip") {

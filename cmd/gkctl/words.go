@@ -86,7 +86,7 @@ func firing(f *gatekeeperv1.Firing) string {
 	if f.GetDue() == nil {
 		return f.GetName()
 	}
-	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339)
+	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339Nano)
 }
 
 // parseFiring reads NAME[@TIME].

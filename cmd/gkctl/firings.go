@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func newFirings(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "firings",
+		Short: "Show and repair what a semaphore remembers of firings",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  helpOfGroup,
+	}
+	cmd.AddCommand(newFiringsList(a), newFiringsShow(a), newFiringsForget(a))
+	return cmd
+}
+
+type firingsListOptions struct {
+	*app
+	name, after string
+	output      outputFlag
+}
+
+func newFiringsList(a *app) *cobra.Command {
+	o := &firingsListOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
+		Short: "Show which firings a semaphore remembers",
+		Long: `Shows which firings a semaphore remembers, who claimed them and what became of them: first those without a due time, then the others by
+due time. It also says how many are remembered, how many at most, and up to which due time firings are forgotten. A firing that is due
+until then and is not listed is denied as FIRING_FORGOTTEN.`,
+		Example: `  gkctl firings list nightly-export
+  gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
+  gkctl firings list nightly-export -o name`,
+		Args:              exactly(1, "the name of a semaphore"),
+		ValidArgsFunction: firstOnly(a.completeNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().StringVar(&o.name, "name", "", "only firings of this name")
+	cmd.Flags().StringVar(&o.after, "after", "", "only firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *firingsListOptions) run(ctx context.Context, name string) error {
+	req := &gatekeeperv1.ListFiringsRequest{Semaphore: name, Name: o.name}
+	if o.after != "" {
+		after, err := parseTime("--after", o.after, time.Now(), ahead)
+		if err != nil {
+			return err
+		}
+		req.DueAfter = timestamppb.New(after)
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		firings, last, err := readFirings(ctx, c, req)
+		if err != nil {
+			return err
+		}
+		object := firingsJSON{Count: last.GetCount(), Limit: last.GetLimit()}
+		if mark := last.GetForgottenUpTo(); mark != nil {
+			object.ForgottenUpTo = dueText(mark)
+		}
+		if object.items, err = json.Marshal(items[*gatekeeperv1.FiringClaim]{firings}); err != nil {
+			return err
+		}
+		if !o.output.is(formatName) {
+			o.say("%s", memoryText(name, last))
+		}
+		return o.print(o.output, listing{
+			headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
+			more:    []string{"HOLDER"},
+			rows:    mapped(firings, firingRow),
+			object:  object,
+		})
+	})
+}
+
+// firingsJSON is {"items": [...]} with what holds for all of them.
+type firingsJSON struct {
+	items         json.RawMessage
+	ForgottenUpTo string `json:"forgotten_up_to,omitempty"`
+	Count         uint32 `json:"count"`
+	Limit         uint32 `json:"limit"`
+}
+
+func (f firingsJSON) MarshalJSON() ([]byte, error) {
+	type fields firingsJSON
+	more, err := json.Marshal(fields(f))
+	return slices.Concat(f.items[:len(f.items)-1], []byte(","), more[1:]), err
+}
+
+// readFirings reads all pages; the last one tells what holds for all.
+func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFiringsRequest) (
+	firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse, err error,
+) {
+	req.PageSize = 1000
+	for {
+		r, err := c.Operator().ListFirings(ctx, req)
+		if err != nil {
+			return nil, nil, err
+		}
+		firings = append(firings, r.GetFirings()...)
+		if req.PageToken = r.GetNextPageToken(); req.PageToken == "" {
+			return firings, r, nil
+		}
+	}
+}
+
+// memoryText says what holds for all firings of a semaphore.
+func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
+	text := fmt.Sprintf("%s remembers %s of at most %d", name, plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
+	if r.GetForgottenUpTo() != nil {
+		text += "; those that were due until " + dueText(r.GetForgottenUpTo()) + " may be forgotten"
+	}
+	return text
+}
+
+// dueText is an instant as firings have it, in UTC.
+func dueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
+
+func firingRow(f *gatekeeperv1.FiringClaim) row {
+	id := f.GetWinner()
+	return row{
+		name: firing(f.GetFiring()),
+		cells: []string{
+			firing(f.GetFiring()), word(f.GetState(), "FIRING_STATE_"), id.GetGroup(), id.GetAcquirer(), number(f.GetToken()), when(f.GetClaimedAt()),
+		},
+		more: []string{id.GetHolderId()},
+	}
+}
+
+type firingsShowOptions struct {
+	*app
+	output outputFlag
+}
+
+func newFiringsShow(a *app) *cobra.Command {
+	o := &firingsShowOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "show NAME FIRING",
+		Short: "Show what became of one firing",
+		Long: `Shows who claimed a firing, when, and what became of it. A firing that is not remembered is forgotten, if it was due before what the
+semaphore remembers, or free.`,
+		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
+		Args:              exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
+		ValidArgsFunction: a.completeFirings,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
+	}
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
+	want, err := firingArg(arg)
+	if err != nil {
+		return err
+	}
+	req := &gatekeeperv1.ListFiringsRequest{Semaphore: name, Name: want.GetName()}
+	if want.GetDue() != nil {
+		req.DueAfter = timestamppb.New(want.GetDue().AsTime().Add(-1))
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.bounded(ctx)
+		defer cancel()
+		firings, last, err := readFirings(ctx, c, req)
+		if err != nil {
+			return err
+		}
+		found := &gatekeeperv1.FiringClaim{Firing: want}
+		i := slices.IndexFunc(firings, func(f *gatekeeperv1.FiringClaim) bool { return firing(f.GetFiring()) == firing(want) })
+		mark := last.GetForgottenUpTo()
+		switch {
+		case i >= 0:
+			found = firings[i]
+		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
+			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
+		case want.GetDue() == nil && len(firings) > 0:
+			o.say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, shellWord(name), shellWord(want.GetName()))
+		}
+		if !o.output.is(formatTable) {
+			return o.printObject(o.output, found)
+		}
+		fmt.Fprintln(o.out, cell(foundText(found, mark)))
+		return nil
+	})
+}
+
+// foundText says what became of a firing.
+func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string {
+	text := firing(f.GetFiring())
+	switch f.GetState() {
+	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
+		return text + " is free: nobody has claimed it, as far as is remembered"
+	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
+		return text + " is forgotten, as all that is due until " + dueText(mark) + ": whether it ran is not known"
+	}
+	id := f.GetWinner()
+	text += fmt.Sprintf(" is %s: %s in %s (token %d)", word(f.GetState(), "FIRING_STATE_"), id.GetAcquirer(), id.GetGroup(), f.GetToken())
+	if f.GetClaimedAt() != nil {
+		text += ", claimed at " + when(f.GetClaimedAt())
+	}
+	return text
+}
+
+// firingArg reads an argument that is a firing.
+func firingArg(arg string) (*gatekeeperv1.Firing, error) {
+	name, due, err := parseFiring(arg)
+	if err != nil {
+		return nil, err
+	}
+	f := &gatekeeperv1.Firing{Name: name}
+	if !due.IsZero() {
+		f.Due = timestamppb.New(due)
+	}
+	return f, nil
+}
+
+// completeFirings completes the name of a semaphore, then firings that it remembers.
+func (a *app) completeFirings(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return a.completeNames(cmd, args, begun)
+	}
+	var found []string
+	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
+		// One page is more than a person looks through.
+		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: 1000})
+		for _, f := range r.GetFirings() {
+			if text := firing(f.GetFiring()); strings.HasPrefix(text, begun) && !slices.Contains(args[1:], text) {
+				found = append(found, text)
+			}
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// firstOnly completes the first argument only.
+func firstOnly(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, begun)
+	}
+}
+
+// noSuchFiring says that a semaphore does not remember a firing, and how to find the right one.
+func noSuchFiring(err error, name string) error {
+	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
+		return &codeError{code: exitNoSuch, err: err, hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", shellWord(name))}
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type firingsForgetOptions struct {
+	*app
+	name     string
+	firings  []string
+	after    string
+	ahead    bool
+	keepMark bool
+	dryRun   bool
+	yes      yesFlag
+	repeat   repeatFlag
+	output   outputFlag
+}
+
+func newFiringsForget(a *app) *cobra.Command {
+	o := &firingsForgetOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
+		Short: "Forget firings that a wrong clock has claimed",
+		Long: `Forgets firings, so that they can be claimed again: the named ones, or all that are due after a time, or with --ahead all that are due
+further ahead of the leader's clock than firing_max_ahead accepts (10m if that is off). --after and --ahead also lower the time up to
+which firings count as forgotten, to that time or to the leader's clock; --keep-mark leaves it. Nothing is forgotten while a permit of
+such a firing takes a slot. One step forgets at most 1000.
+
+What is forgotten may run again, also if it did run. It shows what would be forgotten, and asks; in a script give --yes.`,
+		Example: `  gkctl firings forget nightly-export --ahead --dry-run
+  gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
+  gkctl firings forget nightly-export nightly@2026-06-01T02:00:00Z`,
+		Args:              atLeastOne("the name of a semaphore, then firings, --after or --ahead"),
+		ValidArgsFunction: a.completeFirings,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name, o.firings = args[0], args[1:]
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+	f.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
+	f.BoolVar(&o.keepMark, "keep-mark", false, "leave the time up to which firings count as forgotten")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be forgotten; do nothing")
+	o.yes.register(cmd)
+	o.repeat.register(cmd)
+	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	return cmd
+}
+
+func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, error) {
+	r := &gatekeeperv1.ForgetFiringsRequest{
+		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.global.who(), Reason: o.global.reason, RequestId: o.repeat.requestID(),
+	}
+	given := 0
+	for _, there := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
+		if there {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, usagef("give firings, --after or --ahead: one of them says what to forget")
+	}
+	for _, arg := range o.firings {
+		f, err := firingArg(arg)
+		if err != nil {
+			return nil, err
+		}
+		r.Firings = append(r.Firings, f)
+	}
+	if o.after != "" {
+		after, err := parseTime("--after", o.after, time.Now(), ahead)
+		if err != nil {
+			return nil, err
+		}
+		r.After = timestamppb.New(after)
+	}
+	return r, nil
+}
+
+func (o *firingsForgetOptions) run(ctx context.Context) error {
+	req, err := o.request()
+	if err != nil {
+		return err
+	}
+	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		forget := func(dryRun bool) (*gatekeeperv1.ForgetFiringsResponse, error) {
+			ctx, cancel := o.bounded(ctx)
+			defer cancel()
+			req.DryRun = dryRun
+			r, err := c.Operator().ForgetFirings(ctx, req)
+			return r, o.refused(err)
+		}
+		if o.dryRun || !o.yes.yes {
+			r, err := forget(true)
+			if err != nil {
+				return err
+			}
+			if o.dryRun || r.GetRevision() != 0 || nothingForgotten(r) { // with a revision it was done before, under the same request id
+				return o.tell(r)
+			}
+			if _, err := o.agree(ctx, &proposal{
+				what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
+				confirm: r.GetConfirm(), notes: o.lines(r, someOf),
+			}, o.yes); err != nil {
+				return err
+			}
+			req.Plan = r.GetPlan() // what was agreed to, or nothing
+		}
+		r, err := forget(false)
+		if err != nil {
+			return err
+		}
+		return o.tell(r)
+	})
+}
+
+// refused says how to go on after nothing was forgotten.
+func (o *firingsForgetOptions) refused(err error) error {
+	if errors.Is(err, client.ErrOutcomeUnknown) {
+		return o.repeat.unknown(err)
+	}
+	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
+		return withHint(err, "`gkctl firings list %s` shows who claimed what.", shellWord(o.name))
+	}
+	return noSuchFiring(err, o.name)
+}
+
+func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
+	return len(r.GetChange().GetFirings()) == 0 && !markMoved(r.GetChange())
+}
+
+func markMoved(c *gatekeeperv1.FiringsChange) bool {
+	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
+}
+
+// lines is a line for each of the first firings that are forgotten.
+func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
+	firings := r.GetChange().GetFirings()
+	lines := mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })
+	if more := len(firings) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return lines
+}
+
+func (o *firingsForgetOptions) tell(r *gatekeeperv1.ForgetFiringsResponse) error {
+	firings := r.GetChange().GetFirings()
+	switch o.output.String() {
+	case formatJSON, formatYAML:
+		if r.GetRevision() != 0 {
+			return o.printObject(o.output, r)
+		}
+		data, err := joined(r, struct {
+			Revision uint64 `json:"revision,string"`
+		}{})
+		if err != nil {
+			return err
+		}
+		return o.printObject(o.output, data)
+	case formatName:
+		return o.printNames(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }))
+	}
+	if nothingForgotten(r) {
+		fmt.Fprintf(o.out, "nothing of %s is to be forgotten\n", o.name)
+		return nil
+	}
+	if r.GetRevision() == 0 {
+		for _, line := range o.lines(r, everyLine) {
+			fmt.Fprintln(o.out, cell(line))
+		}
+		fmt.Fprintf(o.out, "%s: %s (dry run)\n", o.name, forgottenText(r.GetChange(), "would be forgotten"))
+		o.tellNeedsYes(nil, r.GetConfirm())
+		return nil
+	}
+	fmt.Fprintf(o.out, "%s: %s\n", o.name, forgottenText(r.GetChange(), "forgotten"))
+	o.undoWith(r.GetRevision())
+	return nil
+}
+
+// forgottenText says in one line what a change did to a memory of firings.
+func forgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
+	var text string
+	if names := mapped(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }); len(names) > 0 {
+		text = fmt.Sprintf("%s %s (%s)", plural(len(names), "firing", "firings"), verb, someNames(names))
+	}
+	if markMoved(c) {
+		if text != "" {
+			text += "; "
+		}
+		text += "forgotten up to " + dueText(c.GetForgottenUpTo())
+		if c.GetForgottenUpToBefore() != nil {
+			text += " instead of " + dueText(c.GetForgottenUpToBefore())
+		}
+	}
+	return text
+}

@@ -32,8 +32,8 @@ func newHistory(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
 		Short: "Show who changed what, when and why, newest first",
-		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, and with --permits how each permit
-ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
+		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
+how each permit ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
 -o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits

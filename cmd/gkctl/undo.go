@@ -31,8 +31,8 @@ func newUndo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Take changes back",
-		Long: `Takes changes back in one step, all of them or nothing: edits, moves, pauses, cordons, or earlier undos. ` + "`gkctl history`" + ` lists the
-changes. An undo is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its
+		Long: `Takes changes back in one step, all of them or nothing: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + `
+lists the changes. An undo is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its
 pause and what it was to get back in time. What others changed since stays. Nothing is done if somebody has set the same field again since;
 --skip-conflicts leaves such semaphores as they are and undoes the rest. Nothing is done either if the journal has forgotten a part of a
 change; --partial undoes what it still knows. It shows what it would do, and asks; in a script give --yes.`,

@@ -817,7 +817,7 @@ type CreateDefinitionRequest struct {
 	Reason     string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Equal in all retries of this edit. Optional, at most 128 bytes. A repeat changes nothing and is answered with the first outcome, also
 	// after others have edited the same definition. A different edit with the same id fails with INVALID_ARGUMENT and reason
-	// REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons, undos) for 10 minutes, the newest 1 000 of all for longer,
+	// REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons, firings, undos) for 10 minutes, the newest 1 000 of all for longer,
 	// within 16 MiB; these are settings.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// With request_id: a revision of the cluster that the caller had seen before it drew the request id; 0 if it has seen none. With it, a

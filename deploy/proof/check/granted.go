@@ -22,7 +22,7 @@ func (st *step) granted(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused || !st.noOther(s) {
 		return false
 	}
-	return st.fits(s, uint64(s.def.Permits)) && st.put(s, nil)
+	return st.fits(s, uint64(s.def.Permits)) && st.put(s, slot{})
 }
 
 // superseded takes the slot of another token of the same identity, which is live. A plain pause does not keep from that.
@@ -39,11 +39,14 @@ func (st *step) superseded(s *state, token uint64) bool {
 		s.bound -= min(s.bound, p.weight)
 		s.clip()
 	}
-	debt := p.debt
-	if !p.lapsed && !p.replaced && st.grant.request.Replaces != token && (debt == nil || debt.lapse < p.grant.lapse) {
-		debt = p.grant
+	next := slot{debt: p.debt, owes: p.owes}
+	if !p.replaced && st.grant.request.Replaces != token {
+		next.owes = true
+		if !p.lapsed && (p.debt == nil || p.debt.lapse < p.grant.lapse) {
+			next.debt = p.grant
+		}
 	}
-	return st.put(s, debt)
+	return st.put(s, next)
 }
 
 // supersededAny takes the slot of a token that somebody was told of; the token that was superseded is that one, or one that had
@@ -66,7 +69,7 @@ func (st *step) supersededUntold(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
 		return false
 	}
-	return st.fits(s, s.peak) && st.put(s, nil)
+	return st.fits(s, s.peak) && st.put(s, slot{owes: true})
 }
 
 // noOther ends the other permits of the identity, or says that one has not ended.
@@ -95,11 +98,11 @@ func (st *step) fits(s *state, permits uint64) bool {
 	return true
 }
 
-// put is the new slot.
-func (st *step) put(s *state, debt *grant) bool {
+// put makes the new slot of what it inherits.
+func (st *step) put(s *state, p slot) bool {
 	token := st.grant.token
 	s.granted++
-	p := slot{grant: st.grant, weight: st.weight, holder: st.holder, debt: debt, moments: s.before[token]}
+	p.grant, p.weight, p.holder, p.moments = st.grant, st.weight, st.holder, s.before[token]
 	p.cooled = p.cooled || !st.cools
 	delete(s.before, token)
 	s.put(token, p)

@@ -92,6 +92,28 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *tes
 	}
 }
 
+// The server counts from when it granted, the holder from when it asked. So the slot may stay taken for a little after the old holder has
+// ceased to believe.
+func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBeTakenForALittle(t *testing.T) {
+	for _, replaces := range []uint64{0, 1} {
+		s := newStory(t, one())
+		s.fresh(s.request("a", "r1"), 1)
+		s.pass(500 * time.Millisecond)
+		r := s.request("a", "r2")
+		r.Replaces = replaces
+		s.supersede(r, 2, 1)
+		s.pass(600 * time.Millisecond)
+		s.ask(history.Release, 2, history.Released)
+		s.denied("c", "NO_FREE_PERMIT")
+		s.fresh(s.request("b", "r"), 3)
+		if replaces == 0 {
+			s.holds()
+		} else {
+			s.breaks(Linear, "NO_FREE_PERMIT")
+		}
+	}
+}
+
 // What a token owes passes on to those that supersede it.
 func TestSupersede_OfATokenThatOwes_OwesToo(t *testing.T) {
 	s := newStory(t, one())

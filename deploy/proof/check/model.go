@@ -197,7 +197,7 @@ func (st *step) over(s *state, p slot) { st.end(s, st.grant.token, p) }
 
 func (st *step) end(s *state, token uint64, p slot) {
 	p.gone = true
-	if st.cools || p.debt != nil || p.haunted && !p.released {
+	if st.cools || p.owes || p.haunted && !p.released {
 		s.put(token, p)
 		return
 	}

@@ -46,6 +46,8 @@ type slot struct {
 	revoked        bool
 	// debt is the grant of the superseded token that is counted on the longest. Until it lapses the slot is taken, whatever its holder does.
 	debt *grant
+	// owes: it had a debt. The server lets a debt lapse later than its holder does, so the slot may stay taken for a little.
+	owes bool
 	moments
 }
 

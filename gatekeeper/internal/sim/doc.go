@@ -8,6 +8,9 @@
 // how fast each client's clock runs, and what breaks when: plan_test.go. It does not decide in which order goroutines run,
 // so a seed that failed once may pass the next time: -repeat runs it again and again, and says how often it fails.
 //
+// Clients use an identity again and again (lives_test.go): with a holder id and without one, on one machine and on two, after a crash while calls
+// are on their way, with the library and without it. They retry at once, replace tokens, and ignore that they were superseded.
+//
 // # What is checked
 //
 // The callers write a history (package deploy/proof/history), and the checkers of deploy/proof/check read it. Beside them,

@@ -19,6 +19,8 @@ type truth struct {
 	broken []string
 
 	granted map[uint64]*semaphore.Permit
+	since   map[uint64]uint64        // the term in which a token was given out
+	cooled  map[uint64]time.Duration // when the cooling of a token ended
 	ended   map[uint64]ending
 	changed map[change]bool
 	rules   map[string]*fsm.StoredDefinition
@@ -31,6 +33,7 @@ type ending struct {
 	kind fsm.EventKind
 	term uint64
 	at   time.Duration // the entry's first writing, on the leader's disk
+	by   uint64        // the token that superseded it
 }
 
 // change is one acknowledged edit.
@@ -46,7 +49,7 @@ func (tr *truth) breaks(format string, args ...any) {
 // replay replays what every member has applied, and says what of the safety rules that breaks.
 func (w *world) replay(h *history.History) []string {
 	tr := &truth{
-		world: w, granted: make(map[uint64]*semaphore.Permit), ended: make(map[uint64]ending), changed: make(map[change]bool),
+		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration), ended: make(map[uint64]ending), changed: make(map[change]bool),
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
 	upTo := w.indexes[w.members[0].id]
@@ -132,22 +135,52 @@ func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 	case fsm.Deleted:
 		delete(tr.rules, e.Semaphore)
 		tr.changed[change{e.Revision, e.Semaphore}] = true
-	case fsm.Granted:
-		p := e.Permit
-		if p.Token <= tr.last {
-			tr.breaks("entry %d grants token %d after %d", l.Index, p.Token, tr.last)
+	case fsm.SupersededEvent:
+		tr.world.paths.met(reacquired)
+		tr.ended[e.Superseded.Token] = ending{e.Kind, l.Term, at, e.Permit.Token}
+		if e.Superseded.Identity != e.Permit.Identity || e.Superseded.Firing != nil {
+			tr.breaks("entry %d lets %+v supersede %+v", l.Index, e.Permit, e.Superseded)
 		}
-		tr.last = p.Token
-		tr.granted[p.Token] = p
-		tr.admitted(p, l)
+		tr.grant(e.Permit, l)
+	case fsm.Granted:
+		tr.grant(e.Permit, l)
+	case fsm.CoolingEnded:
+		tr.cooled[e.Permit.Token] = at
 	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEvent, fsm.Abandoned, fsm.FreedUnsafely:
 		if e.Kind == fsm.HeldEvent {
 			tr.world.paths.met(heldForOperator)
 		}
 		if _, already := tr.ended[e.Permit.Token]; !already {
-			tr.ended[e.Permit.Token] = ending{e.Kind, l.Term, at}
+			tr.ended[e.Permit.Token] = ending{e.Kind, l.Term, at, 0}
 		}
 	}
+}
+
+// grant takes in a token that was given out.
+func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
+	if p.Token <= tr.last {
+		tr.breaks("entry %d grants token %d after %d", l.Index, p.Token, tr.last)
+	}
+	tr.last = p.Token
+	tr.granted[p.Token], tr.since[p.Token] = p, l.Term
+	tr.admitted(p, l)
+}
+
+// freed is how the slot of a token was freed, or began to cool for reasons of its own. That of a superseded token is its successor's, and is
+// not free while it cools.
+func (tr *truth) freed(token uint64) (end ending, freed bool) {
+	end, freed = tr.ended[token]
+	if !freed || end.by == 0 {
+		return end, freed
+	}
+	for freed && end.by != 0 {
+		token = end.by
+		end, freed = tr.ended[token]
+	}
+	if freed && (end.kind == fsm.CoolingEvent || end.kind == fsm.HeldEvent) {
+		end.at, freed = tr.cooled[token]
+	}
+	return end, freed
 }
 
 // admitted finds grants outside of the patterns in force.
@@ -167,7 +200,7 @@ func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 // compare finds what callers were told and the log does not have, and slots that were freed while their holder believed in them.
 func (tr *truth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
-		end, ended := tr.ended[b.Token]
+		end, ended := tr.freed(b.Token)
 		switch {
 		case tr.granted[b.Token] == nil:
 			tr.breaks("%s believes in token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)

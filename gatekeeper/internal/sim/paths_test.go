@@ -49,6 +49,11 @@ const (
 	carriedSoFar      path = "a shared stream said how far it came"
 	refusedRefresh    path = "a refresh was refused"
 	lostRefresh       path = "a refresh was told that the permit is lost"
+	reacquired        path = "an identity that held a permit acquired again"
+	cooledForOld      path = "a slot cooled for a superseded token"
+	supersededLater   path = "a superseding token was ended under a later leadership"
+	endedAfterwards   path = "a release or a cancel named a superseded token"
+	ownFiring         path = "a holder asked again for the firing that it had"
 	leftByItself      path = "a server left because its disk hung"
 	quarantined       path = "nothing was granted for a while after a recovery"
 	snapshotTaken     path = "a snapshot was taken and the log cut"
@@ -60,7 +65,7 @@ func required() []path {
 	all := []path{
 		expired, expiredLater, refreshMetExpiry, expiryMetEnd, unknownOutcome, markedAtPromotion, abandoned, gaveBack, cancelledFirst, replayed,
 		drained, drainedLater, lengthened, shortened, overwritten, refusedAtApply, cooled, cooledLater, heldForOperator, cleared, revoked,
-		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, carried, carriedSoFar, refusedRefresh, lostRefresh, leftByItself, snapshotTaken, snapshotInstalled,
+		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, carried, carriedSoFar, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 	}
 	for _, k := range faultKinds() {
 		all = append(all, "fault: "+path(k))
@@ -178,10 +183,18 @@ func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.Sta
 	permit, _ := r.(fsm.PermitResult)
 	switch c := c.(type) {
 	case fsm.Grant:
-		if g, ok := r.(fsm.GrantResult); ok && g.Outcome != fsm.GrantGranted {
+		if g, ok := r.(fsm.GrantResult); ok && g.Outcome != fsm.GrantGranted && g.Outcome != fsm.GrantReacquired {
 			p.met(refusedAtApply)
 		}
+	case fsm.Release:
+		if p.owing(c.Token, l, before, tr); tr.ended[c.Token].by != 0 {
+			p.met(endedAfterwards)
+		}
+		if old := before.Permit(c.Token); old != nil && old.Owes && c.Cooling > 0 {
+			p.met(cooledForOld)
+		}
 	case fsm.Expire:
+		p.owing(c.Token, l, before, tr)
 		p.late(c.Term, l)
 		switch granted := tr.granted[c.Token]; {
 		case permit.Applied:
@@ -244,6 +257,13 @@ func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.Sta
 		if c.Term != 0 {
 			p.met(uncordoned)
 		}
+	}
+}
+
+// owing counts ends of permits that superseded a token under an earlier leadership.
+func (p *paths) owing(token uint64, l raft.Log, before *fsm.State, tr *truth) {
+	if old := before.Permit(token); old != nil && old.Owes && tr.since[token] != l.Term {
+		p.met(supersededLater)
 	}
 }
 

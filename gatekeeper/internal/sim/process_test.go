@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -26,6 +27,16 @@ type process struct {
 	acquirer string
 	rate     float64 // of its clock, against the bubble's
 	crashed  chan struct{}
+
+	mu       sync.Mutex               // guards what follows, and is never held for long
+	believed map[uint64]time.Duration // since when the process believes in a token that it got without the library
+	last     map[place]uint64         // the last token of an identity, in which nobody here believes when it acquires again
+}
+
+// place is an identity at a semaphore.
+type place struct {
+	semaphore string
+	identity  history.Identity
 }
 
 // clock runs at a rate of its own.
@@ -39,6 +50,7 @@ func (c clock) Now() time.Duration { return time.Duration(float64(time.Since(c.s
 func (w *world) process(machine, group string, life int, rate float64) *process {
 	p := &process{
 		world: w, host: &host{machine: machine}, group: group, acquirer: machine, rate: rate, crashed: make(chan struct{}),
+		believed: make(map[uint64]time.Duration), last: make(map[place]uint64),
 		record: history.NewRecorder(fmt.Sprintf("%s#%d", machine, life), w.now, w.history.Put),
 	}
 	var endpoints []string
@@ -109,20 +121,29 @@ type wish struct {
 	deaf      bool // goes on after its context has ended
 	notRun    bool // says that it did not run
 	refresh   bool // refreshes and verifies by hand too
+	// identity and requestID are drawn when they are empty: nobody else ever has them.
+	identity  history.Identity
+	requestID string
+	leaves    bool // does not cancel a request of which it does not know how it ended
 }
 
-// run makes one acquisition and holds what it gets.
-func (p *process) run(w wish, luck *rand.Rand) {
-	holder, request := fmt.Sprintf("h%x", luck.Uint64()), fmt.Sprintf("r%x", luck.Uint64())
-	options := []client.AcquireOption{client.WithHolderID(holder), client.WithRequestID(request), client.WithWeight(w.weight), client.WithStopTime(50 * time.Millisecond)}
-	asked := history.Request{
-		Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request,
-		Identity: history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: holder},
+// run makes one acquisition and holds what it gets. unknown: it does not know how the acquisition ended.
+func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown bool) {
+	if w.identity == (history.Identity{}) {
+		w.identity = history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: fmt.Sprintf("h%x", luck.Uint64())}
+	}
+	if w.requestID == "" {
+		w.requestID = fmt.Sprintf("r%x", luck.Uint64())
+	}
+	options := []client.AcquireOption{
+		client.WithGroup(w.identity.Group), client.WithAcquirer(w.identity.Acquirer), client.WithHolderID(w.identity.HolderID),
+		client.WithRequestID(w.requestID), client.WithWeight(w.weight), client.WithStopTime(50 * time.Millisecond),
 	}
 	if !w.due.IsZero() {
 		options = append(options, client.WithFiring(w.semaphore, w.due))
-		asked.Firing = fmt.Sprintf("%s@%s", w.semaphore, w.due.Format(time.TimeOnly))
 	}
+	asked = w.asked(w.requestID)
+	asked.Replaces = p.lastOf(w) // the library may say so
 	ctx, cancel := context.WithTimeout(context.Background(), max(w.wait, 3*time.Second))
 	defer cancel()
 	answered := p.record.Call(asked)
@@ -135,13 +156,15 @@ func (p *process) run(w wish, luck *rand.Rand) {
 		permit, err = sem.TryAcquire(ctx)
 	}
 	denied, isDenied := errors.AsType[*client.Denied](err)
-	select {
-	case <-p.crashed:
-		return
-	default:
+	if p.isCrashed() {
+		return asked, true
 	}
+	_, inUse := errors.AsType[*client.InUseError](err)
 	switch {
+	case inUse:
+		answered(history.Refused, history.Response{}, err)
 	case err == nil:
+		p.setLast(w, permit.Token())
 		answered(history.Known, history.Response{Result: history.Granted, Token: permit.Token(), SafeUntil: p.believes(permit)}, nil)
 		p.hold(permit, w)
 	case isDenied && w.wait > 0:
@@ -149,14 +172,32 @@ func (p *process) run(w wish, luck *rand.Rand) {
 		answered(history.Unknown, history.Response{}, err)
 		p.takeBack(asked)
 	case isDenied:
+		if d := denied.Firing.GetWinner(); d.GetHolderId() == w.identity.HolderID && d.GetAcquirer() == w.identity.Acquirer {
+			p.world.paths.met(ownFiring)
+		}
 		answered(history.Known, history.Response{Result: history.Denied, Reason: string(denied.Reason), Waiting: uint32(denied.QueueLength)}, nil)
 	default:
 		answered(history.Unknown, history.Response{}, err)
-		p.takeBack(asked)
+		if unknown = true; !w.leaves {
+			p.takeBack(asked)
+		}
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			p.world.paths.met(unknownOutcome)
 		}
 	}
+	return asked, unknown
+}
+
+func (p *process) lastOf(w wish) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last[place{w.semaphore, w.identity}]
+}
+
+func (p *process) setLast(w wish, token uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last[place{w.semaphore, w.identity}] = token
 }
 
 // takeBack cancels an acquisition of which nobody knows how it ended. The client does so only for requests that it names itself.
@@ -261,10 +302,8 @@ func (p *process) release(permit *client.Permit, w wish) {
 	} else {
 		err = permit.Release(ctx)
 	}
-	select {
-	case <-p.crashed:
+	if p.isCrashed() {
 		return
-	default:
 	}
 	ended, isEnded := errors.AsType[*client.EndedError](err)
 	switch {

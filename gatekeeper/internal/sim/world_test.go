@@ -166,6 +166,8 @@ type program struct {
 	process *process
 	life    int
 	ended   bool
+
+	late sync.WaitGroup // what is sent late
 }
 
 func newProgram(w *world, i int) *program {
@@ -177,7 +179,7 @@ func newProgram(w *world, i int) *program {
 // begin starts a process. The caller holds mu, or is the only one.
 func (p *program) begin() {
 	p.life++
-	p.process = p.world.process(machine(p.index), []string{"prod", "dr"}[p.index%2], p.life, p.world.plan.rates[p.index])
+	p.process = p.world.process(machine(p.index), groupOf(p.index), p.life, p.world.plan.rates[p.index])
 }
 
 // crash ends the process and starts another.
@@ -207,6 +209,7 @@ func (p *program) work(end <-chan struct{}) {
 	var all sync.WaitGroup
 	for j := range jobs {
 		luck := luckOf(p.world.plan.seed, fmt.Sprintf("job %d %d", p.index, j))
+		self := selvesOf(p.index, j)
 		all.Go(func() {
 			for {
 				select {
@@ -214,12 +217,16 @@ func (p *program) work(end <-chan struct{}) {
 					return
 				case <-time.After(between(luck, 0, 1500*time.Millisecond)):
 				}
-				wish := p.world.wish(luck)
-				p.now().run(wish, luck)
+				if wish := p.world.wish(luck); luck.IntN(5) < 2 {
+					p.now().run(wish, luck)
+				} else {
+					p.lives(wish, self, luck)
+				}
 			}
 		})
 	}
 	all.Wait()
+	p.late.Wait()
 	p.mu.Lock()
 	p.ended = true
 	last := p.process

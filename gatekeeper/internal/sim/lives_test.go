@@ -1,0 +1,239 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// selves are the identities that a job has again and again: also after a crash of its process, while calls of the former one are on
+// their way.
+type selves struct {
+	// own has a holder id, nameless has none, and shared is that of a job on another machine too.
+	own, nameless, shared history.Identity
+	// home is the semaphore for which they mostly ask: those who share an identity must meet.
+	home   string
+	weight uint32
+}
+
+func selvesOf(machineIndex, job int) selves {
+	names, name := semaphores(), machine(machineIndex)
+	return selves{
+		own:      history.Identity{Group: groupOf(machineIndex), Acquirer: name, HolderID: fmt.Sprint("own", job)},
+		nameless: history.Identity{Group: groupOf(machineIndex), Acquirer: fmt.Sprintf("%s-%d", name, job)},
+		shared:   history.Identity{Group: "prod", Acquirer: fmt.Sprintf("pair%d-%d", machineIndex/2, job), HolderID: []string{"both", ""}[job%2]},
+		home:     names[(machineIndex/2*jobs+job)%len(names)],
+		weight:   1 + uint32(job%2),
+	}
+}
+
+func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
+
+// lives are several acquisitions of one identity, one after the other. What the one before has sent may be on its way, and its holder may
+// still believe.
+func (p *program) lives(w wish, self selves, luck *rand.Rand) {
+	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
+	if luck.IntN(4) > 0 && w.due.IsZero() && self.home != fires {
+		w.semaphore = self.home
+	}
+	if w.weight = 1; w.semaphore == several {
+		w.weight = self.weight
+	}
+	for range 1 + luck.IntN(4) {
+		now := p.now()
+		switch luck.IntN(4) {
+		case 0:
+			p.poll(now, w, luck)
+		case 1:
+			p.ignore(now, w, luck)
+		default:
+			p.insist(now, w, luck)
+		}
+		pass(between(luck, 0, 50*time.Millisecond))
+	}
+}
+
+// insist runs under the client library. What it does not know the outcome of it asks again at once: the same request, or another one of the
+// same identity, while the cancel of the first is on its way.
+func (p *program) insist(now *process, w wish, luck *rand.Rand) {
+	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
+	for range 4 {
+		if luck.IntN(4) == 0 {
+			w.hold = 0 // it gives back at once
+		}
+		w.leaves = true
+		if asked, unknown := now.run(w, luck); !unknown {
+			return
+		} else if luck.IntN(2) == 0 {
+			p.late.Go(func() { now.takeBack(asked) })
+			w.requestID = fmt.Sprintf("r%x", luck.Uint64())
+		}
+		now = p.now()
+	}
+}
+
+// held is a token of a caller without the client library, and until when it counts on it, by the bubble's clock.
+type held struct {
+	token uint64
+	until time.Duration
+}
+
+// poll keeps a permit by acquiring it again and again without a request id, as many clients do.
+func (p *program) poll(now *process, w wish, luck *rand.Rand) {
+	if !w.due.IsZero() {
+		return // that needs a request id
+	}
+	var last held
+	for range 2 + luck.IntN(3) {
+		replaces := uint64(0)
+		if luck.IntN(2) == 0 {
+			replaces = last.token // it believes in that no more
+		}
+		if last.token != 0 && replaces != 0 {
+			now.believe(w, last.token, min(last.until, now.world.now()))
+		}
+		got, ok := now.ask(w, "", replaces)
+		if !ok {
+			break
+		}
+		if last.token != 0 && replaces == 0 {
+			now.believe(w, last.token, min(last.until, now.world.now()))
+		}
+		last = got
+		pass(between(luck, 0, 400*time.Millisecond))
+	}
+	if last.token == 0 || luck.IntN(4) == 0 {
+		return // it believes to the end, and says nothing more
+	}
+	now.believe(w, last.token, min(last.until, now.world.now()))
+	now.giveBack(w, last.token)
+}
+
+// ignore acquires and hears nothing of what becomes of its permit: it believes in it to its deadline, and gives it back too early or too
+// late, or cancels its request.
+func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
+	request := fmt.Sprintf("r%x", luck.Uint64())
+	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
+	behind := luck.IntN(2) == 0
+	act := func() {
+		if behind { // another acquisition of the identity may be answered first
+			pass(after / 3)
+		}
+		got, ok := now.ask(w, request, 0)
+		if !ok {
+			return
+		}
+		pass(after)
+		if ends > 0 {
+			now.believe(w, got.token, min(got.until, now.world.now()))
+		}
+		switch ends {
+		case 1:
+			now.giveBack(w, got.token)
+		case 2:
+			now.takeBack(w.asked(request))
+		}
+	}
+	if behind {
+		p.late.Go(act)
+		return
+	}
+	act()
+}
+
+// asked is the acquisition of a wish as the history has it.
+func (w *wish) asked(request string) history.Request {
+	r := history.Request{Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request, Identity: w.identity}
+	if !w.due.IsZero() {
+		r.Firing = fmt.Sprintf("%s@%s", w.semaphore, w.due.Format(time.TimeOnly))
+	}
+	return r
+}
+
+// ask acquires without the library's keeper, and counts on the answer by the rule that every caller must keep.
+func (p *process) ask(w wish, request string, replaces uint64) (held, bool) {
+	asked := w.asked(request)
+	asked.Replaces = replaces
+	m := &gatekeeperv1.TryAcquireRequest{
+		Semaphore: w.semaphore, Weight: w.weight, RequestId: request, ReplacesToken: replaces,
+		Identity: &gatekeeperv1.Identity{Group: w.identity.Group, Acquirer: w.identity.Acquirer, HolderId: w.identity.HolderID},
+	}
+	if !w.due.IsZero() {
+		m.Firing = &gatekeeperv1.Firing{Name: w.semaphore, Due: timestamppb.New(w.due)}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	sent := p.world.now()
+	answered := p.record.Call(asked)
+	r, err := p.client.Permits().TryAcquire(ctx, m)
+	if p.isCrashed() {
+		return held{}, false
+	}
+	switch g, d := r.GetGrant(), r.GetDenial(); {
+	case err != nil:
+		answered(outcome(err), history.Response{}, err)
+	case d != nil:
+		answered(history.Known, history.Response{Result: history.Denied, Reason: strings.TrimPrefix(d.GetReason().String(), "REASON_"), Waiting: d.GetQueueLength()}, nil)
+	default:
+		lasts := g.GetWaited().AsDuration() + g.GetPermit().GetDuration().AsDuration()
+		got := held{g.GetPermit().GetToken(), sent + time.Duration(float64(lasts)*0.98/p.rate)}
+		answered(history.Known, history.Response{
+			Result: history.Granted, Token: got.token, SafeUntil: got.until,
+			Superseded: g.GetSupersededToken(), Fresh: !g.GetRefreshed() && g.GetSupersededToken() == 0,
+		}, nil)
+		p.believe(w, got.token, got.until)
+		return got, true
+	}
+	return held{}, false
+}
+
+// believe notes until when the process believes in a token.
+func (p *process) believe(w wish, token uint64, until time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	from, ok := p.believed[token]
+	if !ok {
+		from = p.world.now()
+		p.believed[token] = from
+	}
+	if ok || from < until { // else its answer came too late
+		p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
+	}
+}
+
+// giveBack releases a permit in which nobody of the process believes.
+func (p *process) giveBack(w wish, token uint64) {
+	m := &gatekeeperv1.ReleaseRequest{Token: token}
+	if w.notRun {
+		m.Outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
+	}
+	answered := p.record.Call(history.Request{Kind: history.Release, Semaphore: w.semaphore, Token: token, NotRun: w.notRun})
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	r, err := p.client.Permits().Release(ctx, m)
+	switch {
+	case p.isCrashed():
+	case err != nil:
+		answered(history.Unknown, history.Response{}, err)
+	case r.GetReleased():
+		answered(history.Known, history.Response{Result: history.Released}, nil)
+	default:
+		answered(history.Known, history.Response{Result: history.Ended}, nil)
+	}
+}
+
+func (p *process) isCrashed() bool {
+	select {
+	case <-p.crashed:
+		return true
+	default:
+		return false
+	}
+}

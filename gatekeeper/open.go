@@ -74,7 +74,12 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if err != nil {
 		return err
 	}
-	s.opens(func(context.Context) error { return folder.Close() })
+	s.opens(func(context.Context) error {
+		if s.node != nil { // it has closed the folder, or keeps it until the disk has answered
+			return nil
+		}
+		return folder.Close()
+	})
 	measures, err := metrics.New(cfg.Registerer)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)

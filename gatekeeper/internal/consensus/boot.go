@@ -38,8 +38,15 @@ func (n *Node) newRaft() error {
 		n.guard.Release()
 		select {
 		case o = <-done:
-		case <-time.After(time.Second): // the disk hangs; closing its files would too
+		case <-time.After(time.Second): // the disk hangs; closing its files would too, and what hangs may still write
+			closeStores := n.stores.close
 			n.stores.close = func() error { return nil }
+			n.cfg.Folder.closeAfter(func() {
+				if o := <-done; o.raft != nil {
+					_ = o.raft.Shutdown().Error() // it never has one
+				}
+				_ = closeStores() // nobody is left who wants to know
+			})
 		}
 	}
 	n.raft = o.raft

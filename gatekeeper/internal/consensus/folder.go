@@ -221,6 +221,16 @@ func (f *Folder) Close() error {
 	return err
 }
 
+// closeAfter closes the folder in the background when wait has returned. Closing it earlier does nothing then.
+func (f *Folder) closeAfter(wait func()) {
+	f.close.Do(func() {
+		go func() {
+			wait()
+			_ = f.lock.Close()
+		}()
+	})
+}
+
 // compare refuses the member id if its folder is not the one that it had before.
 func (f *Folder) compare(id, folder string) error {
 	f.mu.Lock()

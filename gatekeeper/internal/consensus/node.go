@@ -301,8 +301,8 @@ func (n *Node) Level() uint32 {
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
 // Close stops the member. A leadership ends and is demoted first. It hands leadership to nobody: see Transfer. When ctx
-// ends earlier, because a store call hangs for example, Close returns its error and what still runs is left to the end
-// of the process.
+// ends earlier, because a store call hangs for example, Close returns its error. The folder stays locked then until what hangs
+// has returned: it may still write.
 func (n *Node) Close(ctx context.Context) error {
 	var err error
 	n.closing.Do(func() { err = n.close(ctx) })
@@ -318,28 +318,24 @@ func (n *Node) close(ctx context.Context) error {
 	if n.guard.Err() == nil {
 		answered, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)
 		defer cancel()
-		wait(answered, idle)
+		select {
+		case <-idle:
+		case <-answered.Done():
+		}
 	}
 	n.guard.Release()
 	shut := n.raft.Shutdown()
 	transportErr := n.transport.Close() // ends what Raft waits for from peers
-	stopped := make(chan struct{})
+	closed := make(chan error, 1)
 	go func() {
-		defer close(stopped)
 		_ = shut.Error() // it never has one
 		n.wg.Wait()
+		closed <- errors.Join(n.stores.close(), n.cfg.Folder.Close())
 	}()
-	if !wait(ctx, stopped) {
-		return fmt.Errorf("consensus: close: a store call or the state machine hangs: %w", ctx.Err())
-	}
-	return errors.Join(transportErr, n.stores.close(), n.cfg.Folder.Close())
-}
-
-func wait(ctx context.Context, c <-chan struct{}) bool {
 	select {
-	case <-c:
-		return true
+	case err := <-closed:
+		return errors.Join(transportErr, err)
 	case <-ctx.Done():
-		return false
+		return fmt.Errorf("consensus: close: a store call or the state machine hangs, and the data folder stays locked until it returns: %w", ctx.Err())
 	}
 }

@@ -2,12 +2,14 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -60,4 +62,32 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A server that cannot end because its disk hangs may still write to its folder. No other starts there until it has ended.
+func TestCrash_WhileTheDiskHangs_LeavesTheFolderLocked(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
+		for _, m := range w.members {
+			w.must(m.start())
+		}
+		s := &stage{world: w}
+		leader, p := s.lead(), w.process(machine(0), "prod", 1, 1)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: single})
+		w.must(err)
+		goOn := leader.disk.stall()
+		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0) // the leader writes
+		leader.crash(true)
+		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
+			t.Errorf("while the disk hangs a server starts: %v, want ErrDataDirLocked", err)
+		}
+		goOn()
+		w.must(leader.start())
+		p.end()
+		for _, m := range w.members {
+			m.stop()
+		}
+	})
 }

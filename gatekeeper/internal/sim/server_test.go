@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -52,12 +53,23 @@ func (m *member) change() (done func()) {
 	return func() { m.changing <- struct{}{} }
 }
 
-// start begins a new life of the machine. It does nothing when a server runs.
+// start begins a new life of the machine, once the disk has done what the former one asked of it. It does nothing when a server runs.
 func (m *member) start() error {
 	defer m.change()()
 	if m.running() != nil {
 		return nil
 	}
+	for {
+		err := m.open()
+		if !errors.Is(err, gatekeeper.ErrDataDirLocked) {
+			return err
+		}
+		pass(100 * time.Millisecond)
+	}
+}
+
+// open starts a server. The caller holds changing.
+func (m *member) open() error {
 	h, gauges := &host{machine: m.id}, prometheus.NewRegistry()
 	m.set(h, nil, gauges)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -89,8 +101,8 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. It returns when the disk is
-// free for the next life.
+// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. What the disk is
+// asked for already, it does.
 func (m *member) crash(told bool) {
 	defer m.change()()
 	if m.running() == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -39,6 +40,9 @@ func scenarios() []scenario {
 		{"a duration is shortened and the holder does not hear of it", []planted.Bug{planted.ShortenedInPlace}, nil, 1, shortenedUnheard},
 		{"a holder is revoked and goes on", []planted.Bug{planted.RevokeFrees}, nil, 1, revokedHolder},
 		{"the context of an answered call ends", []planted.Bug{planted.AbandonAnswered}, nil, 1, answeredCall},
+		{"a cancel comes after another request of its identity", []planted.Bug{planted.CancelAny, planted.ReacquiredInPlace}, nil, 1, lateCancel},
+		{"a release comes after the identity has acquired again", []planted.Bug{planted.ReacquiredInPlace}, nil, 1, overtakenRelease},
+		{"a superseded holder never hears of it", []planted.Bug{planted.SupersededUncooled}, nil, 1, unheardSuccessor},
 	}
 }
 
@@ -329,4 +333,61 @@ func answeredCall(s *stage, _ int) {
 			s.try(s.b, single, time.Second)
 		},
 	)
+}
+
+// lateCancel: an application retries under new request ids, and takes the former ones back when the last was answered. The first never arrived.
+func lateCancel(s *stage, _ int) {
+	w := s.again(single)
+	s.together(
+		func() {
+			s.a.ask(w, "r1", 0)
+			pass(time.Second)
+			s.a.ask(w, "r2", 0)
+			s.a.takeBack(w.asked("r1"))
+			s.a.takeBack(w.asked("r0"))
+		},
+		func() {
+			pass(300 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// overtakenRelease: a process is restarted under its identity and acquires while its former life's release is on its way.
+func overtakenRelease(s *stage, _ int) {
+	w := s.again(single)
+	s.together(
+		func() {
+			got, _ := s.a.ask(w, "r1", 0)
+			s.a.believe(w, got.token, s.now())
+			s.a.ask(w, "r2", 0)
+			s.a.giveBack(w, got.token)
+		},
+		func() {
+			pass(300 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// unheardSuccessor: of two processes of one identity the first counts on its permit, while the second has superseded it and gives it back.
+func unheardSuccessor(s *stage, _ int) {
+	w := s.again(single)
+	s.together(
+		func() {
+			s.a.ask(w, "r1", 0)
+			got, _ := s.a.ask(w, "r2", 0)
+			s.a.believe(w, got.token, s.now())
+			s.a.giveBack(w, got.token)
+		},
+		func() {
+			pass(300 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// again is a wish of an identity that machine a has more than once.
+func (s *stage) again(semaphore string) wish {
+	return wish{semaphore: semaphore, weight: 1, identity: history.Identity{Group: s.a.group, Acquirer: s.a.acquirer}}
 }

@@ -200,12 +200,12 @@ func (p *process) believe(w wish, token uint64, until time.Duration) {
 	defer p.mu.Unlock()
 	from, ok := p.believed[token]
 	if !ok {
-		from = p.world.now()
+		if from = p.world.now(); from >= until {
+			return // its answer came too late
+		}
 		p.believed[token] = from
 	}
-	if ok || from < until { // else its answer came too late
-		p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
-	}
+	p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
 }
 
 // giveBack releases a permit in which nobody of the process believes.

@@ -35,19 +35,30 @@ func outcome(err error) history.Outcome {
 	if _, ok := errors.AsType[*client.InUseError](err); ok {
 		return history.Refused // by the client itself
 	}
+	if reason(err) == "REQUEST_ENDED" {
+		return history.Unknown // another attempt of it may have been granted, and have superseded the permit that the identity had
+	}
 	switch status.Code(err) {
 	case codes.OK:
 		return history.Known
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
 	}
-	for _, d := range status.Convert(err).Details() {
-		// With these words a server says that it has not done it. They are believed, so that a wrong one is found out.
-		if i, ok := d.(*errdetails.ErrorInfo); ok && slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, i.Reason) {
-			return history.Refused
-		}
+	// With these words a server says that it has not done it. They are believed, so that a wrong one is found out.
+	if slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, reason(err)) {
+		return history.Refused
 	}
 	return history.Unknown
+}
+
+// reason is the machine-readable one of a server's error; empty without any.
+func reason(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if i, ok := d.(*errdetails.ErrorInfo); ok {
+			return i.GetReason()
+		}
+	}
+	return ""
 }
 
 // stubs are the API of one server.

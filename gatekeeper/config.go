@@ -83,6 +83,10 @@ type Config struct {
 	Logger *slog.Logger
 	// Registerer takes the server's metrics too, beside a registry of its own, which the admin port shows. Optional.
 	Registerer prometheus.Registerer
+
+	// wallClock and clocksEvery are for tests; nil and 0: time.Now and the constant.
+	wallClock   func() time.Time
+	clocksEvery time.Duration
 }
 
 // Listeners are sockets that are open already: from a supervisor, or in tests.
@@ -133,6 +137,7 @@ func (c Config) withDefaults() Config {
 	}
 	setDefault(&c.ClusterName, DefaultClusterName)
 	setDefault(&c.MaxCalls, DefaultMaxCalls)
+	setDefault(&c.clocksEvery, clocksEvery)
 	for _, m := range c.Members {
 		if m.ID == c.ID {
 			setDefault(&c.AdvertisePeer, m.PeerAddress)

@@ -25,6 +25,7 @@ type leading struct {
 	// level is the newest feature level that every member supports; propose hands a command to the log.
 	level   func() uint32
 	propose func(fsm.Command, func(batcher.Outcome))
+	clocks  *clocks
 	chores  sync.WaitGroup
 	// declared: the definitions were declared once, or cannot be.
 	declared atomic.Bool
@@ -34,26 +35,20 @@ var _ consensus.Leading = (*leading)(nil)
 
 func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	l.keeper.Promote(term, done)
+	ctx, cancel := context.WithCancel(context.Background())
+	l.chores.Go(func() { <-done; cancel() })
 	l.chores.Go(func() { l.raise(done) })
+	l.chores.Go(func() { l.clocks.watch(ctx) })
 	if left, recovering := l.keeper.Recovering(); recovering {
 		l.chores.Go(func() { l.waitOut(left, done) })
 	}
 	if len(l.definitions) == 0 {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	l.chores.Go(func() {
-		defer cancel()
 		l.declare(ctx)
 		if ctx.Err() == nil {
 			l.declared.Store(true)
-		}
-	})
-	l.chores.Go(func() {
-		defer cancel()
-		select {
-		case <-done:
-		case <-ctx.Done():
 		}
 	})
 }

@@ -105,6 +105,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Recovering: s.keeper.Recovering,
 		Silent:     s.keeper.Silent,
 		HostClocks: func() int { return len(s.keeper.HostClocks()) },
+		ClocksOff:  func() int { return len(s.leading.clocks.list()) },
 		Admission:  admitted,
 	})
 	if err := s.openAPI(hub, admitted, measures); err != nil {
@@ -139,6 +140,7 @@ func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, mea
 		TLS:           certs.Files(cfg.PeerTLS),
 		Retired:       func(id string) bool { return s.machine.State().Retired(id) },
 		Retire:        s.retire,
+		WallClock:     cfg.wallClock,
 		Logger:        s.log,
 		Registerer:    measures.Registerer(),
 	})
@@ -158,11 +160,13 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, measures *metri
 		Proposer:   s.batcher,
 		Metrics:    measures,
 		Logger:     s.log,
+		WallClock:  s.cfg.wallClock,
 	})
 	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
 	s.leading = &leading{
 		keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions,
 		level: s.node.Level, propose: s.batcher.Go,
+		clocks: &clocks{id: s.cfg.ID, every: s.cfg.clocksEvery, node: s.node, state: s.machine.State, log: s.log},
 	}
 	s.node.Lead(s.leading)
 }
@@ -179,6 +183,7 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 		Version:   Version(),
 		Started:   time.Now(),
 
+		ClocksOff:        s.leading.clocks.list,
 		SmallestDuration: s.cfg.timeouts().SmallestDuration(),
 
 		Admission: admitted,

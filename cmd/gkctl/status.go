@@ -139,17 +139,24 @@ func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members 
 	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
 		fmt.Fprintf(w, "%s:\t%s\n", l[0], cell(l[1]))
 	}
+	for _, c := range best.GetMemberClocks() {
+		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
+	}
 	for _, c := range best.GetHostClocks() {
-		side, off := "ahead of", c.GetAhead().AsDuration()
-		if off < 0 {
-			side = "behind"
-		}
-		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("%s in %s is %v %s the leader's", c.GetAcquirer(), c.GetGroup(), off.Abs().Round(time.Second), side)))
+		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
 	}
 	if wait := best.GetRecoveryWait(); wait != nil {
 		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
 	}
 	return w.Flush()
+}
+
+// side says on which side of another clock one is.
+func side(ahead time.Duration) string {
+	if ahead < 0 {
+		return fmt.Sprintf("%v behind", ahead.Abs().Round(time.Second))
+	}
+	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
 // answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -36,6 +37,8 @@ type Config struct {
 	Started time.Time
 	// SmallestDuration is that of the consensus timeouts; optional, no warnings.
 	SmallestDuration time.Duration
+	// ClocksOff returns the members whose wall clocks differ from those of the others, while this server leads; optional.
+	ClocksOff func() []consensus.MemberClock
 	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
 	Poll time.Duration
 	// Admission says which calls are taken on; optional, the default limits.
@@ -73,6 +76,9 @@ func New(cfg Config) (*API, error) {
 	}
 	if cfg.Admission == nil {
 		cfg.Admission = admission.New(admission.NewLimits(admission.DefaultWorking))
+	}
+	if cfg.ClocksOff == nil {
+		cfg.ClocksOff = func() []consensus.MemberClock { return nil }
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = noMetrics{}

@@ -13,7 +13,7 @@ import (
 // another only when one of them asks for votes, and then a member that has lost its data would pass for the one that it
 // was. It meets them again while this member hears of no leader, when the members change, and when somebody connects and states what is
 // not known yet: only what a member answers at its own address is believed.
-func (n *Node) acquaint(layer *peer.Layer) {
+func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
 	for {
@@ -26,7 +26,7 @@ func (n *Node) acquaint(layer *peer.Layer) {
 			return
 		}
 		if servers, err := n.servers(); err == nil {
-			n.introduce(layer, servers, all || n.leaderless())
+			n.introduce(servers, all || n.leaderless())
 		}
 		if !all {
 			continue
@@ -40,7 +40,7 @@ func (n *Node) acquaint(layer *peer.Layer) {
 }
 
 // introduce dials all other members, or those that were never met, at once: one that does not answer delays none of them.
-func (n *Node) introduce(layer *peer.Layer, servers []raft.Server, all bool) {
+func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()
 	for _, s := range servers {
@@ -48,7 +48,7 @@ func (n *Node) introduce(layer *peer.Layer, servers []raft.Server, all bool) {
 			continue
 		}
 		dialing.Go(func() {
-			conn, err := layer.Dial(peer.Target(s.ID, s.Address), transportTimeout)
+			conn, err := n.layer.Dial(peer.Target(s.ID, s.Address), transportTimeout)
 			if err == nil {
 				conn.Close()
 			}

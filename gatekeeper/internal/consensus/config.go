@@ -110,6 +110,9 @@ type Config struct {
 	// removed, and may be called again for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
+	// WallClock is told to the other members, see Clocks. Default: time.Now.
+	WallClock func() time.Time
+
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }

@@ -64,6 +64,11 @@
 // of each member carries a number drawn when it was made, members remember each other's, and one that returns with another
 // has lost votes and entries that others count on. It is refused and must come back under a new id.
 //
+// # Clocks
+//
+// Wall clocks decide nothing here. A member states its own in the handshake, so that a leader can compare those of all (Clocks): due times of
+// firings are compared with the leader's.
+//
 // # Recovery
 //
 // A cluster that has lost its majority for good is recovered offline: ReadFolder reads what is left without writing to it,

@@ -47,9 +47,12 @@ type Node struct {
 	changing chan struct{} // holds a token while nobody changes the membership
 	asked    chan struct{} // holds a token when the others are to be asked who they are
 
-	mu         sync.Mutex        // guards both below
+	layer *peer.Layer // nil in tests without a network
+
+	mu         sync.Mutex        // guards what follows
 	apiAddress map[string]string // of each member that was met
 	levels     map[string]uint32 // the feature level that each of them supported then
+	clocks     map[string]sample // what the clock of each of them showed when it was dialed last
 
 	unregister func()
 }
@@ -97,6 +100,7 @@ func Open(cfg Config) (*Node, error) {
 		TLS:        cfg.TLS,
 		Logger:     cfg.Logger,
 		Level:      cfg.Level,
+		WallClock:  cfg.WallClock,
 		Meet:       n.meet,
 		Succeeds:   succeeds,
 		Succeeded:  n.succeeded,
@@ -111,11 +115,12 @@ func Open(cfg Config) (*Node, error) {
 		MaxRPCsInFlight: 1,
 		Timeout:         transportTimeout,
 	})
+	n.layer = layer
 	err = n.start(opened, inner, peer.Target)
 	if err != nil {
 		return nil, err
 	}
-	n.wg.Go(func() { n.acquaint(layer) })
+	n.wg.Go(n.acquaint)
 	return n, nil
 }
 
@@ -141,6 +146,7 @@ func newNode(cfg Config, address string) *Node {
 		asked:      make(chan struct{}, 1),
 		apiAddress: make(map[string]string),
 		levels:     make(map[string]uint32),
+		clocks:     make(map[string]sample),
 		unregister: func() {},
 	}
 	n.changing <- struct{}{}
@@ -244,6 +250,7 @@ func (n *Node) meet(s peer.Statement) error {
 	if err := n.cfg.Folder.compare(s.ID, s.Folder); err != nil {
 		return err
 	}
+	n.noteClock(s)
 	n.mu.Lock()
 	known := n.apiAddress[s.ID] == s.APIAddress && n.levels[s.ID] == s.Level
 	n.mu.Unlock()
@@ -263,6 +270,7 @@ func (n *Node) meet(s peer.Statement) error {
 		if find(servers, raft.ServerID(id)) == nil {
 			delete(n.levels, id)
 			delete(n.apiAddress, id)
+			delete(n.clocks, id)
 		}
 	}
 	n.apiAddress[strings.Clone(s.ID)] = s.APIAddress

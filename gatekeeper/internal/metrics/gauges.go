@@ -23,6 +23,8 @@ type Sources struct {
 	Silent func(fsm.Silence) int
 	// HostClocks is how many callers have clocks that differ from this server's.
 	HostClocks func() int
+	// ClocksOff is how many members have clocks that differ from those of the others.
+	ClocksOff func() int
 	// Admission counts the calls that this server has taken on, and those that it has refused.
 	Admission *admission.Control
 }
@@ -91,6 +93,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		}),
 		number("waiters", "Acquires that wait in the leader's queues.", func(s *Sources) func() int { return s.Waiters }),
 		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, on the leader.", func(s *Sources) func() int { return s.HostClocks }),
+		number("member_clocks_off", "Members whose clocks differ from those of the others, on the leader.", func(s *Sources) func() int { return s.ClocksOff }),
 		number("deadlines", "Permits whose time the leader measures.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
 		gauge("recovery_wait_seconds", "How long nothing is granted yet after a recovery; 0 when permits are granted.", func(s *Sources) float64 {

@@ -177,6 +177,9 @@ type GetStatusResponse struct {
 	// Callers whose wall clocks differ from the leader's by more than 5 minutes, by group and acquirer, as their last acquire showed; at
 	// most 1 000. Only the leader knows. Nothing is decided by it, but firings that such hosts name are due at other times than those of others.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
+	// Members whose wall clocks differ from the median of all members by more than half of the smallest firing_max_ahead, 5 minutes at most, as they
+	// said within the last minute. Only the leader knows. It hands leadership over when it is one of them and another voter is not.
+	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
 	// Permits of a shorter duration may be lost when the leader dies. Absent in a cluster of one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -353,9 +356,70 @@ func (x *GetStatusResponse) GetHostClocks() []*HostClock {
 	return nil
 }
 
+func (x *GetStatusResponse) GetMemberClocks() []*MemberClock {
+	if x != nil {
+		return x.MemberClocks
+	}
+	return nil
+}
+
 func (x *GetStatusResponse) GetSmallestDuration() *durationpb.Duration {
 	if x != nil {
 		return x.SmallestDuration
+	}
+	return nil
+}
+
+// MemberClock is a member whose wall clock differs from those of the others.
+type MemberClock struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// How far its clock is ahead of the median of all members; negative when it is behind.
+	Ahead         *durationpb.Duration `protobuf:"bytes,2,opt,name=ahead,proto3" json:"ahead,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemberClock) Reset() {
+	*x = MemberClock{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemberClock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemberClock) ProtoMessage() {}
+
+func (x *MemberClock) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemberClock.ProtoReflect.Descriptor instead.
+func (*MemberClock) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *MemberClock) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *MemberClock) GetAhead() *durationpb.Duration {
+	if x != nil {
+		return x.Ahead
 	}
 	return nil
 }
@@ -375,7 +439,7 @@ type HostClock struct {
 
 func (x *HostClock) Reset() {
 	*x = HostClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +451,7 @@ func (x *HostClock) String() string {
 func (*HostClock) ProtoMessage() {}
 
 func (x *HostClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +464,7 @@ func (x *HostClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostClock.ProtoReflect.Descriptor instead.
 func (*HostClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *HostClock) GetGroup() string {
@@ -446,7 +510,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +522,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +535,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -513,7 +577,7 @@ type AddMemberResponse struct {
 
 func (x *AddMemberResponse) Reset() {
 	*x = AddMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -525,7 +589,7 @@ func (x *AddMemberResponse) String() string {
 func (*AddMemberResponse) ProtoMessage() {}
 
 func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -538,7 +602,7 @@ func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberResponse.ProtoReflect.Descriptor instead.
 func (*AddMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AddMemberResponse) GetClusterId() string {
@@ -568,7 +632,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -580,7 +644,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -593,7 +657,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -633,7 +697,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +709,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +722,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RemoveMemberResponse) GetMembers() []*Member {
@@ -699,7 +763,7 @@ type TransferLeadershipRequest struct {
 
 func (x *TransferLeadershipRequest) Reset() {
 	*x = TransferLeadershipRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -711,7 +775,7 @@ func (x *TransferLeadershipRequest) String() string {
 func (*TransferLeadershipRequest) ProtoMessage() {}
 
 func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -724,7 +788,7 @@ func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TransferLeadershipRequest) GetId() string {
@@ -744,7 +808,7 @@ type TransferLeadershipResponse struct {
 
 func (x *TransferLeadershipResponse) Reset() {
 	*x = TransferLeadershipResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +820,7 @@ func (x *TransferLeadershipResponse) String() string {
 func (*TransferLeadershipResponse) ProtoMessage() {}
 
 func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +833,7 @@ func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TransferLeadershipResponse) GetLeaderId() string {
@@ -793,7 +857,7 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\x9e\x06\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xdf\x06\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
@@ -818,8 +882,12 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\awaiters\x18\x12 \x01(\rR\awaiters\x12>\n" +
 	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\x129\n" +
 	"\vhost_clocks\x18\x14 \x03(\v2\x18.gatekeeper.v1.HostClockR\n" +
-	"hostClocks\x12F\n" +
-	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"\x9e\x01\n" +
+	"hostClocks\x12?\n" +
+	"\rmember_clocks\x18\x15 \x03(\v2\x1a.gatekeeper.v1.MemberClockR\fmemberClocks\x12F\n" +
+	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"N\n" +
+	"\vMemberClock\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12/\n" +
+	"\x05ahead\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05ahead\"\x9e\x01\n" +
 	"\tHostClock\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x12/\n" +
@@ -865,44 +933,47 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_cluster_proto_rawDescData
 }
 
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*Member)(nil),                     // 0: gatekeeper.v1.Member
 	(*GetStatusRequest)(nil),           // 1: gatekeeper.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),          // 2: gatekeeper.v1.GetStatusResponse
-	(*HostClock)(nil),                  // 3: gatekeeper.v1.HostClock
-	(*AddMemberRequest)(nil),           // 4: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 5: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 6: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 7: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 8: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 9: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 10: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),      // 11: google.protobuf.Timestamp
+	(*MemberClock)(nil),                // 3: gatekeeper.v1.MemberClock
+	(*HostClock)(nil),                  // 4: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 5: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 6: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 7: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 8: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 9: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 10: gatekeeper.v1.TransferLeadershipResponse
+	(*durationpb.Duration)(nil),        // 11: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),      // 12: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
 	0,  // 0: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	10, // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	10, // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	3,  // 3: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	10, // 4: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	10, // 5: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	11, // 6: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	0,  // 7: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	0,  // 8: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	1,  // 9: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	4,  // 10: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	6,  // 11: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	8,  // 12: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	2,  // 13: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	5,  // 14: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	7,  // 15: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	9,  // 16: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	13, // [13:17] is the sub-list for method output_type
-	9,  // [9:13] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	11, // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	11, // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	4,  // 3: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	3,  // 4: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	11, // 5: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	11, // 6: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	11, // 7: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	12, // 8: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	0,  // 9: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	0,  // 10: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	1,  // 11: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	5,  // 12: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	7,  // 13: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	9,  // 14: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	2,  // 15: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	6,  // 16: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	8,  // 17: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	10, // 18: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	15, // [15:19] is the sub-list for method output_type
+	11, // [11:15] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -916,7 +987,7 @@ func file_gatekeeper_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

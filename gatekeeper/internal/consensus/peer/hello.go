@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // preamble opens either direction: a word, and the version of what follows. It is frozen; another form of the handshake
@@ -33,6 +34,8 @@ type hello struct {
 	Folder  string // drawn when the speaker's data folder was made
 	// Level is the newest feature level that the speaker supports, in decimal. A speaker that says none supports 1.
 	Level string
+	// Clock is the speaker's wall clock as it speaks, in nanoseconds since 1970, in decimal. Older speakers say none.
+	Clock string
 }
 
 // errNotPeer says that the other side does not speak this protocol.
@@ -77,7 +80,7 @@ func (e *RefusedError) Error() string {
 
 func writeHello(w io.Writer, h hello) error {
 	var body []byte
-	for _, s := range []string{h.Cluster, h.From, h.To, h.API, h.Folder, h.Level} {
+	for _, s := range []string{h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock} {
 		body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
 		body = append(body, s...)
 	}
@@ -138,7 +141,7 @@ func readHello(r io.Reader) (hello, error) {
 func parseHello(body []byte) (hello, error) {
 	var h hello
 	required := []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.Folder}
-	fields := append(slices.Clip(required), &h.Level)
+	fields := append(slices.Clip(required), &h.Level, &h.Clock)
 	for i := 0; len(body) > 0 || i < len(required); i++ {
 		if len(body) < 2 {
 			return hello{}, errNotPeer
@@ -152,7 +155,7 @@ func parseHello(body []byte) (hello, error) {
 		}
 		body = body[n:]
 	}
-	for _, s := range []string{h.Cluster, h.From, h.To, h.Folder, h.Level} {
+	for _, s := range []string{h.Cluster, h.From, h.To, h.Folder, h.Level, h.Clock} {
 		if len(s) > maxID {
 			return hello{}, errNotPeer
 		}
@@ -170,4 +173,15 @@ func (h *hello) level() uint32 {
 		return 1
 	}
 	return uint32(n)
+}
+
+// ahead is how far the speaker's clock is ahead of this side's; nil when it did not say. It answered between the times asked and
+// asked+took by this side's clock, so the difference is right to half of took.
+func (h *hello) ahead(asked time.Time, took time.Duration) *time.Duration {
+	n, err := strconv.ParseInt(h.Clock, 10, 64)
+	if err != nil {
+		return nil
+	}
+	ahead := time.Unix(0, n).Sub(asked.Add(took / 2))
+	return &ahead
 }

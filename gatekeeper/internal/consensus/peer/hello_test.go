@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
+	"time"
 )
 
 func TestHello_WrittenAndRead_IsTheSame(t *testing.T) {
-	said := hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f", Level: "2"}
+	said := hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f", Level: "2", Clock: "1700000000000000000"}
 	var b bytes.Buffer
 	if err := writeHello(&b, said); err != nil {
 		t.Fatal(err)
@@ -30,9 +31,15 @@ func TestHello_OfAnotherVersion_IsUnderstood(t *testing.T) {
 	if err != nil || earlier.level() != 1 {
 		t.Errorf("an earlier one is %+v, %v; want level 1", earlier, err)
 	}
-	later, err := parseHello(fields("c", "a", "b", "x:1", "f", "9", "what nobody knows yet"))
+	later, err := parseHello(fields("c", "a", "b", "x:1", "f", "9", "1000000000", "what nobody knows yet"))
 	if err != nil || later.level() != 9 || later.Folder != "f" {
 		t.Errorf("a later one is %+v, %v; want level 9", later, err)
+	}
+	if ahead := later.ahead(time.Unix(0, 0), 500*time.Millisecond); ahead == nil || *ahead != 750*time.Millisecond {
+		t.Errorf("its clock is %v ahead, want 750ms", ahead)
+	}
+	if ahead := earlier.ahead(time.Unix(0, 0), time.Second); ahead != nil {
+		t.Errorf("the clock of an earlier one, which says none, is %v ahead", ahead)
 	}
 	for _, broken := range [][]byte{fields("c", "a", "b", "x:1"), append(fields("c", "a", "b", "x:1", "f"), 0), append(fields("c", "a", "b", "x:1", "f"), 0, 9, 'x')} {
 		if _, err := parseHello(broken); err == nil {

@@ -32,10 +32,12 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 		}
 		c.Conn = secured
 	}
+	asked, start := l.cfg.WallClock().Round(0), time.Now()
 	if err := writeHello(c, l.hello(id)); err != nil {
 		return err
 	}
 	answer, err := readHello(c)
+	took := time.Since(start)
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Earlier {
 		l.cfg.Succeeded(fmt.Sprintf("%s at %s says: %s", id, address, refused.Reason))
 	}
@@ -45,7 +47,7 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	if answer.From != id {
 		return fmt.Errorf("member %q answered", answer.From)
 	}
-	if err := l.objection(answer, true); err != nil {
+	if err := l.objection(answer, true, answer.ahead(asked, took)); err != nil {
 		if l.cfg.Succeeds(answer.Cluster, l.cfg.Cluster) {
 			l.cfg.Succeeded(err.Error())
 		}
@@ -125,7 +127,7 @@ func (l *Layer) answer(c *conn) error {
 		}
 		proved = true
 	}
-	if err := l.objection(h, proved); err != nil {
+	if err := l.objection(h, proved, nil); err != nil {
 		l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		if !proved && !l.kin(h.Cluster) {
 			return errors.Join(err, writeNothing(c))
@@ -155,8 +157,8 @@ func (l *Layer) kin(cluster string) bool {
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
-// objection says why the one who said h is not to be talked to; nil when it is. proved: see Statement.
-func (l *Layer) objection(h hello, proved bool) error {
+// objection says why the one who said h is not to be talked to; nil when it is. proved, ahead: see Statement.
+func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	switch {
 	case h.Cluster != l.cfg.Cluster:
 		return l.stranger(h)
@@ -165,7 +167,7 @@ func (l *Layer) objection(h hello, proved bool) error {
 	case h.From == "" || h.From == l.cfg.ID:
 		return fmt.Errorf("%q is not another member's id", h.From)
 	}
-	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, Folder: h.Folder, Level: h.level(), Proved: proved})
+	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, Folder: h.Folder, Level: h.level(), Proved: proved, Ahead: ahead})
 }
 
 // stranger says that the one who said h is of another cluster. If that is an earlier life of this one, the other must not go on.
@@ -178,7 +180,10 @@ func (l *Layer) stranger(h hello) error {
 }
 
 func (l *Layer) hello(to string) hello {
-	return hello{Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, Folder: l.cfg.Folder, Level: strconv.FormatUint(uint64(l.cfg.Level), 10)}
+	return hello{
+		Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, Folder: l.cfg.Folder,
+		Level: strconv.FormatUint(uint64(l.cfg.Level), 10), Clock: strconv.FormatInt(l.cfg.WallClock().UnixNano(), 10),
+	}
 }
 
 // introductions bounds how many connections are being introduced: the one waiting longest gives way to a new one.

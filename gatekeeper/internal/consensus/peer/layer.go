@@ -34,6 +34,8 @@ type Config struct {
 	Logger           *slog.Logger
 	// Level is the newest feature level that this member supports, told to peers.
 	Level uint32
+	// WallClock is told to peers. Default: time.Now.
+	WallClock func() time.Time
 	// Meet is told what a peer of this cluster stated; an error refuses it.
 	Meet func(Statement) error
 	// Succeeds tells whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
@@ -56,6 +58,8 @@ type Statement struct {
 	// Proved: this side dialed the member, at the address where the cluster knows it, or the peer showed a certificate of the
 	// cluster's authority. Else anybody who knows the cluster's id may have stated it.
 	Proved bool
+	// Ahead is how far its wall clock is ahead of this member's, when this side dialed it and it said so; else nil.
+	Ahead *time.Duration
 }
 
 // Layer is a raft.StreamLayer whose connections are introduced. Its addresses are those that Target makes.
@@ -87,6 +91,9 @@ func New(cfg Config) *Layer {
 			var dialer net.Dialer
 			return dialer.DialContext(ctx, "tcp", address)
 		}
+	}
+	if cfg.WallClock == nil {
+		cfg.WallClock = time.Now
 	}
 	if cfg.Succeeds == nil {
 		cfg.Succeeds = func(string, string) bool { return false }

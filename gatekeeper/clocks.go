@@ -1,0 +1,140 @@
+package gatekeeper
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+const (
+	// clocksEvery is how often a leader compares the clocks of the members.
+	clocksEvery = 30 * time.Second
+	// finestTolerance is what the comparison can tell: it takes the answers of busy members to be half as old as their round trip.
+	finestTolerance = time.Second
+	// handOverTimeout bounds one attempt to hand leadership over.
+	handOverTimeout = 10 * time.Second
+)
+
+// clocks compares the wall clocks of the members while this server leads. The leader alone decides by its clock whether a firing is due too
+// far ahead (FIRING_TOO_FAR_AHEAD), so a leader whose clock is off hands leadership to a member whose clock is not.
+type clocks struct {
+	id    string
+	every time.Duration
+	node  interface {
+		Clocks() (clocks []consensus.MemberClock, members int, err error)
+		Transfer(ctx context.Context, id string) error
+	}
+	state func() *fsm.State
+	log   *slog.Logger
+
+	mu  sync.Mutex // guards off
+	off []consensus.MemberClock
+}
+
+// list returns the members whose clocks are off, each by how far it is ahead of the median; none while another member leads.
+func (c *clocks) list() []consensus.MemberClock {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.off)
+}
+
+// watch compares until ctx ends.
+func (c *clocks) watch(ctx context.Context) {
+	tick := time.NewTicker(c.every)
+	defer tick.Stop()
+	defer c.note(nil, 0)
+	for {
+		c.compare(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *clocks) compare(ctx context.Context) {
+	all, members, err := c.node.Clocks()
+	if err != nil || ctx.Err() != nil {
+		return
+	}
+	tolerance := c.tolerance()
+	off := astray(all, members, tolerance)
+	c.note(off, tolerance)
+	if !holds(off, c.id) {
+		return
+	}
+	better := slices.IndexFunc(all, func(m consensus.MemberClock) bool { return m.Voter && m.ID != c.id && !holds(off, m.ID) })
+	if better < 0 {
+		return // it was logged
+	}
+	ctx, cancel := context.WithTimeout(ctx, handOverTimeout)
+	defer cancel()
+	if err := c.node.Transfer(ctx, all[better].ID); err != nil {
+		c.log.Warn("leadership was not handed to a member whose clock is right: it is tried again", slog.String("to", all[better].ID), slog.Any("error", err))
+		return
+	}
+	c.log.Warn("leadership was handed over because this server's clock is off", slog.String("to", all[better].ID))
+}
+
+// tolerance is half of how far ahead a firing may be due by the strictest definition, and no more than half of the default.
+func (c *clocks) tolerance() time.Duration {
+	bound := semaphore.DefaultFiringMaxAhead
+	for d := range c.state().Definitions("") {
+		if limit, ok := d.Definition.MaxAhead(); ok {
+			bound = min(bound, limit)
+		}
+	}
+	return max(bound/2, finestTolerance)
+}
+
+// astray returns the clocks that differ from the median by more than tolerance, and by how much. It returns none if no majority answered.
+// With two clocks that differ both are returned: nobody knows which is right.
+func astray(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
+	n := len(all)
+	if 2*n <= members {
+		return nil
+	}
+	var ahead []time.Duration
+	for _, m := range all {
+		ahead = append(ahead, m.Ahead)
+	}
+	slices.Sort(ahead)
+	median := ahead[(n-1)/2] + (ahead[n/2]-ahead[(n-1)/2])/2
+	for _, m := range all {
+		if m.Ahead -= median; m.Ahead.Abs() > tolerance {
+			off = append(off, m)
+		}
+	}
+	return off
+}
+
+func holds(clocks []consensus.MemberClock, id string) bool {
+	return slices.ContainsFunc(clocks, func(m consensus.MemberClock) bool { return m.ID == id })
+}
+
+// note remembers which clocks are off, and logs what is new about that.
+func (c *clocks) note(off []consensus.MemberClock, tolerance time.Duration) {
+	c.mu.Lock()
+	old := c.off
+	c.off = off
+	c.mu.Unlock()
+	for _, m := range off {
+		i := slices.IndexFunc(old, func(o consensus.MemberClock) bool { return o.ID == m.ID })
+		if i < 0 || (old[i].Ahead-m.Ahead).Abs() > tolerance {
+			c.log.Warn("the clock of a member differs from those of the others: set it, and see that it is kept in time",
+				slog.String("member", m.ID), slog.Duration("ahead", m.Ahead.Round(time.Second)), slog.Duration("tolerance", tolerance))
+		}
+	}
+	for _, m := range old {
+		if tolerance > 0 && !holds(off, m.ID) {
+			c.log.Info("the clock of a member agrees with those of the others again", slog.String("member", m.ID))
+		}
+	}
+}

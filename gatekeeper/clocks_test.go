@@ -1,0 +1,138 @@
+package gatekeeper
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestAstray(t *testing.T) {
+	const h = time.Hour
+	for _, tt := range []struct {
+		ahead   []time.Duration
+		members int
+		want    string
+	}{
+		{[]time.Duration{0}, 1, "[]"},
+		{[]time.Duration{0, time.Minute, -time.Minute}, 3, "[]"},
+		{[]time.Duration{0, h, time.Second}, 3, "[b 59m59s]"},
+		{[]time.Duration{0, -h, -h}, 3, "[a 1h0m0s]"},
+		{[]time.Duration{0, h}, 2, "[a -30m0s b 30m0s]"},
+		{[]time.Duration{0, h}, 3, "[a -30m0s b 30m0s]"},
+		{[]time.Duration{0, h}, 4, "[]"}, // no majority
+		{[]time.Duration{0}, 2, "[]"},
+		{[]time.Duration{0, 2, h, 4, -h}, 5, "[c 59m59.999999998s e -1h0m0.000000002s]"},
+	} {
+		var all []consensus.MemberClock
+		for i, ahead := range tt.ahead {
+			all = append(all, consensus.MemberClock{ID: string(rune('a' + i)), Ahead: ahead})
+		}
+		got := []string{}
+		for _, m := range astray(all, tt.members, 5*time.Minute) {
+			got = append(got, m.ID, m.Ahead.String())
+		}
+		if fmt.Sprint(got) != tt.want {
+			t.Errorf("%v of %d members: %v, want %s", tt.ahead, tt.members, got, tt.want)
+		}
+	}
+}
+
+// wallClock is one that can be set.
+type wallClock struct{ ahead atomic.Int64 }
+
+func (c *wallClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// clocked opens three servers whose clocks can be set, by id.
+func clocked(t *testing.T) ([]*Server, map[string]*wallClock) {
+	t.Helper()
+	var mu sync.Mutex
+	set := make(map[string]*wallClock)
+	servers := clusterWith(t, func(cfg *Config) {
+		mu.Lock()
+		defer mu.Unlock()
+		set[cfg.ID] = &wallClock{}
+		cfg.wallClock, cfg.clocksEvery = set[cfg.ID].now, 20*time.Millisecond
+	}, "gk1", "gk2", "gk3")
+	return servers, set
+}
+
+func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			servers, set := clocked(t)
+			leader, others := leaderOf(t, servers)
+			callerOf(t, leader).create(t, "job")
+			set[leader.cfg.ID].ahead.Store(int64(ahead))
+			c := callerOf(t, others[0])
+			eventually(t, func() bool { // another member leads, and says whose clock is off
+				for _, s := range others {
+					st, err := callerOf(t, s).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+					if err == nil && st.GetRole() == "leader" && slices.ContainsFunc(st.GetMemberClocks(), func(m *gatekeeperv1.MemberClock) bool {
+						return m.GetId() == leader.cfg.ID && m.GetAhead().AsDuration().Round(time.Hour) == ahead
+					}) {
+						return true
+					}
+				}
+				return false
+			})
+			// A firing that is due now is claimed, and one that is due in an hour is not.
+			for request, due := range map[string]time.Time{"r1": time.Now(), "r2": time.Now().Add(time.Hour)} {
+				answer, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
+					Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: request}, RequestId: request,
+					Firing: &gatekeeperv1.Firing{Name: "job", Due: timestamppb.New(due)},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				tooFar := answer.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD
+				if tooFar != (request == "r2") {
+					t.Errorf("due at %v: %v", due, answer)
+				}
+				if answer.GetGrant() != nil {
+					if _, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: answer.GetGrant().GetPermit().GetToken()}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			set[leader.cfg.ID].ahead.Store(0)
+			eventually(t, func() bool { // no clock is off any more
+				now, _ := leaderOf(t, servers)
+				st, err := callerOf(t, now).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+				return err == nil && st.GetRole() == "leader" && len(st.GetMemberClocks()) == 0
+			})
+		})
+	}
+}
+
+func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
+	servers, _ := clocked(t)
+	leader, others := leaderOf(t, servers)
+	c := callerOf(t, others[0]) // the time is passed on
+	callerOf(t, leader).create(t, "job")
+	for host, ahead := range map[string]time.Duration{"fast": time.Hour, "slow": -time.Hour, "right": 0} {
+		if _, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
+			Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: host}, RequestId: host, SentAt: timestamppb.New(time.Now().Add(ahead)),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := callerOf(t, leader).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, c := range st.GetHostClocks() {
+		got += fmt.Sprintf("%s %v ", c.GetAcquirer(), c.GetAhead().AsDuration().Round(time.Hour))
+	}
+	if got != "fast 1h0m0s slow -1h0m0s " {
+		t.Errorf("the clocks that are off: %q", got)
+	}
+}

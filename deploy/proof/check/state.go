@@ -20,7 +20,9 @@ type state struct {
 
 	sure  map[uint64]slot
 	maybe map[uint64]slot
-	// bound is the most weight that slots in maybe can have together.
+	// lost is the weight of slots that may be taken although nobody holds them: they cool. Whose they were makes no difference any more.
+	lost uint64
+	// bound is the most weight that slots in maybe and lost can have together.
 	bound uint64
 	// ghosts is the weight that grants may have taken of which nobody was told.
 	ghosts uint64
@@ -109,7 +111,7 @@ func (s *state) clone() *state {
 func (s *state) taken() uint64 { return sum(s.sure) }
 
 // most is the greatest weight that can be taken.
-func (s *state) most() uint64 { return s.taken() + min(s.bound, sum(s.maybe)) + s.ghosts }
+func (s *state) most() uint64 { return s.taken() + min(s.bound, sum(s.maybe)+s.lost) + s.ghosts }
 
 func sum(slots map[uint64]slot) uint64 {
 	var n uint64
@@ -139,10 +141,14 @@ func (s *state) put(token uint64, p slot) {
 		s.sure[token] = p
 		return
 	}
-	if s.maybe == nil {
-		s.maybe = map[uint64]slot{}
+	if p.gone && (p.released || !p.haunted) {
+		s.lost += p.weight
+	} else {
+		if s.maybe == nil {
+			s.maybe = map[uint64]slot{}
+		}
+		s.maybe[token] = p
 	}
-	s.maybe[token] = p
 	if !wasMaybe {
 		s.bound += p.weight
 	}
@@ -166,6 +172,7 @@ func (s *state) there(token uint64) bool {
 			delete(s.maybe, other)
 		}
 	}
+	s.lost = min(s.lost, s.bound-p.weight)
 	s.clip()
 	return true
 }
@@ -200,12 +207,15 @@ func (s *state) settle(g *grant) {
 	}
 }
 
-func (s *state) clip() { s.bound = min(s.bound, sum(s.maybe)) }
+func (s *state) clip() {
+	s.bound = min(s.bound, sum(s.maybe)+s.lost)
+	s.lost = min(s.lost, s.bound)
+}
 
 // key tells states apart.
 func (s *state) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.bound, s.ghosts, s.queue, s.granted, s.peak)
+	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.lost, s.bound, s.ghosts, s.queue, s.granted, s.peak)
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
 		b.WriteByte('|')
 		for _, token := range slices.Sorted(maps.Keys(slots)) {

@@ -3,7 +3,6 @@ package consensus
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -295,7 +294,7 @@ func (f *Folder) read(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := unseal(data, v); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, name, err)
 	}
 	return nil
@@ -310,7 +309,7 @@ func (f *Folder) readFile(name string) ([]byte, error) {
 
 // write replaces a file such that a crash leaves the old one or the new one.
 func (f *Folder) write(name string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
+	data, err := seal(v)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -210,3 +211,42 @@ type addr string
 
 func (addr) Network() string  { return "tcp" }
 func (a addr) String() string { return string(a) }
+
+// A bit that the disk flips is found, or changes nothing: a server with another folder's number or cluster's id would wait for ever.
+func TestFolder_BitFlips_AreFound(t *testing.T) {
+	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	dir := t.TempDir()
+	f := prepare(t, dir, cfg)
+	if err := f.meet("gk2", "0123456789abcdef", []raft.Server{{ID: "gk2"}}); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	file, met := f.file, f.met
+	for _, name := range []string{clusterFileName, metFileName} {
+		path := filepath.Join(dir, name)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 8 * len(whole) {
+			broken := bytes.Clone(whole)
+			broken[i/8] ^= 1 << (i % 8)
+			if err := os.WriteFile(path, broken, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cfg.Dir = dir
+			f, err := PrepareFolder(cfg)
+			if err != nil {
+				continue
+			}
+			if f.file != file || f.met["gk2"] != met["gk2"] {
+				t.Errorf("bit %d of %s: the folder is %+v, %v", i, name, f.file, f.met)
+			}
+			f.Close()
+		}
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prepare(t, dir, cfg)
+}

@@ -2,7 +2,6 @@ package consensus
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -112,7 +111,7 @@ func (r *Remains) json(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := unseal(data, v); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, name, err)
 	}
 	return nil

@@ -50,18 +50,19 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	// What is damaged is replaced also when the time of faults is over.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
-	if err := a.start(s); err != nil {
-		return err
+	code, ok := 0, false
+	for n := 0; n < 3 && !ok; n++ { // another fault may kill it
+		if err := a.start(s); err != nil {
+			return err
+		}
+		ready, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := s.Ready(ready)
+		cancel()
+		if err == nil || s.Running() {
+			return nil // or other faults go on, or it waits for them
+		}
+		code, ok = s.Exited()
 	}
-	ready, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if err := s.Ready(ready); err == nil {
-		return nil
-	}
-	if s.Running() {
-		return nil // other faults go on, or it waits for them
-	}
-	code, ok := s.Exited()
 	a.Note(fmt.Sprintf("damage was refused, exit code %d", code), s.ID)
 	if err := refused(file, code, ok, s.LogTail()); err != nil {
 		return fmt.Errorf("%s, %s%s: %w", s.ID, file, what, err)

@@ -141,7 +141,9 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	if opts.Faulty {
 		a.Disk = setDisk
 	}
-	if err := begin(ctx, a, opts.Seed); err != nil {
+	living, kill := context.WithCancel(ctx)
+	defer kill() // a run that fails does not end them
+	if err := begin(living, a, opts.Seed); err != nil {
 		return nil, err
 	}
 	r, err = work(ctx, a, opts, &log)

@@ -53,6 +53,10 @@ demo-move: build ## Three servers, 510 tasks held in one zone and moved to anoth
 faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
 	@go run ./deploy/proof -bin bin $(ARGS)
 
+.PHONY: planted
+planted: ## Plant known bugs, one after the other, in simulated and in real clusters: the checks must see each
+	@go test -count=1 -tags planted -run '^TestPlanted$$' -v ./gatekeeper/internal/sim ./deploy/proof | grep -v '^=== '
+
 .PHONY: test
 test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fails the run
 	@go test -json -count=1 -timeout 12m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt

@@ -240,6 +240,7 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
+		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName:
 		how.harmless = true
 	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,

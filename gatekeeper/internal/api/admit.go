@@ -33,7 +33,8 @@ func kindOf(fullMethod string) admission.Kind {
 		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
-		gatekeeperv1.OperatorService_ListFirings_FullMethodName:
+		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
+		gatekeeperv1.OperatorService_ListDenied_FullMethodName:
 		return admission.Heavy
 
 	case gatekeeperv1.PermitService_Revoke_FullMethodName,

@@ -122,12 +122,15 @@ type fakeKeeper struct {
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
-	waiters    []keeper.Waiter
-	recovering time.Duration
-	meanwhile  fsm.Command // applied just before an undo
-	onRead     func()      // called before each read; nil: not
-	silent     map[string]silence.Report
-	remaining  map[uint64]time.Duration
+	// What it remembers of denials, and since when.
+	vain, misspelled, deserted []keeper.Vain
+	began                      time.Time
+	waiters                    []keeper.Waiter
+	recovering                 time.Duration
+	meanwhile                  fsm.Command // applied just before an undo
+	onRead                     func()      // called before each read; nil: not
+	silent                     map[string]silence.Report
+	remaining                  map[uint64]time.Duration
 
 	listenMu  sync.Mutex // guards listeners
 	listeners []*fakeListener
@@ -326,6 +329,24 @@ func (k *fakeKeeper) Waiters(match func(string) bool, limit int) (out []keeper.W
 
 func (k *fakeKeeper) WaiterCount() int               { return len(k.waiters) }
 func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }
+
+func (k *fakeKeeper) Vain(_ context.Context, wanted func(string) bool) (*fsm.State, []keeper.Vain, time.Time, error) {
+	var out []keeper.Vain
+	for _, v := range k.vain {
+		if wanted(v.Semaphore) {
+			out = append(out, v)
+		}
+	}
+	return k.machine.State(), out, k.began, k.notLeader
+}
+
+func (k *fakeKeeper) VainOf(_ *fsm.State, name string) []keeper.Vain {
+	_, out, _, _ := k.Vain(context.Background(), func(n string) bool { return n == name })
+	return out
+}
+
+func (k *fakeKeeper) Misspellings(*fsm.State, string) []keeper.Vain { return k.misspelled }
+func (k *fakeKeeper) Deserted() []keeper.Vain                       { return k.deserted }
 
 func (k *fakeKeeper) Silence(sem string) (silence.Report, bool) {
 	r, ok := k.silent[sem]

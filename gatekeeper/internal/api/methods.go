@@ -68,6 +68,7 @@ func harmlessMethods() []string {
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
+		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
 	}
 }
 

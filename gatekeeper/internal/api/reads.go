@@ -34,6 +34,7 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	if report, silent := a.cfg.Keeper.Silence(name); silent {
 		record.Silence = toSilence(&report)
 	}
+	record.Denied = a.denied(state, name)
 	for _, end := range state.Ends(name) {
 		// What was set since stays when the edit ends.
 		after, _ := semaphore.Revert(stored.Definition, end.Before, end.After)

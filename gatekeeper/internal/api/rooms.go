@@ -44,6 +44,10 @@ type Keeper interface {
 	WaiterCount() int
 	// HostClocks returns the callers whose wall clocks differ from this server's.
 	HostClocks() []keeper.HostClock
+	Vain(ctx context.Context, wanted func(name string) bool) (*fsm.State, []keeper.Vain, time.Time, error)
+	VainOf(state *fsm.State, name string) []keeper.Vain
+	Misspellings(state *fsm.State, name string) []keeper.Vain
+	Deserted() []keeper.Vain
 	Recovering() (left time.Duration, recovering bool)
 	Remaining(token uint64) (time.Duration, bool)
 	Disabled(d *fsm.StoredDefinition) string

@@ -34,8 +34,11 @@ func (k *Keeper) asked(call *AcquireCall) {
 
 // count takes note of what was answered.
 func (k *Keeper) count(call *AcquireCall, a Answer, err error) {
+	if err != nil || a.Outcome == 0 {
+		return
+	}
+	k.noteVain(call, a.Denial)
 	switch {
-	case err != nil || a.Outcome == 0:
 	case a.Denial != nil:
 		k.silence.Denied(call.Semaphore, call.Identity, a.Denial.Decision.Reason, a.Denial.Message)
 		k.cfg.Metrics.Decided(a.Outcome, a.Denial.Decision.Reason)

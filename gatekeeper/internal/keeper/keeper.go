@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/agenda"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
@@ -79,6 +80,7 @@ type Keeper struct {
 	patterns *matcher
 	seen     sightings
 	clocks   hostClocks
+	vain     denials.Memory
 	pending  pendings
 	notices  notices
 	news     *inbox
@@ -98,6 +100,8 @@ type epoch struct {
 	done <-chan struct{}
 	// gathered is when waiters are offered permits again.
 	gathered time.Time
+	// began is when it began, by the wall clock, for people.
+	began time.Time
 }
 
 // New returns a keeper that does not lead yet: Promote makes it answer.
@@ -146,7 +150,8 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		k.silence.Promote(term, now, state)
 	})
 	k.queue.Clear()
-	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather)}
+	k.vain.Clear() // a call of an earlier epoch may have ended late
+	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
 	k.queue.Gather(e.gathered)
 	k.epoch.Store(e)
 	k.news.wake()
@@ -163,6 +168,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.queue.Clear()
 	k.notices.closeAll()
 	k.clearClocks()
+	k.vain.Clear()
 }
 
 // Close stops answering and waits until nothing of the keeper runs any more.

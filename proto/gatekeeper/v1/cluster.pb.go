@@ -180,6 +180,11 @@ type GetStatusResponse struct {
 	// Members whose wall clocks differ from the median of all members by more than half of the smallest firing_max_ahead, 5 minutes at most, as they
 	// said within the last minute. Only the leader knows. It hands leadership over when it is one of them and another voter is not.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
+	// How many semaphores, defined or not, are asked for in vain: every caller that was denied lately for a reason that waiting does not cure
+	// still would be, and nobody else was let in. Paused ones do not count. Only the leader knows.
+	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
+	// One caller of each such semaphore, most recently denied first; at most 10.
+	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
 	// Permits of a shorter duration may be lost when the leader dies. Absent in a cluster of one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -359,6 +364,20 @@ func (x *GetStatusResponse) GetHostClocks() []*HostClock {
 func (x *GetStatusResponse) GetMemberClocks() []*MemberClock {
 	if x != nil {
 		return x.MemberClocks
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetDeniedSemaphores() uint32 {
+	if x != nil {
+		return x.DeniedSemaphores
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetDenied() []*DeniedCaller {
+	if x != nil {
+		return x.Denied
 	}
 	return nil
 }
@@ -847,7 +866,7 @@ var File_gatekeeper_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x01\n" +
+	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x01\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\x12\x1f\n" +
@@ -857,7 +876,7 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xdf\x06\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xc1\a\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
@@ -883,7 +902,9 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\rrecovery_wait\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\frecoveryWait\x129\n" +
 	"\vhost_clocks\x18\x14 \x03(\v2\x18.gatekeeper.v1.HostClockR\n" +
 	"hostClocks\x12?\n" +
-	"\rmember_clocks\x18\x15 \x03(\v2\x1a.gatekeeper.v1.MemberClockR\fmemberClocks\x12F\n" +
+	"\rmember_clocks\x18\x15 \x03(\v2\x1a.gatekeeper.v1.MemberClockR\fmemberClocks\x12+\n" +
+	"\x11denied_semaphores\x18\x16 \x01(\rR\x10deniedSemaphores\x123\n" +
+	"\x06denied\x18\x17 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\x12F\n" +
 	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"N\n" +
 	"\vMemberClock\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12/\n" +
@@ -947,7 +968,8 @@ var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(*TransferLeadershipRequest)(nil),  // 9: gatekeeper.v1.TransferLeadershipRequest
 	(*TransferLeadershipResponse)(nil), // 10: gatekeeper.v1.TransferLeadershipResponse
 	(*durationpb.Duration)(nil),        // 11: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),      // 12: google.protobuf.Timestamp
+	(*DeniedCaller)(nil),               // 12: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 13: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
 	0,  // 0: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
@@ -955,25 +977,26 @@ var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
 	11, // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
 	4,  // 3: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
 	3,  // 4: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	11, // 5: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	11, // 6: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	11, // 7: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	12, // 8: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	0,  // 9: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	0,  // 10: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	1,  // 11: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	5,  // 12: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	7,  // 13: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	9,  // 14: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	2,  // 15: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	6,  // 16: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	8,  // 17: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	10, // 18: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	15, // [15:19] is the sub-list for method output_type
-	11, // [11:15] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	12, // 5: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	11, // 6: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	11, // 7: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	11, // 8: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	13, // 9: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	0,  // 10: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	0,  // 11: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	1,  // 12: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	5,  // 13: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	7,  // 14: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	9,  // 15: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	2,  // 16: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	6,  // 17: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	8,  // 18: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	10, // 19: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	16, // [16:20] is the sub-list for method output_type
+	12, // [12:16] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -981,6 +1004,7 @@ func file_gatekeeper_v1_cluster_proto_init() {
 	if File_gatekeeper_v1_cluster_proto != nil {
 		return
 	}
+	file_gatekeeper_v1_permit_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -543,7 +543,9 @@ type DefinitionRecord struct {
 	// Edits of it that end, soonest first.
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
 	// What a person should know of this definition, for example that its permits do not outlast a fail-over.
-	Warnings      []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// Callers that ask in vain: as in ListDenied, without those that are cured; only in answers of the leader.
+	Denied        []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -672,6 +674,13 @@ func (x *DefinitionRecord) GetEnds() []*EditEnd {
 func (x *DefinitionRecord) GetWarnings() []string {
 	if x != nil {
 		return x.Warnings
+	}
+	return nil
+}
+
+func (x *DefinitionRecord) GetDenied() []*DeniedCaller {
+	if x != nil {
+		return x.Denied
 	}
 	return nil
 }
@@ -2288,7 +2297,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11_acquirer_patternB\n" +
 	"\n" +
 	"\b_permitsB\x0f\n" +
-	"\r_firing_limit\"\x9d\x04\n" +
+	"\r_firing_limit\"\xd2\x04\n" +
 	"\x10DefinitionRecord\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2308,7 +2317,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\aholders\x18\v \x01(\rR\aholders\x120\n" +
 	"\asilence\x18\f \x01(\v2\x16.gatekeeper.v1.SilenceR\asilence\x12*\n" +
 	"\x04ends\x18\r \x03(\v2\x16.gatekeeper.v1.EditEndR\x04ends\x12\x1a\n" +
-	"\bwarnings\x18\x0e \x03(\tR\bwarnings\"\xae\x01\n" +
+	"\bwarnings\x18\x0e \x03(\tR\bwarnings\x123\n" +
+	"\x06denied\x18\x0f \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\"\xae\x01\n" +
 	"\aSilence\x12.\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\x04kind\x120\n" +
 	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x12\n" +
@@ -2532,11 +2542,12 @@ var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),       // 28: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),     // 29: google.protobuf.Timestamp
 	(*Pause)(nil),                     // 30: gatekeeper.v1.Pause
-	(Reason)(0),                       // 31: gatekeeper.v1.Reason
-	(*Permit)(nil),                    // 32: gatekeeper.v1.Permit
-	(*CordonRecord)(nil),              // 33: gatekeeper.v1.CordonRecord
-	(*Identity)(nil),                  // 34: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 35: gatekeeper.v1.Firing
+	(*DeniedCaller)(nil),              // 31: gatekeeper.v1.DeniedCaller
+	(Reason)(0),                       // 32: gatekeeper.v1.Reason
+	(*Permit)(nil),                    // 33: gatekeeper.v1.Permit
+	(*CordonRecord)(nil),              // 34: gatekeeper.v1.CordonRecord
+	(*Identity)(nil),                  // 35: gatekeeper.v1.Identity
+	(*Firing)(nil),                    // 36: gatekeeper.v1.Firing
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	27, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
@@ -2554,55 +2565,56 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	30, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
 	6,  // 13: gatekeeper.v1.DefinitionRecord.silence:type_name -> gatekeeper.v1.Silence
 	7,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
-	2,  // 15: gatekeeper.v1.Silence.kind:type_name -> gatekeeper.v1.SilenceKind
-	29, // 16: gatekeeper.v1.Silence.since:type_name -> google.protobuf.Timestamp
-	31, // 17: gatekeeper.v1.Silence.reason:type_name -> gatekeeper.v1.Reason
-	29, // 18: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
-	4,  // 19: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	5,  // 20: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 21: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 22: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 23: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	5,  // 24: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 25: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	4,  // 26: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	4,  // 27: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	18, // 28: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	28, // 29: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	29, // 30: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	28, // 31: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	23, // 32: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
-	3,  // 33: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
-	5,  // 34: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
-	32, // 35: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
-	33, // 36: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
-	34, // 37: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	35, // 38: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	26, // 39: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	31, // 40: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	28, // 41: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	32, // 42: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	8,  // 43: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	10, // 44: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	12, // 45: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	14, // 46: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	16, // 47: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	19, // 48: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	21, // 49: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	24, // 50: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	9,  // 51: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	11, // 52: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	13, // 53: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	15, // 54: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	17, // 55: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	20, // 56: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	22, // 57: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	25, // 58: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	51, // [51:59] is the sub-list for method output_type
-	43, // [43:51] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	31, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
+	2,  // 16: gatekeeper.v1.Silence.kind:type_name -> gatekeeper.v1.SilenceKind
+	29, // 17: gatekeeper.v1.Silence.since:type_name -> google.protobuf.Timestamp
+	32, // 18: gatekeeper.v1.Silence.reason:type_name -> gatekeeper.v1.Reason
+	29, // 19: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	4,  // 20: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	5,  // 21: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 22: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 23: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	4,  // 24: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	5,  // 25: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	4,  // 26: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	4,  // 27: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	4,  // 28: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	18, // 29: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	28, // 30: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	29, // 31: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	28, // 32: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	23, // 33: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
+	3,  // 34: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
+	5,  // 35: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
+	33, // 36: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
+	34, // 37: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
+	35, // 38: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	36, // 39: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	26, // 40: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	32, // 41: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	28, // 42: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	33, // 43: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	8,  // 44: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	10, // 45: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	12, // 46: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	14, // 47: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	16, // 48: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	19, // 49: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	21, // 50: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	24, // 51: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	9,  // 52: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	11, // 53: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	13, // 54: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	15, // 55: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	17, // 56: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	20, // 57: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	22, // 58: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	25, // 59: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	52, // [52:60] is the sub-list for method output_type
+	44, // [44:52] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

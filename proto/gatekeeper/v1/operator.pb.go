@@ -2879,6 +2879,133 @@ func (x *ListKnownResponse) GetNextPageToken() string {
 	return ""
 }
 
+type ListDeniedRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only semaphores whose names match one of these globs, defined or not; none means all.
+	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// As in ListDefinitions: only defined semaphores with these labels.
+	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
+	// Also callers that would not be denied for such a reason now.
+	Cured         bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDeniedRequest) Reset() {
+	*x = ListDeniedRequest{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDeniedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDeniedRequest) ProtoMessage() {}
+
+func (x *ListDeniedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDeniedRequest.ProtoReflect.Descriptor instead.
+func (*ListDeniedRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ListDeniedRequest) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *ListDeniedRequest) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
+}
+
+func (x *ListDeniedRequest) GetCured() bool {
+	if x != nil {
+		return x.Cured
+	}
+	return false
+}
+
+type ListDeniedResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By semaphore; of one semaphore, the most recently denied first.
+	Callers []*DeniedCaller `protobuf:"bytes,1,rep,name=callers,proto3" json:"callers,omitempty"`
+	// When names is one plain name of a definition: callers that ask for a name that is not defined and that looks like a
+	// misspelling of it.
+	Misspelled []*DeniedCaller `protobuf:"bytes,2,rep,name=misspelled,proto3" json:"misspelled,omitempty"`
+	// When the leader began to remember, by its clock.
+	Since         *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDeniedResponse) Reset() {
+	*x = ListDeniedResponse{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDeniedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDeniedResponse) ProtoMessage() {}
+
+func (x *ListDeniedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDeniedResponse.ProtoReflect.Descriptor instead.
+func (*ListDeniedResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ListDeniedResponse) GetCallers() []*DeniedCaller {
+	if x != nil {
+		return x.Callers
+	}
+	return nil
+}
+
+func (x *ListDeniedResponse) GetMisspelled() []*DeniedCaller {
+	if x != nil {
+		return x.Misspelled
+	}
+	return nil
+}
+
+func (x *ListDeniedResponse) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
 var File_gatekeeper_v1_operator_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_operator_proto_rawDesc = "" +
@@ -3119,7 +3246,17 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"l\n" +
 	"\x11ListKnownResponse\x12/\n" +
 	"\acallers\x18\x01 \x03(\v2\x15.gatekeeper.v1.CallerR\acallers\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\x94\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"W\n" +
+	"\x11ListDeniedRequest\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
+	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x14\n" +
+	"\x05cured\x18\x03 \x01(\bR\x05cured\"\xba\x01\n" +
+	"\x12ListDeniedResponse\x125\n" +
+	"\acallers\x18\x01 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\acallers\x12;\n" +
+	"\n" +
+	"misspelled\x18\x02 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\n" +
+	"misspelled\x120\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since*\x94\x02\n" +
 	"\x10ConfirmationKind\x12!\n" +
 	"\x1dCONFIRMATION_KIND_UNSPECIFIED\x10\x00\x12#\n" +
 	"\x1fCONFIRMATION_KIND_STOPS_HOLDERS\x10\x01\x12'\n" +
@@ -3127,7 +3264,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x1cCONFIRMATION_KIND_NO_PERMITS\x10\x03\x12\"\n" +
 	"\x1eCONFIRMATION_KIND_DELETES_MANY\x10\x04\x12\"\n" +
 	"\x1eCONFIRMATION_KIND_CHANGES_MANY\x10\x05\x12%\n" +
-	"!CONFIRMATION_KIND_FORGETS_FIRINGS\x10\x062\xb6\a\n" +
+	"!CONFIRMATION_KIND_FORGETS_FIRINGS\x10\x062\x89\b\n" +
 	"\x0fOperatorService\x12H\n" +
 	"\aPreview\x12\x1d.gatekeeper.v1.PreviewRequest\x1a\x1e.gatekeeper.v1.PreviewResponse\x12K\n" +
 	"\bPlanMove\x12\x1e.gatekeeper.v1.PlanMoveRequest\x1a\x1f.gatekeeper.v1.PlanMoveResponse\x12B\n" +
@@ -3140,7 +3277,9 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\vListFirings\x12!.gatekeeper.v1.ListFiringsRequest\x1a\".gatekeeper.v1.ListFiringsResponse\x12Z\n" +
 	"\rForgetFirings\x12#.gatekeeper.v1.ForgetFiringsRequest\x1a$.gatekeeper.v1.ForgetFiringsResponse\x12?\n" +
 	"\x04Undo\x12\x1a.gatekeeper.v1.UndoRequest\x1a\x1b.gatekeeper.v1.UndoResponse\x12N\n" +
-	"\tListKnown\x12\x1f.gatekeeper.v1.ListKnownRequest\x1a .gatekeeper.v1.ListKnownResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
+	"\tListKnown\x12\x1f.gatekeeper.v1.ListKnownRequest\x1a .gatekeeper.v1.ListKnownResponse\x12Q\n" +
+	"\n" +
+	"ListDenied\x12 .gatekeeper.v1.ListDeniedRequest\x1a!.gatekeeper.v1.ListDeniedResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
 	file_gatekeeper_v1_operator_proto_rawDescOnce sync.Once
@@ -3155,7 +3294,7 @@ func file_gatekeeper_v1_operator_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_operator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(ConfirmationKind)(0),         // 0: gatekeeper.v1.ConfirmationKind
 	(*Selector)(nil),              // 1: gatekeeper.v1.Selector
@@ -3191,114 +3330,122 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(*UndoResponse)(nil),          // 31: gatekeeper.v1.UndoResponse
 	(*ListKnownRequest)(nil),      // 32: gatekeeper.v1.ListKnownRequest
 	(*ListKnownResponse)(nil),     // 33: gatekeeper.v1.ListKnownResponse
-	(*BatchEditRequest)(nil),      // 34: gatekeeper.v1.BatchEditRequest
-	(*Definition)(nil),            // 35: gatekeeper.v1.Definition
-	(*Permit)(nil),                // 36: gatekeeper.v1.Permit
-	(*durationpb.Duration)(nil),   // 37: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
-	(*Edit)(nil),                  // 39: gatekeeper.v1.Edit
-	(*CordonRecord)(nil),          // 40: gatekeeper.v1.CordonRecord
-	(EventKind)(0),                // 41: gatekeeper.v1.EventKind
-	(*Pause)(nil),                 // 42: gatekeeper.v1.Pause
-	(SilenceKind)(0),              // 43: gatekeeper.v1.SilenceKind
-	(*FiringClaim)(nil),           // 44: gatekeeper.v1.FiringClaim
-	(*Firing)(nil),                // 45: gatekeeper.v1.Firing
+	(*ListDeniedRequest)(nil),     // 34: gatekeeper.v1.ListDeniedRequest
+	(*ListDeniedResponse)(nil),    // 35: gatekeeper.v1.ListDeniedResponse
+	(*BatchEditRequest)(nil),      // 36: gatekeeper.v1.BatchEditRequest
+	(*Definition)(nil),            // 37: gatekeeper.v1.Definition
+	(*Permit)(nil),                // 38: gatekeeper.v1.Permit
+	(*durationpb.Duration)(nil),   // 39: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
+	(*Edit)(nil),                  // 41: gatekeeper.v1.Edit
+	(*CordonRecord)(nil),          // 42: gatekeeper.v1.CordonRecord
+	(EventKind)(0),                // 43: gatekeeper.v1.EventKind
+	(*Pause)(nil),                 // 44: gatekeeper.v1.Pause
+	(SilenceKind)(0),              // 45: gatekeeper.v1.SilenceKind
+	(*FiringClaim)(nil),           // 46: gatekeeper.v1.FiringClaim
+	(*Firing)(nil),                // 47: gatekeeper.v1.Firing
+	(*DeniedCaller)(nil),          // 48: gatekeeper.v1.DeniedCaller
 }
 var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
-	34, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
+	36, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
 	11, // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
 	15, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
 	13, // 3: gatekeeper.v1.PreviewRequest.resume:type_name -> gatekeeper.v1.ResumeRequest
 	5,  // 4: gatekeeper.v1.PreviewResponse.effects:type_name -> gatekeeper.v1.Effect
 	4,  // 5: gatekeeper.v1.PreviewResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 6: gatekeeper.v1.Confirmation.kind:type_name -> gatekeeper.v1.ConfirmationKind
-	35, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
-	35, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
+	37, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
+	37, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
 	6,  // 9: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
 	7,  // 10: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
 	7,  // 11: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
-	36, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
-	36, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
-	37, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
-	37, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
-	38, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
+	38, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
+	38, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
+	39, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
+	39, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
+	40, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
 	1,  // 17: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
-	37, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
-	39, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
+	39, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
+	41, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
 	5,  // 20: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
 	10, // 21: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
 	4,  // 22: gatekeeper.v1.PlanMoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	1,  // 23: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
-	38, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	37, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
-	37, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
+	40, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
+	39, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	39, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
 	1,  // 27: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
-	38, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	37, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
-	37, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
-	40, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
-	40, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	38, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	38, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	40, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
+	39, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	39, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
+	42, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
+	42, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
+	40, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	40, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
 	24, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
 	23, // 36: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
-	41, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	38, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	35, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	35, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	36, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
-	40, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
-	42, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	38, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	37, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	43, // 46: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
-	42, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
-	40, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
+	43, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
+	40, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	37, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	37, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	38, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	42, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
+	44, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
+	40, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	39, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	45, // 46: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
+	44, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
+	42, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
 	25, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
-	44, // 50: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
-	38, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
-	38, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	38, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
-	44, // 54: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
-	38, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	45, // 56: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
-	38, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
+	46, // 50: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
+	40, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
+	40, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	40, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
+	46, // 54: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
+	40, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	47, // 56: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
+	40, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
 	25, // 58: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
 	4,  // 59: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	37, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	39, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
 	5,  // 61: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
 	23, // 62: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
 	4,  // 63: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	7,  // 64: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
-	2,  // 65: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	8,  // 66: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	11, // 67: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	13, // 68: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	15, // 69: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	17, // 70: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	19, // 71: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	21, // 72: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	26, // 73: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
-	28, // 74: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
-	30, // 75: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	32, // 76: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	3,  // 77: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	9,  // 78: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	12, // 79: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	14, // 80: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	16, // 81: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	18, // 82: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	20, // 83: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	22, // 84: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	27, // 85: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
-	29, // 86: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
-	31, // 87: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	33, // 88: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	77, // [77:89] is the sub-list for method output_type
-	65, // [65:77] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	48, // 65: gatekeeper.v1.ListDeniedResponse.callers:type_name -> gatekeeper.v1.DeniedCaller
+	48, // 66: gatekeeper.v1.ListDeniedResponse.misspelled:type_name -> gatekeeper.v1.DeniedCaller
+	40, // 67: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
+	2,  // 68: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
+	8,  // 69: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
+	11, // 70: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	13, // 71: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	15, // 72: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	17, // 73: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	19, // 74: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	21, // 75: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	26, // 76: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
+	28, // 77: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
+	30, // 78: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	32, // 79: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	34, // 80: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
+	3,  // 81: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
+	9,  // 82: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
+	12, // 83: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	14, // 84: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	16, // 85: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	18, // 86: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	20, // 87: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	22, // 88: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	27, // 89: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
+	29, // 90: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
+	31, // 91: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	33, // 92: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	35, // 93: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
+	81, // [81:94] is the sub-list for method output_type
+	68, // [68:81] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_operator_proto_init() }
@@ -3322,7 +3469,7 @@ func file_gatekeeper_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_operator_proto_rawDesc), len(file_gatekeeper_v1_operator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   33,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,6 +31,7 @@ const (
 	OperatorService_ForgetFirings_FullMethodName = "/gatekeeper.v1.OperatorService/ForgetFirings"
 	OperatorService_Undo_FullMethodName          = "/gatekeeper.v1.OperatorService/Undo"
 	OperatorService_ListKnown_FullMethodName     = "/gatekeeper.v1.OperatorService/ListKnown"
+	OperatorService_ListDenied_FullMethodName    = "/gatekeeper.v1.OperatorService/ListDenied"
 )
 
 // OperatorServiceClient is the client API for OperatorService service.
@@ -73,6 +74,9 @@ type OperatorServiceClient interface {
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
+	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers them in
+	// memory, for 7 days and only so many: a new leader begins with none.
+	ListDenied(ctx context.Context, in *ListDeniedRequest, opts ...grpc.CallOption) (*ListDeniedResponse, error)
 }
 
 type operatorServiceClient struct {
@@ -203,6 +207,16 @@ func (c *operatorServiceClient) ListKnown(ctx context.Context, in *ListKnownRequ
 	return out, nil
 }
 
+func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRequest, opts ...grpc.CallOption) (*ListDeniedResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListDeniedResponse)
+	err := c.cc.Invoke(ctx, OperatorService_ListDenied_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OperatorServiceServer is the server API for OperatorService service.
 // All implementations must embed UnimplementedOperatorServiceServer
 // for forward compatibility.
@@ -243,6 +257,9 @@ type OperatorServiceServer interface {
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown reads the groups and acquirers that were seen asking.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)
+	// ListDenied reads which callers were denied lately for a reason that waiting does not cure. The leader remembers them in
+	// memory, for 7 days and only so many: a new leader begins with none.
+	ListDenied(context.Context, *ListDeniedRequest) (*ListDeniedResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()
 }
 
@@ -288,6 +305,9 @@ func (UnimplementedOperatorServiceServer) Undo(context.Context, *UndoRequest) (*
 }
 func (UnimplementedOperatorServiceServer) ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListKnown not implemented")
+}
+func (UnimplementedOperatorServiceServer) ListDenied(context.Context, *ListDeniedRequest) (*ListDeniedResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListDenied not implemented")
 }
 func (UnimplementedOperatorServiceServer) mustEmbedUnimplementedOperatorServiceServer() {}
 func (UnimplementedOperatorServiceServer) testEmbeddedByValue()                         {}
@@ -526,6 +546,24 @@ func _OperatorService_ListKnown_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OperatorService_ListDenied_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListDeniedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OperatorServiceServer).ListDenied(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OperatorService_ListDenied_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OperatorServiceServer).ListDenied(ctx, req.(*ListDeniedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OperatorService_ServiceDesc is the grpc.ServiceDesc for OperatorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -580,6 +618,10 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListKnown",
 			Handler:    _OperatorService_ListKnown_Handler,
+		},
+		{
+			MethodName: "ListDenied",
+			Handler:    _OperatorService_ListDenied_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1350,6 +1350,148 @@ func (x *Denial) GetCallerClock() *timestamppb.Timestamp {
 	return nil
 }
 
+// DeniedCaller is a group and an acquirer that a semaphore denied a permit for a reason that waiting does not cure.
+type DeniedCaller struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name that was asked for. There may be no definition of it.
+	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	// The holder id is that of the last request.
+	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	// Of the last request.
+	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
+	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
+	// The last denial of that kind.
+	Reason  Reason `protobuf:"varint,5,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
+	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	// How often this reason denied the caller, and when first and last, by the leader's clock.
+	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
+	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
+	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
+	// The same request would not be denied for such a reason now. The caller has not asked since, or was let in.
+	Cured bool `protobuf:"varint,10,opt,name=cured,proto3" json:"cured,omitempty"`
+	// Somebody else holds a permit of the semaphore, or has held one since the first of these denials: absent when nobody has.
+	// The caller may be a standby, which is denied by design.
+	LetIn *Identity `protobuf:"bytes,11,opt,name=let_in,json=letIn,proto3" json:"let_in,omitempty"`
+	// All of this for a person, in a line.
+	Text          string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeniedCaller) Reset() {
+	*x = DeniedCaller{}
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeniedCaller) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeniedCaller) ProtoMessage() {}
+
+func (x *DeniedCaller) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeniedCaller.ProtoReflect.Descriptor instead.
+func (*DeniedCaller) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *DeniedCaller) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *DeniedCaller) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *DeniedCaller) GetWeight() uint32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *DeniedCaller) GetFiring() *Firing {
+	if x != nil {
+		return x.Firing
+	}
+	return nil
+}
+
+func (x *DeniedCaller) GetReason() Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return Reason_REASON_UNSPECIFIED
+}
+
+func (x *DeniedCaller) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *DeniedCaller) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *DeniedCaller) GetFirst() *timestamppb.Timestamp {
+	if x != nil {
+		return x.First
+	}
+	return nil
+}
+
+func (x *DeniedCaller) GetLast() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+func (x *DeniedCaller) GetCured() bool {
+	if x != nil {
+		return x.Cured
+	}
+	return false
+}
+
+func (x *DeniedCaller) GetLetIn() *Identity {
+	if x != nil {
+		return x.LetIn
+	}
+	return nil
+}
+
+func (x *DeniedCaller) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // FiringClaim is who ran, or runs, a firing.
 type FiringClaim struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -1366,7 +1508,7 @@ type FiringClaim struct {
 
 func (x *FiringClaim) Reset() {
 	*x = FiringClaim{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +1520,7 @@ func (x *FiringClaim) String() string {
 func (*FiringClaim) ProtoMessage() {}
 
 func (x *FiringClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +1533,7 @@ func (x *FiringClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringClaim.ProtoReflect.Descriptor instead.
 func (*FiringClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FiringClaim) GetFiring() *Firing {
@@ -1457,7 +1599,7 @@ type AcquireRequest struct {
 
 func (x *AcquireRequest) Reset() {
 	*x = AcquireRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1611,7 @@ func (x *AcquireRequest) String() string {
 func (*AcquireRequest) ProtoMessage() {}
 
 func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1624,7 @@ func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireRequest.ProtoReflect.Descriptor instead.
 func (*AcquireRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AcquireRequest) GetSemaphore() string {
@@ -1583,7 +1725,7 @@ type AcquireResponse struct {
 
 func (x *AcquireResponse) Reset() {
 	*x = AcquireResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1737,7 @@ func (x *AcquireResponse) String() string {
 func (*AcquireResponse) ProtoMessage() {}
 
 func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1750,7 @@ func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireResponse.ProtoReflect.Descriptor instead.
 func (*AcquireResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AcquireResponse) GetProgress() isAcquireResponse_Progress {
@@ -1685,7 +1827,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1839,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1852,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Place) GetPlace() uint32 {
@@ -1762,7 +1904,7 @@ type TokenRefresh struct {
 
 func (x *TokenRefresh) Reset() {
 	*x = TokenRefresh{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1774,7 +1916,7 @@ func (x *TokenRefresh) String() string {
 func (*TokenRefresh) ProtoMessage() {}
 
 func (x *TokenRefresh) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1787,7 +1929,7 @@ func (x *TokenRefresh) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenRefresh.ProtoReflect.Descriptor instead.
 func (*TokenRefresh) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TokenRefresh) GetToken() uint64 {
@@ -1833,7 +1975,7 @@ type TokenResult struct {
 
 func (x *TokenResult) Reset() {
 	*x = TokenResult{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +1987,7 @@ func (x *TokenResult) String() string {
 func (*TokenResult) ProtoMessage() {}
 
 func (x *TokenResult) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +2000,7 @@ func (x *TokenResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenResult.ProtoReflect.Descriptor instead.
 func (*TokenResult) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TokenResult) GetToken() uint64 {
@@ -1922,7 +2064,7 @@ type RefreshRequest struct {
 
 func (x *RefreshRequest) Reset() {
 	*x = RefreshRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2076,7 @@ func (x *RefreshRequest) String() string {
 func (*RefreshRequest) ProtoMessage() {}
 
 func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2089,7 @@ func (x *RefreshRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshRequest.ProtoReflect.Descriptor instead.
 func (*RefreshRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RefreshRequest) GetTokens() []*TokenRefresh {
@@ -1973,7 +2115,7 @@ type RefreshResponse struct {
 
 func (x *RefreshResponse) Reset() {
 	*x = RefreshResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2127,7 @@ func (x *RefreshResponse) String() string {
 func (*RefreshResponse) ProtoMessage() {}
 
 func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2140,7 @@ func (x *RefreshResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefreshResponse.ProtoReflect.Descriptor instead.
 func (*RefreshResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RefreshResponse) GetResults() []*TokenResult {
@@ -2028,7 +2170,7 @@ type KeepAliveRequest struct {
 
 func (x *KeepAliveRequest) Reset() {
 	*x = KeepAliveRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +2182,7 @@ func (x *KeepAliveRequest) String() string {
 func (*KeepAliveRequest) ProtoMessage() {}
 
 func (x *KeepAliveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +2195,7 @@ func (x *KeepAliveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAliveRequest.ProtoReflect.Descriptor instead.
 func (*KeepAliveRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KeepAliveRequest) GetFrame() uint64 {
@@ -2110,7 +2252,7 @@ type TokenGroup struct {
 
 func (x *TokenGroup) Reset() {
 	*x = TokenGroup{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2264,7 @@ func (x *TokenGroup) String() string {
 func (*TokenGroup) ProtoMessage() {}
 
 func (x *TokenGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2277,7 @@ func (x *TokenGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenGroup.ProtoReflect.Descriptor instead.
 func (*TokenGroup) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TokenGroup) GetDuration() *durationpb.Duration {
@@ -2168,7 +2310,7 @@ type KeepAliveResponse struct {
 
 func (x *KeepAliveResponse) Reset() {
 	*x = KeepAliveResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2180,7 +2322,7 @@ func (x *KeepAliveResponse) String() string {
 func (*KeepAliveResponse) ProtoMessage() {}
 
 func (x *KeepAliveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2193,7 +2335,7 @@ func (x *KeepAliveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAliveResponse.ProtoReflect.Descriptor instead.
 func (*KeepAliveResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *KeepAliveResponse) GetFrame() uint64 {
@@ -2237,7 +2379,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2249,7 +2391,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2262,7 +2404,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReleaseRequest) GetToken() uint64 {
@@ -2299,7 +2441,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2311,7 +2453,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2324,7 +2466,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ReleaseResponse) GetReleased() bool {
@@ -2360,7 +2502,7 @@ type MultiplexRequest struct {
 
 func (x *MultiplexRequest) Reset() {
 	*x = MultiplexRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2514,7 @@ func (x *MultiplexRequest) String() string {
 func (*MultiplexRequest) ProtoMessage() {}
 
 func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2527,7 @@ func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiplexRequest.ProtoReflect.Descriptor instead.
 func (*MultiplexRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MultiplexRequest) GetCalls() []*NumberedCall {
@@ -2421,7 +2563,7 @@ type NumberedCall struct {
 
 func (x *NumberedCall) Reset() {
 	*x = NumberedCall{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +2575,7 @@ func (x *NumberedCall) String() string {
 func (*NumberedCall) ProtoMessage() {}
 
 func (x *NumberedCall) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2588,7 @@ func (x *NumberedCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberedCall.ProtoReflect.Descriptor instead.
 func (*NumberedCall) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NumberedCall) GetNumber() uint64 {
@@ -2531,7 +2673,7 @@ type MultiplexResponse struct {
 
 func (x *MultiplexResponse) Reset() {
 	*x = MultiplexResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2543,7 +2685,7 @@ func (x *MultiplexResponse) String() string {
 func (*MultiplexResponse) ProtoMessage() {}
 
 func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2556,7 +2698,7 @@ func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiplexResponse.ProtoReflect.Descriptor instead.
 func (*MultiplexResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MultiplexResponse) GetAnswers() []*NumberedAnswer {
@@ -2590,7 +2732,7 @@ type NumberedAnswer struct {
 
 func (x *NumberedAnswer) Reset() {
 	*x = NumberedAnswer{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2602,7 +2744,7 @@ func (x *NumberedAnswer) String() string {
 func (*NumberedAnswer) ProtoMessage() {}
 
 func (x *NumberedAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2615,7 +2757,7 @@ func (x *NumberedAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberedAnswer.ProtoReflect.Descriptor instead.
 func (*NumberedAnswer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *NumberedAnswer) GetNumber() uint64 {
@@ -2708,7 +2850,7 @@ type CallError struct {
 
 func (x *CallError) Reset() {
 	*x = CallError{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2720,7 +2862,7 @@ func (x *CallError) String() string {
 func (*CallError) ProtoMessage() {}
 
 func (x *CallError) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2875,7 @@ func (x *CallError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallError.ProtoReflect.Descriptor instead.
 func (*CallError) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CallError) GetCode() int32 {
@@ -2773,7 +2915,7 @@ type RevokeRequest struct {
 
 func (x *RevokeRequest) Reset() {
 	*x = RevokeRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2785,7 +2927,7 @@ func (x *RevokeRequest) String() string {
 func (*RevokeRequest) ProtoMessage() {}
 
 func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2798,7 +2940,7 @@ func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeRequest.ProtoReflect.Descriptor instead.
 func (*RevokeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RevokeRequest) GetToken() uint64 {
@@ -2847,7 +2989,7 @@ type RevokeResponse struct {
 
 func (x *RevokeResponse) Reset() {
 	*x = RevokeResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2859,7 +3001,7 @@ func (x *RevokeResponse) String() string {
 func (*RevokeResponse) ProtoMessage() {}
 
 func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2872,7 +3014,7 @@ func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeResponse.ProtoReflect.Descriptor instead.
 func (*RevokeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RevokeResponse) GetPermit() *Permit {
@@ -2900,7 +3042,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2912,7 +3054,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2925,7 +3067,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -2958,7 +3100,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2970,7 +3112,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2983,7 +3125,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -3004,7 +3146,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3016,7 +3158,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3029,7 +3171,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -3064,7 +3206,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3076,7 +3218,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3089,7 +3231,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -3117,7 +3259,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3129,7 +3271,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3142,7 +3284,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -3177,7 +3319,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3189,7 +3331,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3202,7 +3344,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -3250,7 +3392,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3262,7 +3404,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3275,7 +3417,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -3333,7 +3475,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3345,7 +3487,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3358,7 +3500,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -3400,7 +3542,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3412,7 +3554,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3425,7 +3567,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -3457,7 +3599,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3469,7 +3611,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3482,7 +3624,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -3537,7 +3679,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3549,7 +3691,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3562,7 +3704,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -3667,7 +3809,21 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fpermit_revision\x18\n" +
 	" \x01(\x04R\x0epermitRevision\x12=\n" +
 	"\fleader_clock\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\vleaderClock\x12=\n" +
-	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xf0\x01\n" +
+	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xc3\x03\n" +
+	"\fDeniedCaller\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
+	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
+	"\x06weight\x18\x03 \x01(\rR\x06weight\x12-\n" +
+	"\x06firing\x18\x04 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12-\n" +
+	"\x06reason\x18\x05 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
+	"\x05count\x18\a \x01(\rR\x05count\x120\n" +
+	"\x05first\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x05first\x12.\n" +
+	"\x04last\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x14\n" +
+	"\x05cured\x18\n" +
+	" \x01(\bR\x05cured\x12.\n" +
+	"\x06let_in\x18\v \x01(\v2\x17.gatekeeper.v1.IdentityR\x05letIn\x12\x12\n" +
+	"\x04text\x18\f \x01(\tR\x04text\"\xf0\x01\n" +
 	"\vFiringClaim\x12-\n" +
 	"\x06firing\x18\x01 \x01(\v2\x15.gatekeeper.v1.FiringR\x06firing\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12/\n" +
@@ -3908,7 +4064,7 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(PermitState)(0),              // 0: gatekeeper.v1.PermitState
 	(StopCause)(0),                // 1: gatekeeper.v1.StopCause
@@ -3925,157 +4081,164 @@ var file_gatekeeper_v1_permit_proto_goTypes = []any{
 	(*TryAcquireResponse)(nil),    // 12: gatekeeper.v1.TryAcquireResponse
 	(*Grant)(nil),                 // 13: gatekeeper.v1.Grant
 	(*Denial)(nil),                // 14: gatekeeper.v1.Denial
-	(*FiringClaim)(nil),           // 15: gatekeeper.v1.FiringClaim
-	(*AcquireRequest)(nil),        // 16: gatekeeper.v1.AcquireRequest
-	(*AcquireResponse)(nil),       // 17: gatekeeper.v1.AcquireResponse
-	(*Place)(nil),                 // 18: gatekeeper.v1.Place
-	(*TokenRefresh)(nil),          // 19: gatekeeper.v1.TokenRefresh
-	(*TokenResult)(nil),           // 20: gatekeeper.v1.TokenResult
-	(*RefreshRequest)(nil),        // 21: gatekeeper.v1.RefreshRequest
-	(*RefreshResponse)(nil),       // 22: gatekeeper.v1.RefreshResponse
-	(*KeepAliveRequest)(nil),      // 23: gatekeeper.v1.KeepAliveRequest
-	(*TokenGroup)(nil),            // 24: gatekeeper.v1.TokenGroup
-	(*KeepAliveResponse)(nil),     // 25: gatekeeper.v1.KeepAliveResponse
-	(*ReleaseRequest)(nil),        // 26: gatekeeper.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 27: gatekeeper.v1.ReleaseResponse
-	(*MultiplexRequest)(nil),      // 28: gatekeeper.v1.MultiplexRequest
-	(*NumberedCall)(nil),          // 29: gatekeeper.v1.NumberedCall
-	(*MultiplexResponse)(nil),     // 30: gatekeeper.v1.MultiplexResponse
-	(*NumberedAnswer)(nil),        // 31: gatekeeper.v1.NumberedAnswer
-	(*CallError)(nil),             // 32: gatekeeper.v1.CallError
-	(*RevokeRequest)(nil),         // 33: gatekeeper.v1.RevokeRequest
-	(*RevokeResponse)(nil),        // 34: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),          // 35: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),         // 36: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),         // 37: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),        // 38: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),         // 39: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 40: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),    // 41: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 42: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 43: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 44: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 45: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 46: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 47: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 48: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 49: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 50: google.protobuf.Duration
-	(*anypb.Any)(nil),             // 51: google.protobuf.Any
+	(*DeniedCaller)(nil),          // 15: gatekeeper.v1.DeniedCaller
+	(*FiringClaim)(nil),           // 16: gatekeeper.v1.FiringClaim
+	(*AcquireRequest)(nil),        // 17: gatekeeper.v1.AcquireRequest
+	(*AcquireResponse)(nil),       // 18: gatekeeper.v1.AcquireResponse
+	(*Place)(nil),                 // 19: gatekeeper.v1.Place
+	(*TokenRefresh)(nil),          // 20: gatekeeper.v1.TokenRefresh
+	(*TokenResult)(nil),           // 21: gatekeeper.v1.TokenResult
+	(*RefreshRequest)(nil),        // 22: gatekeeper.v1.RefreshRequest
+	(*RefreshResponse)(nil),       // 23: gatekeeper.v1.RefreshResponse
+	(*KeepAliveRequest)(nil),      // 24: gatekeeper.v1.KeepAliveRequest
+	(*TokenGroup)(nil),            // 25: gatekeeper.v1.TokenGroup
+	(*KeepAliveResponse)(nil),     // 26: gatekeeper.v1.KeepAliveResponse
+	(*ReleaseRequest)(nil),        // 27: gatekeeper.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 28: gatekeeper.v1.ReleaseResponse
+	(*MultiplexRequest)(nil),      // 29: gatekeeper.v1.MultiplexRequest
+	(*NumberedCall)(nil),          // 30: gatekeeper.v1.NumberedCall
+	(*MultiplexResponse)(nil),     // 31: gatekeeper.v1.MultiplexResponse
+	(*NumberedAnswer)(nil),        // 32: gatekeeper.v1.NumberedAnswer
+	(*CallError)(nil),             // 33: gatekeeper.v1.CallError
+	(*RevokeRequest)(nil),         // 34: gatekeeper.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 35: gatekeeper.v1.RevokeResponse
+	(*ClearRequest)(nil),          // 36: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),         // 37: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),         // 38: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),        // 39: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),         // 40: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 41: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),    // 42: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),   // 43: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),    // 44: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                // 45: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),   // 46: gatekeeper.v1.ListWaitersResponse
+	nil,                           // 47: gatekeeper.v1.Permit.MetadataEntry
+	nil,                           // 48: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                           // 49: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil), // 50: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 51: google.protobuf.Duration
+	(*anypb.Any)(nil),             // 52: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	49, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
-	6,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	50, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
-	7,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
-	0,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
-	1,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	49, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	46, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	50, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	50, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	49, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
-	49, // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	50, // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	49, // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	50, // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
-	6,  // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,  // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	47, // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	49, // 18: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	13, // 19: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14, // 20: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	8,  // 21: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	50, // 22: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
-	2,  // 23: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
-	8,  // 24: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	50, // 25: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
-	15, // 26: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
-	1,  // 27: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
-	9,  // 28: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	49, // 29: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
-	49, // 30: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
-	7,  // 31: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
-	6,  // 32: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
-	3,  // 33: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	49, // 34: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
-	6,  // 35: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,  // 36: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	48, // 37: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	50, // 38: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	49, // 39: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	18, // 40: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	13, // 41: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14, // 42: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	9,  // 43: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	50, // 44: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	50, // 45: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	4,  // 46: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	50, // 47: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	1,  // 48: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	50, // 49: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	19, // 50: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	6,  // 51: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	20, // 52: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	19, // 53: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	24, // 54: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	6,  // 55: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	50, // 56: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	20, // 57: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20, // 58: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	24, // 59: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	5,  // 60: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	6,  // 61: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	29, // 62: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	50, // 63: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11, // 64: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	26, // 65: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	21, // 66: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	31, // 67: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12, // 68: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	27, // 69: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	22, // 70: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	32, // 71: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	51, // 72: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	50, // 73: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,  // 74: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,  // 75: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,  // 76: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	49, // 77: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,  // 78: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	49, // 79: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,  // 80: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	50, // 81: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	44, // 82: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11, // 83: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	16, // 84: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	21, // 85: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	23, // 86: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	26, // 87: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	28, // 88: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	33, // 89: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	35, // 90: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	37, // 91: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	39, // 92: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	41, // 93: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	43, // 94: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12, // 95: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	17, // 96: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	22, // 97: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	25, // 98: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	27, // 99: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	30, // 100: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	34, // 101: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	36, // 102: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	38, // 103: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	40, // 104: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	42, // 105: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	45, // 106: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	95, // [95:107] is the sub-list for method output_type
-	83, // [83:95] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	50,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	6,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
+	51,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	7,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
+	0,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
+	1,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
+	50,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	47,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	51,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	51,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	50,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	50,  // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	51,  // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	50,  // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	51,  // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	6,   // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	7,   // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	48,  // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	50,  // 18: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	13,  // 19: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14,  // 20: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	8,   // 21: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
+	51,  // 22: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	2,   // 23: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
+	8,   // 24: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
+	51,  // 25: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	16,  // 26: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
+	1,   // 27: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
+	9,   // 28: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
+	50,  // 29: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	50,  // 30: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	6,   // 31: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
+	7,   // 32: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
+	2,   // 33: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
+	50,  // 34: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
+	50,  // 35: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
+	6,   // 36: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
+	7,   // 37: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
+	6,   // 38: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
+	3,   // 39: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
+	50,  // 40: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	6,   // 41: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	7,   // 42: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	49,  // 43: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	51,  // 44: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	50,  // 45: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	19,  // 46: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	13,  // 47: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	14,  // 48: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	9,   // 49: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	51,  // 50: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	51,  // 51: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	4,   // 52: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	51,  // 53: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	1,   // 54: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	51,  // 55: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	20,  // 56: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	6,   // 57: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	21,  // 58: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	20,  // 59: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	25,  // 60: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	6,   // 61: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	51,  // 62: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	21,  // 63: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	21,  // 64: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	25,  // 65: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	5,   // 66: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	6,   // 67: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	30,  // 68: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	51,  // 69: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	11,  // 70: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	27,  // 71: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	22,  // 72: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	32,  // 73: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	12,  // 74: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	28,  // 75: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	23,  // 76: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	33,  // 77: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	52,  // 78: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	51,  // 79: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	8,   // 80: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	6,   // 81: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 82: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	50,  // 83: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	8,   // 84: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	50,  // 85: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	6,   // 86: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	51,  // 87: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	45,  // 88: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	11,  // 89: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	17,  // 90: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	22,  // 91: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	24,  // 92: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	27,  // 93: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	29,  // 94: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	34,  // 95: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	36,  // 96: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	38,  // 97: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	40,  // 98: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	42,  // 99: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	44,  // 100: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	12,  // 101: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	18,  // 102: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	23,  // 103: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	26,  // 104: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	28,  // 105: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	31,  // 106: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	35,  // 107: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	37,  // 108: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	39,  // 109: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	41,  // 110: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	43,  // 111: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	46,  // 112: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	101, // [101:113] is the sub-list for method output_type
+	89,  // [89:101] is the sub-list for method input_type
+	89,  // [89:89] is the sub-list for extension type_name
+	89,  // [89:89] is the sub-list for extension extendee
+	0,   // [0:89] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -4088,18 +4251,18 @@ func file_gatekeeper_v1_permit_proto_init() {
 		(*TryAcquireResponse_Grant)(nil),
 		(*TryAcquireResponse_Denial)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[11].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[12].OneofWrappers = []any{
 		(*AcquireResponse_Place)(nil),
 		(*AcquireResponse_Grant)(nil),
 		(*AcquireResponse_Denial)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[23].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[24].OneofWrappers = []any{
 		(*NumberedCall_TryAcquire)(nil),
 		(*NumberedCall_Release)(nil),
 		(*NumberedCall_Refresh)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[24].OneofWrappers = []any{}
-	file_gatekeeper_v1_permit_proto_msgTypes[25].OneofWrappers = []any{
+	file_gatekeeper_v1_permit_proto_msgTypes[25].OneofWrappers = []any{}
+	file_gatekeeper_v1_permit_proto_msgTypes[26].OneofWrappers = []any{
 		(*NumberedAnswer_TryAcquire)(nil),
 		(*NumberedAnswer_Release)(nil),
 		(*NumberedAnswer_Refresh)(nil),
@@ -4111,7 +4274,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

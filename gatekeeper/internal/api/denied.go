@@ -1,0 +1,88 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+const (
+	// maxDenied bounds the callers of one answer, and maxMisspelled those of names that look like the one that was asked about.
+	maxDenied     = 10_000
+	maxMisspelled = 3
+	// maxDeserted is how many semaphores that are asked for in vain a status names.
+	maxDeserted = 10
+)
+
+// ListDenied reads what the leader remembers. Whether it still leads is confirmed as for any read.
+func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
+	names, err := compileGlobs("names", m.GetNames())
+	if err != nil {
+		return nil, err
+	}
+	labels, err := parseSelector(m.GetLabels())
+	if err != nil {
+		return nil, err
+	}
+	state, callers, since, err := s.cfg.Keeper.Vain(ctx, names.match)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(callers, func(a, b keeper.Vain) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	out := &gatekeeperv1.ListDeniedResponse{Since: toTimestamp(since)}
+	var taken page
+	for i := range callers {
+		if callers[i].Cured && !m.GetCured() || !labels.matchOf(state, callers[i].Semaphore) {
+			continue
+		}
+		caller := toDenied(&callers[i])
+		if !taken.add(maxDenied, caller) {
+			break
+		}
+		out.Callers = append(out.Callers, caller)
+	}
+	if given := m.GetNames(); len(given) == 1 && semaphore.ValidSemaphoreName(given[0]) == nil && state.Definition(given[0]) != nil {
+		near := s.cfg.Keeper.Misspellings(state, given[0])
+		for i := range near[:min(len(near), maxMisspelled)] {
+			out.Misspelled = append(out.Misspelled, toDenied(&near[i]))
+		}
+	}
+	return out, nil
+}
+
+func toDenied(v *keeper.Vain) *gatekeeperv1.DeniedCaller {
+	out := &gatekeeperv1.DeniedCaller{
+		Semaphore: v.Semaphore, Identity: toIdentity(v.Identity), Weight: v.Weight, Firing: toFiring(v.Firing),
+		Reason: gatekeeperv1.Reason(v.Reason), Message: v.Message, Count: uint32(v.Count), First: toTimestamp(v.First), Last: toTimestamp(v.Last),
+		Cured: v.Cured, Text: v.Text,
+	}
+	if v.LetIn != nil {
+		out.LetIn = toIdentity(*v.LetIn)
+	}
+	return out
+}
+
+// denied are the callers that ask for a semaphore in vain.
+func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
+	var out []*gatekeeperv1.DeniedCaller
+	for _, v := range a.cfg.Keeper.VainOf(state, name) {
+		if !v.Cured {
+			out = append(out, toDenied(&v))
+		}
+	}
+	return out
+}
+
+// deserted fills in which semaphores are asked for in vain.
+func (a *API) deserted(out *gatekeeperv1.GetStatusResponse) {
+	deserted := a.cfg.Keeper.Deserted()
+	out.DeniedSemaphores = uint32(len(deserted))
+	for i := range deserted[:min(len(deserted), maxDeserted)] {
+		out.Denied = append(out.Denied, toDenied(&deserted[i]))
+	}
+}

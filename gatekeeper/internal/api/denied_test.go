@@ -1,0 +1,89 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	past "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func vain(name, acquirer string, cured bool) keeper.Vain {
+	return keeper.Vain{
+		Denial: past.Denial{
+			Request: semaphore.Request{Semaphore: name, Identity: semaphore.Identity{Group: "dr", Acquirer: acquirer}, Weight: 2},
+			Reason:  semaphore.GroupMismatch, Message: "m", Count: 3, First: time.Unix(1, 0), Last: time.Unix(2, 0),
+		},
+		Cured: cured, LetIn: &semaphore.Identity{Group: "prod", Acquirer: "app9"}, Text: acquirer + " asks",
+	}
+}
+
+func texts(callers []*gatekeeperv1.DeniedCaller) string {
+	var all []string
+	for _, c := range callers {
+		all = append(all, c.GetSemaphore()+": "+c.GetText())
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
+	g, op := openOperator(t, "a", "b")
+	g.keeper.began = time.Unix(7, 0)
+	g.keeper.vain = []keeper.Vain{vain("b", "app3", false), vain("a", "app2", false), vain("b", "app1", true), vain("none", "app4", false)}
+	g.keeper.misspelled = []keeper.Vain{vain("aa", "app5", false), vain("ab", "app5", false), vain("ac", "app5", false), vain("ad", "app5", false)}
+	for _, c := range []struct {
+		req        *gatekeeperv1.ListDeniedRequest
+		want, near string
+	}{
+		{&gatekeeperv1.ListDeniedRequest{}, "a: app2 asks, b: app3 asks, none: app4 asks", ""},
+		{&gatekeeperv1.ListDeniedRequest{Cured: true}, "a: app2 asks, b: app3 asks, b: app1 asks, none: app4 asks", ""},
+		{&gatekeeperv1.ListDeniedRequest{Names: []string{"n*"}}, "none: app4 asks", ""},
+		{&gatekeeperv1.ListDeniedRequest{Names: []string{"a"}}, "a: app2 asks", "aa: app5 asks, ab: app5 asks, ac: app5 asks"},
+		{&gatekeeperv1.ListDeniedRequest{Names: []string{"none"}}, "none: app4 asks", ""},
+		{&gatekeeperv1.ListDeniedRequest{Labels: "team=data"}, "", ""},
+	} {
+		r, err := op.ListDenied(ctx(t), c.req)
+		if err != nil || texts(r.GetCallers()) != c.want || texts(r.GetMisspelled()) != c.near || !r.GetSince().AsTime().Equal(g.keeper.began) {
+			t.Errorf("%v: %v, %v", c.req, r, err)
+		}
+	}
+	if _, err := op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"["}}); status.Code(err) != codes.InvalidArgument {
+		t.Errorf("a bad glob: %v", err)
+	}
+	r, err := op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := r.GetCallers()[0]; d.GetIdentity().GetGroup() != "dr" || d.GetWeight() != 2 || d.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH ||
+		d.GetMessage() != "m" || d.GetCount() != 3 || d.GetFirst().AsTime().Unix() != 1 || d.GetLast().AsTime().Unix() != 2 ||
+		d.GetLetIn().GetAcquirer() != "app9" || d.GetFiring() != nil {
+		t.Errorf("it is written as %v", d)
+	}
+}
+
+func TestGetDefinition_AskedInVain_IsShownUntilItIsCured(t *testing.T) {
+	g, _ := openOperator(t, "a", "b")
+	g.keeper.vain = []keeper.Vain{vain("a", "app2", false), vain("a", "app1", true), vain("b", "app3", false)}
+	r, err := gatekeeperv1.NewDefinitionServiceClient(g.conn).GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"})
+	if err != nil || texts(r.GetRecord().GetDenied()) != "a: app2 asks" {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestGetStatus_SemaphoresThatAreAskedForInVain_AreCountedAndTheFirstNamed(t *testing.T) {
+	g, _ := openOperator(t)
+	for i := range maxDeserted + 2 {
+		g.keeper.deserted = append(g.keeper.deserted, vain(fmt.Sprint("job-", i), "app1", false))
+	}
+	r, err := gatekeeperv1.NewClusterServiceClient(g.conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
+	if err != nil || r.GetDeniedSemaphores() != maxDeserted+2 || len(r.GetDenied()) != maxDeserted || r.GetDenied()[0].GetSemaphore() != "job-0" {
+		t.Errorf("%v, %v", r, err)
+	}
+}

@@ -1,0 +1,120 @@
+package denials
+
+import (
+	"container/list"
+	"slices"
+
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// pool is a bounded number of shelves. The one that was not used for the longest time gives way.
+type pool struct {
+	shelves map[shelfKey]*list.Element // of *shelf
+	order   list.List                  // the last used in front
+	count   int                        // of denials
+}
+
+// shelfKey is a semaphore, or a group and an acquirer.
+type shelfKey struct{ semaphore, group, acquirer string }
+
+func bySemaphore(req *semaphore.Request) shelfKey { return shelfKey{semaphore: req.Semaphore} }
+
+func byCaller(req *semaphore.Request) shelfKey {
+	return shelfKey{group: req.Identity.Group, acquirer: req.Identity.Acquirer}
+}
+
+// shelf is the denials of one key.
+type shelf struct {
+	key     shelfKey
+	denials []Denial
+}
+
+// asks says whether a denial is of the same semaphore, group and acquirer. Holder ids differ from one acquisition to the next.
+func asks(req *semaphore.Request) func(Denial) bool {
+	return func(d Denial) bool {
+		return d.Semaphore == req.Semaphore && d.Identity.Group == req.Identity.Group && d.Identity.Acquirer == req.Identity.Acquirer
+	}
+}
+
+// of returns the denials of a semaphore, as they are kept by semaphore.
+func (p *pool) of(name string) []Denial {
+	if at := p.shelves[shelfKey{semaphore: name}]; at != nil {
+		return at.Value.(*shelf).denials
+	}
+	return nil
+}
+
+// find returns what was denied to the caller of a request; nil when nothing was. It counts as a use of the shelf.
+func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
+	at := p.shelves[key]
+	if at == nil {
+		return nil
+	}
+	s := at.Value.(*shelf)
+	i := slices.IndexFunc(s.denials, asks(req))
+	if i < 0 {
+		return nil
+	}
+	p.order.MoveToFront(at)
+	return &s.denials[i]
+}
+
+// add makes room for a denial, among most shelves, and returns it to be filled in.
+func (p *pool) add(key shelfKey, most int) *Denial {
+	at := p.shelves[key]
+	if at == nil {
+		if p.shelves == nil {
+			p.shelves = make(map[shelfKey]*list.Element)
+		}
+		if len(p.shelves) >= most {
+			p.drop(p.order.Back())
+		}
+		at = p.order.PushFront(&shelf{key: key})
+		p.shelves[key] = at
+	}
+	p.order.MoveToFront(at)
+	s := at.Value.(*shelf)
+	if len(s.denials) >= maxPerShelf {
+		oldest := 0
+		for i := range s.denials {
+			if s.denials[i].Last.Before(s.denials[oldest].Last) {
+				oldest = i
+			}
+		}
+		s.denials[oldest] = Denial{}
+		return &s.denials[oldest]
+	}
+	p.count++
+	s.denials = append(s.denials, Denial{})
+	return &s.denials[len(s.denials)-1]
+}
+
+// remove forgets what was denied to the caller of a request.
+func (p *pool) remove(key shelfKey, req *semaphore.Request) {
+	at := p.shelves[key]
+	if at == nil {
+		return
+	}
+	s := at.Value.(*shelf)
+	n := len(s.denials)
+	s.denials = slices.DeleteFunc(s.denials, asks(req))
+	p.count -= n - len(s.denials)
+	if len(s.denials) == 0 {
+		p.drop(at)
+	}
+}
+
+func (p *pool) drop(at *list.Element) {
+	s := p.order.Remove(at).(*shelf)
+	delete(p.shelves, s.key)
+	p.count -= len(s.denials)
+}
+
+// all copies everything.
+func (p *pool) all() []Denial {
+	all := make([]Denial, 0, p.count)
+	for at := p.order.Front(); at != nil; at = at.Next() {
+		all = append(all, at.Value.(*shelf).denials...)
+	}
+	return all
+}

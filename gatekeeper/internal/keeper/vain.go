@@ -1,0 +1,190 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// Vain is a caller that was denied a permit for a reason that waiting does not cure.
+type Vain struct {
+	denials.Denial
+	// Cured: the same request would not be denied for such a reason now.
+	Cured bool
+	// LetIn is somebody else who holds a permit, or has held one since the first of these denials; nil when nobody has.
+	LetIn *semaphore.Identity
+	// Text is for a person.
+	Text string
+}
+
+// noteVain remembers a denial that waiting does not cure, and that a caller gets past all others.
+func (k *Keeper) noteVain(call *AcquireCall, d *Denial) {
+	if d == nil || !hopeless(&call.Request, d.Decision, k.cfg.Machine.State()) {
+		k.vain.Passed(&call.Request)
+		return
+	}
+	k.vain.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
+}
+
+// hopeless says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a slot, or asks
+// in another way. client.Denied.NeedsAction draws the same line, but for a pause, of which nobody needs a warning.
+func hopeless(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
+	switch d.Reason {
+	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,
+		semaphore.HeldForOperator, semaphore.AlreadyHeld, semaphore.WeightExceedsPermits,
+		semaphore.FiringTooFarAhead, semaphore.FiringForgotten:
+		return true
+	case semaphore.NoFreePermit:
+		held := false
+		for p := range state.Holders(req.Semaphore) {
+			if p.State != semaphore.Held {
+				return false
+			}
+			held = true
+		}
+		return held
+	case semaphore.FiringClaimed:
+		return d.Claim != nil && d.Claim.State == semaphore.ClaimHeld && d.Claim.Winner == req.Identity
+	default:
+		return false
+	}
+}
+
+// VainOf returns the callers that a semaphore denied lately, the last denied first. Only a leader knows any.
+func (k *Keeper) VainOf(state *fsm.State, name string) []Vain {
+	return k.judged(state, k.vain.Of(name, k.cfg.WallClock()))
+}
+
+// Vain returns the callers that any semaphore denied lately, the last denied first, and since when this server remembers.
+func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state *fsm.State, callers []Vain, since time.Time, err error) {
+	e, err := k.leading()
+	if err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	if state, err = k.Read(ctx); err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	all := k.vain.All(k.cfg.WallClock())
+	chosen := all[:0]
+	for _, d := range all {
+		if wanted(d.Semaphore) {
+			chosen = append(chosen, d)
+		}
+	}
+	return state, k.judged(state, chosen), e.began, nil
+}
+
+// Deserted returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied first. A
+// paused semaphore is not one of them, and neither is one whose caller is denied by its own permit. It is for a summary: that this
+// server still leads is not confirmed.
+func (k *Keeper) Deserted() []Vain {
+	state := k.cfg.Machine.State()
+	served := make(map[string]bool) // false: of all that was met, nothing says so
+	var deserted []Vain
+	for _, v := range k.judged(state, k.vain.All(k.cfg.WallClock())) {
+		one, met := served[v.Semaphore]
+		served[v.Semaphore] = one || v.Cured || v.LetIn != nil ||
+			v.Reason == semaphore.Paused || v.Reason == semaphore.AlreadyHeld || v.Reason == semaphore.FiringClaimed
+		if !met {
+			deserted = append(deserted, v)
+		}
+	}
+	out := deserted[:0]
+	for _, v := range deserted {
+		if !served[v.Semaphore] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Misspellings returns callers of names that are not defined and that look like a misspelling of this one, which is.
+func (k *Keeper) Misspellings(state *fsm.State, name string) []Vain {
+	var near []denials.Denial
+	for _, d := range k.vain.All(k.cfg.WallClock()) {
+		if state.Definition(d.Semaphore) == nil && nearest.Word(d.Semaphore, []string{name}) != "" {
+			near = append(near, d)
+		}
+	}
+	return k.judged(state, near)
+}
+
+// judged holds what was denied against the state as it is now.
+func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []Vain {
+	out := make([]Vain, len(list))
+	for i, d := range list {
+		v := Vain{Denial: d, Cured: k.cured(state, &d), LetIn: letIn(state, &d)}
+		v.Text = v.text()
+		out[i] = v
+	}
+	return out
+}
+
+// cured says whether the same request would not be denied for such a reason now.
+func (k *Keeper) cured(state *fsm.State, d *denials.Denial) bool {
+	switch d.Reason {
+	case semaphore.FiringTooFarAhead, semaphore.FiringForgotten, semaphore.FiringClaimed:
+		if d.Passed {
+			return true // of one firing, and there are others
+		}
+	default:
+	}
+	if d.Reason == semaphore.FiringTooFarAhead {
+		return false // its due time comes, and the clock that was wrong stays so
+	}
+	facts := k.facts(state, &AcquireCall{Request: d.Request})
+	return !hopeless(&d.Request, semaphore.Decide(&d.Request, &facts), state)
+}
+
+// letIn finds somebody else who had a permit since a caller was first denied one.
+func letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
+	other := func(p *semaphore.Permit) bool {
+		return p != nil && (p.Identity.Group != d.Identity.Group || p.Identity.Acquirer != d.Identity.Acquirer)
+	}
+	for p := range state.Holders(d.Semaphore) {
+		if other(p) && p.State == semaphore.Live {
+			return &p.Identity
+		}
+	}
+	for e := range state.JournalBackward(d.Semaphore, 0) {
+		if e.At.Before(d.First) {
+			break
+		}
+		if e.Kind == fsm.Released && other(e.Permit) {
+			return &e.Permit.Identity
+		}
+	}
+	return nil
+}
+
+// text says who was denied what, why, how often, and whether it still is so.
+func (v *Vain) text() string {
+	asks, is := "asks", "is"
+	if v.Cured {
+		asks, is = "asked", "was"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q in group %q %s for %q and %s denied: %v. %s ", v.Identity.Acquirer, v.Identity.Group, asks, v.Semaphore, is, v.Reason, v.Message)
+	if v.Count == 1 {
+		fmt.Fprintf(&b, "Denied once, at %s.", second(v.Last))
+	} else {
+		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s.", v.Count, second(v.First), second(v.Last))
+	}
+	switch {
+	case v.Cured && v.Passed:
+		b.WriteString(" It asked again and was not denied for that.")
+	case v.Cured:
+		b.WriteString(" The same request would not be denied for that now.")
+	case v.LetIn != nil:
+		fmt.Fprintf(&b, " %q in group %q was let in meanwhile: this caller may be a standby.", v.LetIn.Acquirer, v.LetIn.Group)
+	}
+	return b.String()
+}
+
+func second(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,252 @@
+package keeper
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// vainNow is what is remembered of every semaphore, the last denied first.
+func (w *world) vainNow() []Vain {
+	w.t.Helper()
+	_, callers, _, err := w.Vain(context.Background(), func(string) bool { return true })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return callers
+}
+
+// vain1 is the only caller that is remembered.
+func (w *world) vain1() Vain {
+	w.t.Helper()
+	callers := w.vainNow()
+	if len(callers) != 1 {
+		w.t.Fatalf("%d callers are remembered, want 1: %+v", len(callers), callers)
+	}
+	return callers[0]
+}
+
+func named(call *AcquireCall, name string) *AcquireCall {
+	call.Semaphore = name
+	return call
+}
+
+func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *testing.T) {
+	op := context.Background()
+	for want, c := range map[semaphore.Reason]struct {
+		deny func(w *world) *AcquireCall
+		cure func(w *world) error
+	}{
+		semaphore.NoSuchSemaphore: {
+			func(w *world) *AcquireCall { return named(ask("app1", ""), "none") },
+			func(w *world) error { return w.replace("none", nil) },
+		},
+		semaphore.GroupMismatch: {
+			func(w *world) *AcquireCall {
+				w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+				return ask("app1", "")
+			},
+			func(w *world) error {
+				return w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
+			},
+		},
+		semaphore.AcquirerMismatch: {
+			func(w *world) *AcquireCall {
+				w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "app2" })
+				return ask("app1", "")
+			},
+			func(w *world) error {
+				return w.replace("job", func(d *semaphore.Definition) { d.AcquirerPattern = "app1" })
+			},
+		},
+		semaphore.Cordoned: {
+			func(w *world) *AcquireCall {
+				_, _ = w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{})
+				return ask("app1", "")
+			},
+			func(w *world) error { _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); return err },
+		},
+		semaphore.Paused: {
+			func(w *world) *AcquireCall {
+				_, _ = w.Pause(op, fsm.Pause{Names: []string{"job"}}, Ending{})
+				return ask("app1", "")
+			},
+			func(w *world) error { _, err := w.Resume(op, fsm.Resume{Names: []string{"job"}}); return err },
+		},
+		semaphore.WeightExceedsPermits: {
+			func(w *world) *AcquireCall {
+				call := ask("app1", "")
+				call.Weight = 3
+				return call
+			},
+			func(w *world) error { return w.replace("job", func(d *semaphore.Definition) { d.Permits = 3 }) },
+		},
+	} {
+		t.Run(want.String(), func(t *testing.T) {
+			inNewWorld(t, func(w *world) {
+				w.define("job", nil)
+				call := c.deny(w)
+				began := time.Now()
+				d := w.denied(call, want)
+				w.sleep(time.Hour)
+				w.denied(call, want)
+				v := w.vain1()
+				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
+					t.Errorf("it remembers %+v", v)
+				}
+				if says := `"app1" in group "prod" asks for "` + call.Semaphore + `" and is denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, says) {
+					t.Errorf("it says %q, want %q", v.Text, says)
+				}
+				if err := c.cure(w); err != nil {
+					t.Fatal(err)
+				}
+				if v := w.vain1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that now.") {
+					t.Errorf("it is not cured: %+v", v)
+				}
+				w.granted(call)
+				if v := w.vain1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It asked again and was not denied for that.") {
+					t.Errorf("after a grant: %+v", v)
+				}
+			})
+		})
+	}
+}
+
+func TestVain_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.granted(due("a", "1", 0, 0))
+		w.denied(due("b", "2", 0, 0), semaphore.FiringClaimed)
+		w.denied(ask("c", ""), semaphore.NoFreePermit)
+		if callers := w.vainNow(); len(callers) != 0 {
+			t.Errorf("it remembers %+v", callers)
+		}
+	})
+}
+
+// A later firing of the same host was let in, so that the clock is right again. Time alone does not set a clock.
+func TestVain_FiringTooFarAhead_IsCuredByALaterFiringOnly(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		w.denied(due("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
+		w.sleep(2 * time.Hour)
+		if v := w.vain1(); v.Cured || v.Firing == nil {
+			t.Errorf("it remembers %+v", v)
+		}
+		w.granted(due("a", "2", 0, 0))
+		if v := w.vain1(); !v.Cured {
+			t.Errorf("it remembers %+v", v)
+		}
+	})
+}
+
+func TestVain_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
+		p := w.granted(ask("a", "1"))
+		w.sleep(5 * time.Minute)
+		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		if v := w.vain1(); v.Cured || v.Reason != semaphore.NoFreePermit {
+			t.Errorf("it remembers %+v", v)
+		}
+		if _, err := w.Clear(context.Background(), p.Token, "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		if v := w.vain1(); !v.Cured {
+			t.Errorf("it remembers %+v", v)
+		}
+	})
+}
+
+func TestDeserted_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		names := func() string {
+			var names []string
+			for _, v := range w.Deserted() {
+				names = append(names, v.Semaphore)
+			}
+			return strings.Join(names, " ")
+		}
+		want := func(want string) {
+			t.Helper()
+			if got := names(); got != want {
+				t.Errorf("asked for in vain: %q, want %q", got, want)
+			}
+		}
+		standby := func() *AcquireCall {
+			return as(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		}
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
+		w.denied(standby(), semaphore.GroupMismatch)
+		w.sleep(time.Second)
+		w.denied(named(ask("a", ""), "jbo"), semaphore.NoSuchSemaphore)
+		want("jbo job")
+		p := w.granted(ask("a", "1"))
+		want("jbo") // the standby is one by design
+		for _, v := range w.vainNow() {
+			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was let in meanwhile`)) {
+				t.Errorf("it says %q of %+v", v.Text, v)
+			}
+		}
+		w.release(p.Token)
+		want("jbo") // and stays one after the run
+		w.define("other", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
+		w.sleep(time.Second)
+		w.denied(named(ask("a", ""), "other"), semaphore.GroupMismatch)
+		want("other jbo")
+		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"other"}, Stop: true}, Ending{}); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(time.Second)
+		w.denied(named(ask("a", ""), "other"), semaphore.GroupMismatch)
+		if err := w.replace("other", func(d *semaphore.Definition) { d.GroupPattern = ".*" }); err != nil {
+			t.Fatal(err)
+		}
+		w.denied(named(ask("a", ""), "other"), semaphore.Paused)
+		want("jbo") // that it is paused shows elsewhere
+	})
+}
+
+func TestMisspellings_NameLikeOneThatIsDefined(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("nightly-export", nil)
+		w.denied(named(ask("a", ""), "nightly-exprot"), semaphore.NoSuchSemaphore)
+		w.denied(named(ask("b", ""), "elsewhere"), semaphore.NoSuchSemaphore)
+		near := w.Misspellings(w.machine.State(), "nightly-export")
+		if len(near) != 1 || near[0].Semaphore != "nightly-exprot" {
+			t.Errorf("near are %+v", near)
+		}
+	})
+}
+
+// What an epoch remembers ends with it, and nothing of it is in the log.
+func TestVain_IsTheLeadersMemory(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
+		w.sleep(sightEvery) // who asks is proposed
+		before := w.tape.entries()
+		for range 100 {
+			w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
+		}
+		if n := w.tape.entries() - before; n != 0 {
+			t.Errorf("denials wrote %d entries", n)
+		}
+		if v := w.vain1(); v.Count != 101 {
+			t.Errorf("it counts %d", v.Count)
+		}
+		w.demote()
+		if _, _, _, err := w.Vain(context.Background(), func(string) bool { return true }); err == nil {
+			t.Error("a server that does not lead knows of denials")
+		}
+		w.sleep(time.Hour)
+		w.promote(2)
+		_, callers, since, err := w.Vain(context.Background(), func(string) bool { return true })
+		if err != nil || len(callers) != 0 || time.Since(since) > time.Minute {
+			t.Errorf("a new epoch remembers %+v since %v: %v", callers, since, err)
+		}
+	})
+}

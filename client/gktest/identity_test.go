@@ -1,0 +1,210 @@
+package gktest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// life is a process that always has the same identity. It is connected.
+func life(t *testing.T, srv *Server) (*client.Client, *client.Semaphore) {
+	t.Helper()
+	c := srv.Dial(t, "app1")
+	if _, err := c.Permits().ListHolders(t.Context(), &gatekeeperv1.ListHoldersRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	return c, c.Semaphore("job", client.WithHolderID("worker"))
+}
+
+// wantTaken holds that another host is denied while a process believes.
+func wantTaken(t *testing.T, srv *Server, other *client.Client, p *client.Permit) {
+	t.Helper()
+	q, err := other.Semaphore("job").TryAcquire(t.Context())
+	if !errors.As(err, new(*client.Denied)) {
+		t.Errorf("while token %d is believed in (%t) another host is answered %v, %v", p.Token(), p.Held(), q, err)
+	}
+	if !p.Held() {
+		t.Errorf("token %d: %v", p.Token(), context.Cause(p.Context()))
+	}
+}
+
+// The answer to an acquisition does not come, its process gives up, and the next one acquires. What the first one cancels arrives last.
+func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		other := srv.Dial(t, "app2")
+		first, sem := life(t, srv)
+		srv.SlowDown(t, time.Hour, first)
+		failed := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { failed <- second(sem.TryAcquire(ctx)) }()
+		srv.Await(t, "the grant whose answer is late", func() bool { return len(srv.Holders(t, "job")) == 1 })
+		srv.Partition(t, first)
+		cancel()
+		if err := <-failed; !errors.Is(err, client.ErrOutcomeUnknown) {
+			t.Fatalf("the first acquisition: %v", err)
+		}
+		_, sem = life(t, srv)
+		p, err := sem.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Heal(t, first)
+		srv.Advance(t, time.Second)
+		wantTaken(t, srv, other, p)
+	})
+}
+
+// A process releases and is gone, and is started again before the release arrives.
+func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		other := srv.Dial(t, "app2")
+		first, sem := life(t, srv)
+		old, err := sem.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Advance(t, 0) // what its acquisition leaves to say was said
+		srv.Partition(t, first)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := old.Release(ctx); !errors.Is(err, client.ErrUnavailable) {
+			t.Fatalf("the release: %v", err)
+		}
+		_, sem = life(t, srv)
+		p, err := sem.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Token() <= old.Token() {
+			t.Errorf("token %d after %d", p.Token(), old.Token())
+		}
+		srv.Heal(t, first)
+		srv.Advance(t, time.Second)
+		wantTaken(t, srv, other, p)
+	})
+}
+
+// lives are processes of one identity, one after the other, each of which may go on to believe while the next one acquires.
+type lives struct {
+	srv    *Server
+	random *rand.Rand
+	other  *client.Semaphore
+
+	mu         sync.Mutex // guards what follows
+	held       []*client.Permit
+	reacquired int
+}
+
+func (l *lives) below(most time.Duration) time.Duration {
+	return time.Duration(l.random.IntN(int(most/time.Millisecond))) * time.Millisecond
+}
+
+// begin lets a process acquire, and perhaps release, over a slow connection that is cut for a while.
+func (l *lives) begin(t *testing.T, all *sync.WaitGroup) {
+	c, sem := life(t, l.srv)
+	l.srv.SlowDown(t, l.below(800*time.Millisecond), c)
+	patience, hold, gives := time.Millisecond+l.below(1200*time.Millisecond), l.below(2*time.Second), l.random.IntN(2) == 0
+	all.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		l.mu.Lock()
+		again := l.believed() != nil
+		l.mu.Unlock()
+		p, err := sem.TryAcquire(ctx)
+		if err != nil {
+			return
+		}
+		l.mu.Lock()
+		l.held = append(l.held, p)
+		if again {
+			l.reacquired++
+		}
+		l.mu.Unlock()
+		if !gives {
+			return
+		}
+		<-time.After(hold)
+		last, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		_ = p.Release(last) // it may be cut off
+	})
+	if l.random.IntN(2) == 0 {
+		return
+	}
+	cut, length := l.below(1200*time.Millisecond), l.below(1200*time.Millisecond)
+	all.Go(func() {
+		<-time.After(cut)
+		l.srv.Partition(t, c)
+		<-time.After(length)
+		l.srv.Heal(t, c)
+	})
+}
+
+// believed is a permit in which a process believes now. The caller holds mu.
+func (l *lives) believed() *client.Permit {
+	for _, p := range l.held {
+		if p.Held() {
+			return p
+		}
+	}
+	return nil
+}
+
+// watch asks for the permit as another host, again and again, and counts how often it is granted while a process believes.
+func (l *lives) watch(t *testing.T, length time.Duration) (overlaps int) {
+	const step = 20 * time.Millisecond
+	for at := time.Duration(0); at < length; at += step {
+		l.srv.Advance(t, step)
+		q, err := l.other.TryAcquire(t.Context())
+		if err != nil {
+			continue
+		}
+		l.mu.Lock()
+		if p := l.believed(); p != nil {
+			if overlaps++; overlaps == 1 {
+				t.Logf("token %d was granted while token %d was believed in until %v", q.Token(), p.Token(), p.SafeUntil())
+			}
+		}
+		l.mu.Unlock()
+		if err := q.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	return overlaps
+}
+
+func TestSameHolder_WhateverIsLate_NobodyElseIsGrantedWhileItBelieves(t *testing.T) {
+	reacquired := 0
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			l := &lives{srv: Start(t), random: rand.New(rand.NewPCG(seed, 2))}
+			l.srv.Define(t, &gatekeeperv1.Definition{Name: "job", Duration: durationpb.New(4 * time.Second)})
+			l.other = l.srv.Dial(t, "app2").Semaphore("job")
+			var all sync.WaitGroup
+			for range 6 {
+				l.begin(t, &all)
+				if n := l.watch(t, l.below(time.Second)); n > 0 {
+					t.Errorf("seed %d: another host was granted the permit %d times while a process believed that it held it", seed, n)
+				}
+			}
+			if n := l.watch(t, 5*time.Second); n > 0 {
+				t.Errorf("seed %d: %d times after the last acquisition", seed, n)
+			}
+			all.Wait()
+			reacquired += l.reacquired
+		})
+	}
+	if reacquired < 5 {
+		t.Errorf("only %d acquisitions came while another process of the identity believed: the test shows nothing", reacquired)
+	}
+	t.Logf("%d acquisitions came while another process of the identity believed", reacquired)
+}

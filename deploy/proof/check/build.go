@@ -332,27 +332,34 @@ func (b *builder) grants() {
 			g.fresh = true // nobody was told so, but there was nothing to supersede
 		}
 		p := b.part(g.semaphore)
-		p.add(g.call, g.known, b.step(stepGrant, g))
+		granted := b.step(stepGrant, g)
+		p.add(g.call, g.known, granted)
+		passes := func(at time.Duration, kind stepKind) {
+			if at <= g.call {
+				granted.early.pass(kind)
+				return
+			}
+			p.add(at, at, b.step(kind, g))
+		}
 		for _, op := range g.seen {
 			p.add(op.At, op.Return.At, b.step(stepAlive, g))
 		}
 		// Steps of one moment can come in any order, so the model is spared those of permits that have long ended.
 		if at, ended := over[g]; u != nil && g.request.Firing == "" && (!ended || u.from < at) {
-			at := max(u.from, g.call)
-			p.add(at, at, b.step(stepHaunted, g))
+			passes(u.from, stepHaunted)
 			if from, ok := u.replaced[g.token]; ok {
-				p.add(from, from, b.step(stepReplaced, g))
+				passes(from, stepReplaced)
 			}
 		}
 		c := b.cools[g.semaphore]
-		p.add(g.lapse, g.lapse, b.step(stepLapsed, g))
+		passes(g.lapse, stepLapsed)
 		held := b.began(g) + slower(c.minHold)
 		if c.any {
-			p.add(held, held, b.step(stepCooled, g))
+			passes(held, stepCooled)
 		}
 		if !c.hold {
 			free := max(g.lapse+slower(c.onLoss), held)
-			p.add(free, free, b.step(stepFree, g))
+			passes(free, stepFree)
 		}
 	}
 }

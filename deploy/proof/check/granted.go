@@ -103,7 +103,9 @@ func (st *step) put(s *state, p slot) bool {
 	token := st.grant.token
 	s.granted++
 	p.grant, p.weight, p.holder, p.moments = st.grant, st.weight, st.holder, s.before[token]
-	p.cooled = p.cooled || !st.cools
+	p.cooled = p.cooled || !st.cools || st.early.cooled
+	p.haunted = p.haunted || st.early.haunted
+	p.replaced = p.replaced || st.early.replaced
 	delete(s.before, token)
 	s.put(token, p)
 	return true

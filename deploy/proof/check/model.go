@@ -25,6 +25,8 @@ type step struct {
 	from, to time.Duration
 	// cools: a slot of this semaphore can stay taken when its holder is gone.
 	cools bool
+	// early are the moments that a grant has passed when it was asked for. As steps of their own they could come in any order.
+	early moments
 }
 
 type stepKind byte
@@ -223,22 +225,7 @@ func (st *step) passed(s *state) {
 	if !ok {
 		m = s.before[token]
 	}
-	switch st.kind {
-	case stepLeaving:
-		m.leaving = true
-	case stepCancelled:
-		m.leaving, m.unsafe = true, true
-	case stepHaunted:
-		m.haunted = true
-	case stepReplaced:
-		m.haunted, m.replaced = true, true
-	case stepLapsed:
-		m.lapsed = true
-	case stepCooled:
-		m.cooled = true
-	case stepFree:
-		m.lapsed, m.free = true, true
-	}
+	m.pass(st.kind)
 	if !ok {
 		if s.before == nil {
 			s.before = map[uint64]moments{}

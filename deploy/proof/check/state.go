@@ -61,6 +61,25 @@ type slot struct {
 // but the slot stays taken until this permit has lapsed. After replaced the other acquire may have said that nobody counts on this one.
 type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
 
+func (m *moments) pass(kind stepKind) {
+	switch kind {
+	case stepLeaving:
+		m.leaving = true
+	case stepCancelled:
+		m.leaving, m.unsafe = true, true
+	case stepHaunted:
+		m.haunted = true
+	case stepReplaced:
+		m.haunted, m.replaced = true, true
+	case stepLapsed:
+		m.lapsed = true
+	case stepCooled:
+		m.cooled = true
+	case stepFree:
+		m.lapsed, m.free = true, true
+	}
+}
+
 // mayHaveEnded says whether it can be that nobody holds it.
 func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving || p.haunted }
 

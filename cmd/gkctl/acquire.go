@@ -183,7 +183,7 @@ func (o *acquireOptions) denied(err error) error {
 	case !ok:
 		return err
 	case d.Reason == client.NoSuchSemaphore:
-		return &codeError{code: exitNoSuch, err: err, hint: "`gkctl get` lists the definitions."}
+		return &codeError{code: exitNoSuch, err: err, hint: "`" + d.ExplainCommand() + "` shows how this was decided. `gkctl get` lists the definitions."}
 	case heldForOperator(d) != 0:
 		return &codeError{code: exitNotAcquired, err: err,
 			hint: fmt.Sprintf("The permit expired and is held for an operator: `gkctl clear %d` frees it when its job is known to have stopped.", heldForOperator(d))}

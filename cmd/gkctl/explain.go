@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -21,6 +22,8 @@ type explainOptions struct {
 	labels string
 	weight uint32
 	firing string
+	// weighed: the command line gives a weight.
+	weighed bool
 }
 
 func newExplain(a *app) *cobra.Command {
@@ -29,8 +32,14 @@ func newExplain(a *app) *cobra.Command {
 		Use:   "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
 		Short: "Show step by step what a request would be answered, and why; changes nothing",
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, with labels or with several names it
-explains each semaphore in turn.`,
-		Example: `  gkctl explain nightly-export --group prod --acquirer app2
+explains each semaphore in turn.
+
+Without --group, --acquirer and --holder-id it explains each caller that asked within 7 days and was denied for a reason that waiting does
+not cure, so that you need not know where the job runs. If there is none, it explains a request of this host. The leader remembers such
+callers in memory: after a change of leader it knows those that have asked since. With -o json, one name with a caller is one object;
+everything else is {"items": [...]}.`,
+		Example: `  gkctl explain nightly-export
+  gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
   gkctl explain builds --weight 4 --firing nightly@2026-01-31T02:00:00Z`,
 		ValidArgsFunction: a.completeNames,
@@ -38,7 +47,7 @@ explains each semaphore in turn.`,
 			if len(args) == 0 && o.labels == "" {
 				return usagef("give names, globs or -l")
 			}
-			o.names = args
+			o.names, o.weighed = args, cmd.Flags().Changed("weight")
 			return o.run(cmd.Context())
 		},
 	}
@@ -69,59 +78,138 @@ func (o *explainOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
-		if len(o.names) == 1 && !isGlob(o.names[0]) && o.labels == "" {
-			req.Semaphore = o.names[0]
-			r, err := explained(ctx, c, req)
-			if err != nil {
-				return err
-			}
-			if !o.output.is(formatTable) {
-				return o.printObject(o.output, r)
-			}
-			o.tell(req, r)
-			return nil
-		}
-		return o.each(ctx, c, req)
-	})
-}
-
-// each explains each of the chosen semaphores.
-func (o *explainOptions) each(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) error {
-	records, err := definitions(ctx, c, o.names, o.labels)
-	if err != nil {
-		return err
-	}
-	if len(records) == 0 {
-		return nothingChosen(ctx, c, o.names, o.labels)
-	}
-	out := struct {
-		Items []json.RawMessage `json:"items"`
-	}{}
-	for i, record := range records {
-		req.Semaphore = record.GetDefinition().GetName()
-		r, err := explained(ctx, c, req)
+		names, err := o.chosen(ctx, c)
 		if err != nil {
 			return err
 		}
-		if !o.output.is(formatTable) {
-			item, err := joined(r, struct {
-				Semaphore string `json:"semaphore"`
-			}{req.GetSemaphore()})
-			if err != nil {
-				return err
+		return o.answer(ctx, c, o.questions(ctx, c, names, req))
+	})
+}
+
+// one says whether one semaphore is named as it is.
+func (o *explainOptions) one() bool {
+	return len(o.names) == 1 && !isGlob(o.names[0]) && o.labels == ""
+}
+
+// caller says whether it was said who asks.
+func (o *explainOptions) caller() bool { return o.group != "" || o.acquirer != "" || o.holderID != "" }
+
+// chosen are the names of the semaphores to explain.
+func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {
+	if o.one() {
+		return o.names, nil // whether it is defined shows when it is explained
+	}
+	records, err := definitions(ctx, c, o.names, o.labels)
+	if err != nil {
+		return nil, err
+	}
+	if len(records) == 0 {
+		return nil, nothingChosen(ctx, c, o.names, o.labels)
+	}
+	return mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
+}
+
+// question is a request to explain.
+type question struct {
+	req *gatekeeperv1.ExplainRequest
+	// denied is what the servers remember of its caller; nil when the command line names the caller.
+	denied *gatekeeperv1.DeniedCaller
+	// before is told before the answer.
+	before []string
+}
+
+// questions are those of every caller that was denied, or of the one that asks by req.
+func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) []question {
+	denied := make(map[string][]*gatekeeperv1.DeniedCaller)
+	var nobody []string
+	if !o.caller() {
+		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
+		if len(o.names) <= maxNames {
+			list.Names = o.names
+		}
+		r := remembered(ctx, c, list)
+		for _, d := range r.GetCallers() {
+			denied[d.GetSemaphore()] = append(denied[d.GetSemaphore()], d)
+		}
+		if r.GetSince() != nil && o.one() {
+			nobody = append(misspelledLines(r), fmt.Sprintf("No caller was denied %s for good since %s, when this leader began to remember. For this host:",
+				o.names[0], when(r.GetSince())))
+		}
+	}
+	var out []question
+	for _, name := range names {
+		for _, d := range denied[name] {
+			q := question{denied: d, before: []string{cell(d.GetText())}, req: &gatekeeperv1.ExplainRequest{
+				Semaphore: name, Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring(),
+			}}
+			if o.weighed {
+				q.req.Weight = o.weight
 			}
-			out.Items = append(out.Items, item)
+			if o.firing != "" {
+				q.req.Firing = req.GetFiring()
+			}
+			out = append(out, q)
+		}
+		if len(denied[name]) == 0 {
+			own := proto.CloneOf(req)
+			own.Semaphore = name
+			out = append(out, question{req: own, before: nobody})
+		}
+	}
+	return out
+}
+
+// answer explains each question.
+func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
+	out := struct {
+		Items []json.RawMessage `json:"items"`
+	}{}
+	for i, q := range questions {
+		r, err := explained(ctx, c, q.req)
+		if err != nil {
+			return err
+		}
+		switch {
+		case o.output.is(formatTable):
+			if i > 0 {
+				fmt.Fprintln(o.out)
+			}
+			for _, line := range q.before {
+				fmt.Fprintln(o.out, line)
+			}
+			o.tell(q.req, r)
 			continue
+		case o.one() && o.caller():
+			return o.printObject(o.output, r)
 		}
-		if i > 0 {
-			fmt.Fprintln(o.out)
+		item, err := q.item(r)
+		if err != nil {
+			return err
 		}
-		o.tell(req, r)
+		out.Items = append(out.Items, item)
 	}
 	if o.output.is(formatTable) {
 		return nil
 	}
 	return o.printObject(o.output, out)
+}
+
+// item is an answer among several.
+func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
+	more := struct {
+		Semaphore string          `json:"semaphore"`
+		Group     string          `json:"group"`
+		Acquirer  string          `json:"acquirer"`
+		Denied    json.RawMessage `json:"denied,omitempty"`
+	}{Semaphore: q.req.GetSemaphore(), Group: q.req.GetIdentity().GetGroup(), Acquirer: q.req.GetIdentity().GetAcquirer()}
+	if q.denied != nil {
+		data, err := messageJSON(q.denied)
+		if err != nil {
+			return nil, err
+		}
+		more.Denied = data
+	}
+	return joined(r, more)
 }
 
 // explained asks the servers about one semaphore; one that is not defined is an error.

@@ -30,6 +30,7 @@ func newGet(a *app) *cobra.Command {
 
 STATE says what stands in the way of grants beside permits, which fields get their old values back and when, and, of what is named and with
 -o wide, for how long holders that were told to stop may go on (--drain), and which slots are held for an operator (on_expiry: hold).
+Of names, it also tells who asks for them and is denied for a reason that waiting does not cure.
 
 -o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it when somebody has changed
 one of them since. -o json writes the API's records, with version and state.`,
@@ -67,7 +68,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.print(o.output, listing{
+		err = o.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
 			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE", "PAUSED BY", "WARNINGS"},
 			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
@@ -76,6 +77,10 @@ func (o *getOptions) run(ctx context.Context) error {
 			object: items[*gatekeeperv1.DefinitionRecord]{records},
 			empty:  "No definition matches.",
 		})
+		if err == nil && (o.output.is(formatTable) || o.output.is(formatWide)) {
+			o.sayDenied(ctx, c, o.globs, o.labels)
+		}
+		return err
 	})
 }
 

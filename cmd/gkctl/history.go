@@ -34,7 +34,8 @@ func newHistory(a *app) *cobra.Command {
 		Short: "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
 how each permit ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
--o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.`,
+-o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.
+Of names, it tells at the end who asks for them now and is denied for a reason that waiting does not cure.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h
@@ -105,13 +106,17 @@ func (o *historyOptions) run(ctx context.Context) error {
 			return o.printNames(changeNames(entries))
 		}
 		byChange := !o.output.is(formatWide) && o.change == 0
-		return o.print(o.output, listing{
+		err = o.print(o.output, listing{
 			headers: []string{"CHANGE", "AT", "BY", "WHAT", "SEMAPHORE", "CHANGES", "REASON"},
 			more:    []string{"DRAIN", "UNTIL"},
 			rows:    historyRows(entries, byChange),
 			object:  items[*gatekeeperv1.HistoryEntry]{entries},
 			empty:   "The journal has nothing of that.",
 		})
+		if err == nil && o.change == 0 && (o.output.is(formatTable) || o.output.is(formatWide)) {
+			o.sayDenied(ctx, c, o.globs, o.labels)
+		}
+		return err
 	})
 }
 

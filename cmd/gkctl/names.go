@@ -82,7 +82,7 @@ func undefined(ctx context.Context, c *client.Client, names, met []string) ([]st
 	return unknown, nil
 }
 
-// noDefinition says that there is no definition of that name, and which was likely meant.
+// noDefinition says that there is no definition of that name, which was likely meant, and who asks for it in vain.
 func noDefinition(ctx context.Context, c *client.Client, name string) string {
 	text := fmt.Sprintf("there is no definition %q", name)
 	known, err := definitionNames(ctx, c, nil)
@@ -92,7 +92,7 @@ func noDefinition(ctx context.Context, c *client.Client, name string) string {
 	if meant := nearest.Word(name, known); meant != "" {
 		text += fmt.Sprintf("; did you mean %q?", meant)
 	}
-	return text
+	return text + strangers(ctx, c, name)
 }
 
 // definitionNames are the names of the definitions that match globs; of all when there are none.

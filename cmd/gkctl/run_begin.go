@@ -169,10 +169,11 @@ func (o *runOptions) denied(d *client.Denied) error {
 			o.say("gkctl: %s", d)
 		}
 		return nil
-	case client.NoSuchSemaphore:
-		return &codeError{code: exitNoSuch, err: d, hint: "`gkctl get` lists the definitions."}
 	}
 	explain := "`" + d.ExplainCommand() + "` shows how this was decided."
+	if d.Reason == client.NoSuchSemaphore {
+		return &codeError{code: exitNoSuch, err: d, hint: explain + " `gkctl get` lists the definitions."}
+	}
 	if d.Reason == client.FiringTooFarAhead || d.Reason == client.FiringForgotten {
 		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
 		if d.Reason == client.FiringForgotten {
@@ -193,6 +194,9 @@ func (o *runOptions) denied(d *client.Denied) error {
 	case client.GroupMismatch, client.AcquirerMismatch, client.Cordoned, client.WeightExceedsPermits:
 		e.code = exitNotAllowed // waiting does not help
 	case client.NoFreePermit:
+		if d.NeedsAction() {
+			break // it names the slots that an operator must clear
+		}
 		e.hint = "`gkctl holders " + o.semaphore + "` shows who holds."
 		if !o.waits() {
 			e.hint += " --timeout or --on-denied wait waits in the queue."

@@ -27,7 +27,7 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show in a few lines how the cluster is",
-		Long:  "Shows in a few lines how the cluster is, and how many definitions are paused or not heard of as expected. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
+		Long:  "Shows in a few lines how the cluster is, and how many definitions are paused or not heard of as expected, and which semaphores are asked for while nobody is let in. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: noArgs,
@@ -145,11 +145,21 @@ func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members 
 	for _, c := range best.GetHostClocks() {
 		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
 	}
+	denied := best.GetDenied()[:min(len(best.GetDenied()), maxStatusDenied)]
+	for _, d := range denied {
+		fmt.Fprintf(w, "asked in vain:\t%s\n", cell(d.GetText()))
+	}
+	if more := int(best.GetDeniedSemaphores()) - len(denied); more > 0 {
+		fmt.Fprintf(w, "asked in vain:\t%s\n", plural(more, "more semaphore", "more semaphores"))
+	}
 	if wait := best.GetRecoveryWait(); wait != nil {
 		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
 	}
 	return w.Flush()
 }
+
+// maxStatusDenied is how many semaphores that are asked for in vain are named.
+const maxStatusDenied = 5
 
 // side says on which side of another clock one is.
 func side(ahead time.Duration) string {

@@ -20,6 +20,9 @@ const (
 	statusRemoved byte = 2
 	// statusEarlier: the refused one is of an earlier life of the same cluster, which was recovered or restored since.
 	statusEarlier byte = 3
+	// statusAsk and statusTell: the body is a note, see Note.
+	statusAsk  byte = 4
+	statusTell byte = 5
 )
 
 // maxBody bounds what a stranger can make us read.
@@ -79,12 +82,16 @@ func (e *RefusedError) Error() string {
 // over them, and whoever misses them takes them for empty.
 
 func writeHello(w io.Writer, h hello) error {
-	var body []byte
-	for _, s := range []string{h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock} {
+	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock))
+}
+
+// texts is a body of fields.
+func texts(fields ...string) (body []byte) {
+	for _, s := range fields {
 		body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
 		body = append(body, s...)
 	}
-	return writeMessage(w, statusWelcome, body)
+	return body
 }
 
 func writeRefusal(w io.Writer, why error) error {
@@ -110,60 +117,76 @@ func writeMessage(w io.Writer, status byte, body []byte) error {
 	return err
 }
 
-// readHello reads a message. It returns a *RefusedError for a refusal, and reads not one byte beyond the message.
-func readHello(r io.Reader) (hello, error) {
+// readMessage reads a message, and not one byte beyond it. It returns a *RefusedError for a refusal.
+func readMessage(r io.Reader) (status byte, body []byte, err error) {
 	var head [len(preamble) + 3]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return hello{}, err
+		return 0, nil, err
 	}
 	length := binary.BigEndian.Uint16(head[len(preamble)+1:])
 	if string(head[:len(preamble)]) != preamble || length > maxBody {
-		return hello{}, errNotPeer
+		return 0, nil, errNotPeer
 	}
-	body := make([]byte, length)
+	body = make([]byte, length)
 	if _, err := io.ReadFull(r, body); err != nil {
-		return hello{}, err
+		return 0, nil, err
 	}
-	switch status := head[len(preamble)]; status {
-	case statusWelcome:
-		return parseHello(body)
+	switch status = head[len(preamble)]; status {
 	case statusRefused, statusRemoved, statusEarlier:
 		refused := &RefusedError{Removed: status == statusRemoved, Earlier: status == statusEarlier}
 		if len(body) > 0 {
 			refused.Reason = fmt.Sprintf("%q", body)
 		}
-		return hello{}, refused
-	default:
+		return 0, nil, refused
+	}
+	return status, body, nil
+}
+
+// readHello reads a message that must be a hello or a refusal.
+func readHello(r io.Reader) (hello, error) {
+	status, body, err := readMessage(r)
+	if err != nil {
+		return hello{}, err
+	}
+	if status != statusWelcome {
 		return hello{}, errNotPeer
 	}
+	return parseHello(body)
 }
 
 func parseHello(body []byte) (hello, error) {
 	var h hello
 	required := []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.Folder}
-	fields := append(slices.Clip(required), &h.Level, &h.Clock)
+	if err := parseTexts(body, required, &h.Level, &h.Clock); err != nil {
+		return hello{}, err
+	}
+	if len(h.API) > maxAddress || tooLong(h.Cluster, h.From, h.To, h.Folder, h.Level, h.Clock) {
+		return hello{}, errNotPeer
+	}
+	return h, nil
+}
+
+// parseTexts reads the fields of a body: those that every version says, and those that came later.
+func parseTexts(body []byte, required []*string, later ...*string) error {
+	fields := append(slices.Clip(required), later...)
 	for i := 0; len(body) > 0 || i < len(required); i++ {
 		if len(body) < 2 {
-			return hello{}, errNotPeer
+			return errNotPeer
 		}
 		n := int(binary.BigEndian.Uint16(body))
 		if body = body[2:]; len(body) < n {
-			return hello{}, errNotPeer
+			return errNotPeer
 		}
 		if i < len(fields) {
 			*fields[i] = string(body[:n])
 		}
 		body = body[n:]
 	}
-	for _, s := range []string{h.Cluster, h.From, h.To, h.Folder, h.Level, h.Clock} {
-		if len(s) > maxID {
-			return hello{}, errNotPeer
-		}
-	}
-	if len(h.API) > maxAddress {
-		return hello{}, errNotPeer
-	}
-	return h, nil
+	return nil
+}
+
+func tooLong(ids ...string) bool {
+	return slices.ContainsFunc(ids, func(s string) bool { return len(s) > maxID })
 }
 
 // level is the newest feature level that the speaker supports.

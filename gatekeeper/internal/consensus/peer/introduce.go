@@ -15,22 +15,8 @@ import (
 
 // introduce is the dialing side's handshake with member id.
 func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error {
-	if err := c.SetDeadline(deadline); err != nil {
+	if err := l.secure(c, address, deadline); err != nil {
 		return err
-	}
-	if !l.cfg.TLS.IsZero() {
-		cfg, err := l.cfg.TLS.Peer()
-		if err != nil {
-			return err
-		}
-		if cfg.ServerName, _, err = net.SplitHostPort(address); err != nil {
-			return err
-		}
-		secured := tls.Client(c.Conn, cfg)
-		if err := secured.Handshake(); err != nil {
-			return err
-		}
-		c.Conn = secured
 	}
 	asked, start := l.cfg.WallClock().Round(0), time.Now()
 	if err := writeHello(c, l.hello(id)); err != nil {
@@ -54,6 +40,29 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 		return err
 	}
 	return c.SetDeadline(time.Time{})
+}
+
+// secure sets the deadline of a connection to address that this side made, and encrypts it.
+func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
+	if err := c.SetDeadline(deadline); err != nil {
+		return err
+	}
+	if l.cfg.TLS.IsZero() {
+		return nil
+	}
+	cfg, err := l.cfg.TLS.Peer()
+	if err != nil {
+		return err
+	}
+	if cfg.ServerName, _, err = net.SplitHostPort(address); err != nil {
+		return err
+	}
+	secured := tls.Client(c.Conn, cfg)
+	if err := secured.Handshake(); err != nil {
+		return err
+	}
+	c.Conn = secured
+	return nil
 }
 
 // accept hands connections out for their introduction until the listener is closed.
@@ -83,6 +92,10 @@ func (l *Layer) accept() {
 func (l *Layer) welcome(c *conn, leave func()) {
 	err := l.answer(c)
 	leave()
+	if errors.Is(err, errAnswered) {
+		c.Close()
+		return
+	}
 	if err != nil {
 		c.Close()
 		if l.cfg.Rejected != nil {
@@ -115,7 +128,21 @@ func (l *Layer) answer(c *conn) error {
 		}
 		c.Conn = secured
 	}
-	h, err := readHello(c)
+	status, body, err := readMessage(c)
+	if err != nil {
+		return err
+	}
+	var h hello
+	var note Note
+	switch status {
+	case statusWelcome:
+		h, err = parseHello(body)
+	case statusAsk:
+		note, err = parseNote(body)
+		h.From = note.From
+	default:
+		err = errNotPeer
+	}
 	if err != nil {
 		return err
 	}
@@ -127,8 +154,18 @@ func (l *Layer) answer(c *conn) error {
 		}
 		proved = true
 	}
+	if status == statusAsk {
+		return l.reply(c, note, proved)
+	}
+	return l.greet(c, h, proved)
+}
+
+// greet answers a hello.
+func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	if err := l.objection(h, proved, nil); err != nil {
-		l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+		if l.cfg.Held == nil { // else it is only early
+			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+		}
 		if !proved && !l.kin(h.Cluster) {
 			return errors.Join(err, writeNothing(c))
 		}
@@ -154,12 +191,18 @@ func hostOf(c net.Conn) string {
 
 // kin tells whether a cluster id has this cluster's seed. Only members and clients know the seed.
 func (l *Layer) kin(cluster string) bool {
+	if l.cfg.Held != nil {
+		held := l.cfg.Held()
+		return held != "" && held == cluster
+	}
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
 // objection says why the one who said h is not to be talked to; nil when it is. proved, ahead: see Statement.
 func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	switch {
+	case l.cfg.Held != nil:
+		return fmt.Errorf("%s has not heard yet that its cluster was founded", l.cfg.ID)
 	case h.Cluster != l.cfg.Cluster:
 		return l.stranger(h)
 	case h.To != l.cfg.ID:

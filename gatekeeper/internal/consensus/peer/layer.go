@@ -36,6 +36,11 @@ type Config struct {
 	Level uint32
 	// WallClock is told to peers. Default: time.Now.
 	WallClock func() time.Time
+	// Held, when it is set, says that this member has no cluster yet, and which id it has stored meanwhile, or "". Peers are refused.
+	Held func() string
+	// Asked answers a member that starts for the first time; an error refuses it, and is told. Default: this member is of Cluster.
+	// Notes of this member itself, and for another one, do not get here.
+	Asked func(Note) (Note, error)
 	// Meet is told what a peer of this cluster stated; an error refuses it.
 	Meet func(Statement) error
 	// Succeeds tells whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
@@ -143,11 +148,7 @@ func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn
 	}
 	ctx, cancel := context.WithTimeout(l.open, min(timeout, l.cfg.Timeout))
 	defer cancel()
-	raw, err := l.cfg.Dial(ctx, address)
-	if err != nil {
-		return nil, fmt.Errorf("peer: dial %s: %w", id, err)
-	}
-	c, err := l.track(raw)
+	c, err := l.connect(ctx, id, address)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +159,14 @@ func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn
 		return nil, fmt.Errorf("peer: dial %s at %s: %w", id, address, err)
 	}
 	return c, nil
+}
+
+func (l *Layer) connect(ctx context.Context, id, address string) (*conn, error) {
+	raw, err := l.cfg.Dial(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("peer: dial %s: %w", id, err)
+	}
+	return l.track(raw)
 }
 
 // Close stops accepting and closes every connection, those that Raft's transport holds too: it would leave the accepted ones

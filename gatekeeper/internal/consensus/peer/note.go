@@ -1,0 +1,135 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Note is what a member says of itself before it has a cluster: as a question to another member, and as the answer.
+//
+// The form is frozen. A question has status 4 and an answer status 5; a refusal is that of a hello. The body is the five texts
+// in the order below, each with two bytes of length. New ones come at the end, as in a hello. A server of a version that
+// does not know these statuses closes the connection without an answer.
+type Note struct {
+	// Cluster is the id that the speaker has stored. Empty: it has none, or does not tell a stranger.
+	Cluster string
+	From    string // the speaker's member id
+	To      string // the member id that the speaker means to talk to
+	Set     string // a digest of the members that start together and of the cluster's name; empty for a member of a cluster
+	State   State
+}
+
+// State is how far a member has come.
+type State string
+
+// The states, which are frozen.
+const (
+	// Empty: the member's data folder holds nothing.
+	Empty State = "empty"
+	// Holds: the member has stored the id of a cluster that it has not founded. It has never voted.
+	Holds State = "holds"
+	// Founded: the member belongs to a cluster, and may have voted and have data.
+	Founded State = "founded"
+)
+
+func writeNote(w io.Writer, status byte, n Note) error {
+	return writeMessage(w, status, texts(n.Cluster, n.From, n.To, n.Set, string(n.State)))
+}
+
+func parseNote(body []byte) (Note, error) {
+	var n Note
+	var state string
+	if err := parseTexts(body, []*string{&n.Cluster, &n.From, &n.To, &n.Set, &state}); err != nil {
+		return Note{}, err
+	}
+	if tooLong(n.Cluster, n.From, n.To, n.Set, state) {
+		return Note{}, errNotPeer
+	}
+	n.State = State(state)
+	return n, nil
+}
+
+// errAnswered ends a connection after the answer to a note.
+var errAnswered = errors.New("peer: answered")
+
+// reply answers a note and ends the connection.
+func (l *Layer) reply(c *conn, n Note, proved bool) error {
+	answer, err := l.founded(n, proved), error(nil)
+	switch {
+	case n.From == "" || n.From == l.cfg.ID:
+		err = fmt.Errorf("%q is not another member's id", n.From)
+	case n.To != l.cfg.ID:
+		err = fmt.Errorf("this is %s, not %s", l.cfg.ID, n.To)
+	case l.cfg.Asked != nil:
+		answer, err = l.cfg.Asked(n)
+	}
+	if err != nil {
+		if l.cfg.Held == nil && !proved && !l.kin(n.Cluster) {
+			return errors.Join(err, writeNothing(c))
+		}
+		return errors.Join(err, writeRefusal(c, err))
+	}
+	if err := writeNote(c, statusTell, answer); err != nil {
+		return err
+	}
+	return errAnswered
+}
+
+// founded is the answer of a member that has a cluster. A stranger is not told which.
+func (l *Layer) founded(n Note, proved bool) Note {
+	answer := Note{From: l.cfg.ID, To: n.From, State: Founded}
+	if proved || l.kin(n.Cluster) {
+		answer.Cluster = l.cfg.Cluster
+	}
+	return answer
+}
+
+// Ask asks the member n.To at address, on a connection of its own. Only the answer of that member is returned, and only one to
+// this very question.
+func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+	defer cancel()
+	answer, err := l.ask(ctx, address, n)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // what closing the connection makes of it says less
+		err = fmt.Errorf("no answer within %v", l.cfg.Timeout)
+	}
+	return answer, err
+}
+
+func (l *Layer) ask(ctx context.Context, address string, n Note) (Note, error) {
+	c, err := l.connect(ctx, n.To, address)
+	if err != nil {
+		return Note{}, err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.raw.Close() })()
+	deadline, _ := ctx.Deadline()
+	if err := l.secure(c, address, deadline); err != nil {
+		return Note{}, err
+	}
+	if err := writeNote(c, statusAsk, n); err != nil {
+		return Note{}, err
+	}
+	status, body, err := readMessage(c)
+	switch {
+	case errors.Is(err, io.EOF):
+		return Note{}, errors.New("it closed the connection without an answer: it is another program, or a Gatekeeper server of a version that does not answer " +
+			"a new cluster's members; stop it, or upgrade it")
+	case err != nil:
+		return Note{}, err
+	case status != statusTell:
+		return Note{}, errNotPeer
+	}
+	answer, err := parseNote(body)
+	switch {
+	case err != nil:
+		return Note{}, err
+	case answer.From != n.To:
+		return Note{}, fmt.Errorf("member %q answered", answer.From)
+	case answer.To != n.From:
+		return Note{}, fmt.Errorf("it answered member %q", answer.To)
+	}
+	return answer, nil
+}

@@ -1,0 +1,133 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+// beginner is a layer of a member that has no cluster yet and holds an id, or "".
+func beginner(t *testing.T, id, holds string) *host {
+	return open(t, id, func(c *Config) {
+		c.Cluster = ""
+		c.Held = func() string { return holds }
+		c.Asked = func(n Note) (Note, error) {
+			if n.Set != "set" {
+				return Note{}, errors.New("another set")
+			}
+			return Note{Cluster: holds, From: id, To: n.From, Set: "set", State: Holds}, nil
+		}
+	})
+}
+
+func ask(h *host, to string, at *host, n Note) (Note, error) {
+	n.From, n.To = h.cfg.ID, to
+	return h.Ask(context.Background(), at.addr, n)
+}
+
+func TestAsk_AMemberThatStarts_IsAnsweredByTheOther(t *testing.T) {
+	a, b := beginner(t, "a", ""), beginner(t, "b", "c1")
+	answer, err := ask(a, "b", b, Note{Set: "set", State: Empty})
+	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: Holds}); err != nil || answer != want {
+		t.Errorf("answered %+v, %v", answer, err)
+	}
+	for name, test := range map[string]struct {
+		to, set, want string
+	}{
+		"another set":    {"b", "other", "another set"},
+		"another member": {"c", "set", "this is b, not c"},
+		"itself":         {"b", "set", `"b" is not another member's id`},
+	} {
+		from := a
+		if name == "itself" {
+			from = beginner(t, "b", "")
+		}
+		if _, err := ask(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A member of a cluster says that it is one, and to those who know the cluster's id, which.
+func TestAsk_AMemberOfACluster_TellsAStrangerNotWhich(t *testing.T) {
+	b := open(t, "b", nil)
+	a := beginner(t, "a", "")
+	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
+		t.Errorf("a stranger is told %+v, %v", answer, err)
+	}
+	if answer, err := ask(a, "b", b, Note{Cluster: "c1", Set: "set", State: Holds}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
+		t.Errorf("a member is told %+v, %v", answer, err)
+	}
+	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
+	if !ok || refused.Reason != "" {
+		t.Errorf("a stranger who means another is told %v", refused)
+	}
+}
+
+// Peers of a cluster find out that the member has not started, if they are those that it waits for.
+func TestDial_AMemberThatStarts_RefusesEveryPeer(t *testing.T) {
+	peerOf := open(t, "a", nil)
+	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster was founded", "": "without a reason", "c2": "without a reason"} {
+		b := beginner(t, "b", holds)
+		if _, err := dial(peerOf, "b", b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("holding %q: %v", holds, err)
+		}
+	}
+	nobody := open(t, "n", func(c *Config) { c.Cluster = "" })
+	if _, err := dial(nobody, "b", beginner(t, "b", "")); err == nil {
+		t.Error("two that have no cluster are peers")
+	}
+}
+
+// A server of a version that does not know notes closes the connection.
+func TestAsk_AServerThatDoesNotKnowNotes_IsNamedAsSuch(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := make(chan struct{})
+	go func() {
+		defer close(old)
+		c, err := listener.Accept()
+		if err == nil {
+			_, _, _ = readMessage(c)
+			c.Close()
+		}
+	}()
+	a := beginner(t, "a", "")
+	if _, err := a.Ask(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "of a version that does not answer") {
+		t.Errorf("Ask = %v", err)
+	}
+	listener.Close()
+	<-old
+}
+
+func TestNote_WrittenAndRead_IsTheSame(t *testing.T) {
+	said := Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Founded}
+	var b bytes.Buffer
+	if err := writeNote(&b, statusAsk, said); err != nil {
+		t.Fatal(err)
+	}
+	if golden := "gkpeer\x00\x01\x04\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01s\x00\x07founded"; b.String() != golden {
+		t.Errorf("the frozen form is %q, want %q", b.String(), golden)
+	}
+	status, body, err := readMessage(&b)
+	if err != nil || status != statusAsk {
+		t.Fatal(status, err)
+	}
+	if heard, err := parseNote(append(body, texts("what nobody knows yet")...)); err != nil || heard != said {
+		t.Errorf("heard %+v, %v", heard, err)
+	}
+	for _, broken := range [][]byte{nil, texts("c", "a", "b", "s"), texts(strings.Repeat("x", 65), "a", "b", "s", "empty"), append(texts("c", "a", "b", "s", "empty"), 0)} {
+		if _, err := parseNote(broken); err == nil {
+			t.Errorf("%q was understood", broken)
+		}
+	}
+	if _, _, err := readMessage(strings.NewReader("gkpeer\x00\x01\x04")); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a part of a message: %v", err)
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// prepareFolder opens the data folder, or makes it: for a cluster of this server alone, for the named set of Members, or, with
-// Join, for the cluster that takes this server in.
+// prepareFolder opens the data folder, or makes it: for a cluster of this server alone, for the named set of Members, which must still agree
+// on its id, or, with Join, for the cluster that takes this server in.
 func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.Folder, error) {
 	want := consensus.FolderConfig{
 		Dir:         c.DataDir,
@@ -64,6 +64,10 @@ func (c *Config) folderError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, consensus.ErrNotAgreed):
+		return fmt.Errorf("%w: %w", ErrMembersMissing, err)
+	case errors.Is(err, consensus.ErrMemberFounded):
+		return fmt.Errorf("%w: %w", ErrMemberHasData, err)
 	case errors.Is(err, consensus.ErrFolderInUse):
 		return fmt.Errorf("%w: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignFolder), errors.Is(err, fsm.ErrForeign):

@@ -24,8 +24,8 @@ import (
 
 // Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a *ConfigError or a
 // *DefinitionError, and nothing was written then; the other errors of this package tell the rest apart. With Join, Open waits
-// for the cluster until ctx ends, which has no other meaning once Open has returned. When it fails it has closed everything,
-// Config.Listeners too.
+// for the cluster until ctx ends. With several Members and a new data folder it waits until all of them are open or opening, so open those of
+// one process concurrently. ctx has no other meaning once Open has returned. When Open fails it has closed everything, Config.Listeners too.
 func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer func() {
 		if err != nil {
@@ -80,6 +80,9 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		}
 		return folder.Close()
 	})
+	if err := s.agree(ctx, folder); err != nil {
+		return err
+	}
 	measures, err := metrics.New(cfg.Registerer)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
@@ -121,6 +124,24 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	}
 	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.where()),
 		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()), slog.String("admin", s.AdminAddress()))
+	return nil
+}
+
+// agree waits, if the folder is that of one of several members of a new cluster, until they have agreed on the cluster's id.
+func (s *Server) agree(ctx context.Context, folder *consensus.Folder) error {
+	if !folder.ClusterID().IsZero() {
+		return nil
+	}
+	listener, err := folder.Agree(ctx, consensus.Agreement{
+		Listener: s.listeners.Peer,
+		Dial:     s.cfg.dial(),
+		TLS:      certs.Files(s.cfg.PeerTLS),
+		Logger:   s.log,
+	})
+	if err != nil {
+		return s.cfg.folderError(err)
+	}
+	s.listeners.Peer = listener
 	return nil
 }
 

@@ -3,6 +3,7 @@ package gatekeeper
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -114,14 +115,35 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 		listeners[i] = l
 		members = append(members, Member{ID: id, PeerAddress: l.Addr().String()})
 	}
-	servers := make([]*Server, len(ids))
+	configs := make([]Config, len(ids))
 	for i, id := range ids {
-		cfg, _ := configOf(t, id)
-		cfg.Members, cfg.Listeners.Peer, cfg.PeerAddress = members, listeners[i], ""
-		change(&cfg)
-		servers[i] = open(t, cfg)
+		configs[i], _ = configOf(t, id)
+		configs[i].Members, configs[i].Listeners.Peer, configs[i].PeerAddress = members, listeners[i], ""
+		change(&configs[i])
 	}
+	servers := openAll(t, configs...)
 	ready(t, servers...)
+	return servers
+}
+
+// openAll opens servers that start a new cluster together, and closes them after the test, at the latest.
+func openAll(t *testing.T, configs ...Config) []*Server {
+	t.Helper()
+	ctx := bounded(t)
+	servers, errs := make([]*Server, len(configs)), make([]error, len(configs))
+	var opening sync.WaitGroup
+	for i, cfg := range configs {
+		opening.Go(func() { servers[i], errs[i] = Open(ctx, cfg) })
+	}
+	opening.Wait()
+	for _, s := range servers {
+		if s != nil {
+			t.Cleanup(func() { closeServer(t, s) })
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
 	return servers
 }
 

@@ -30,7 +30,8 @@ const exitCodes = `Exit codes:
   73   the data folder cannot be made or used, or is damaged
   75   the data folder is in use by another server
   78   the data folder belongs to another server or cluster, or has another --log-store, or
-       the cluster refuses this member, has removed it, or was recovered without it
+       the cluster refuses this member, has removed it, or was recovered without it, or
+       the folder is empty and another one of --members has data
 A second signal ends the process at once: 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
 
 // usageError is a bad flag, variable or configuration file.
@@ -53,7 +54,7 @@ func exitCode(err error) int {
 	case errors.Is(err, gatekeeper.ErrDataDirLocked):
 		return exitLocked
 	case errors.Is(err, gatekeeper.ErrForeignDataDir), errors.Is(err, gatekeeper.ErrJoinRefused), errors.Is(err, gatekeeper.ErrRemoved),
-		errors.Is(err, gatekeeper.ErrSucceeded), errors.Is(err, gatekeeper.ErrLogStore):
+		errors.Is(err, gatekeeper.ErrSucceeded), errors.Is(err, gatekeeper.ErrLogStore), errors.Is(err, gatekeeper.ErrMemberHasData):
 		return exitForeign
 	case errors.Is(err, gatekeeper.ErrDataDir):
 		return exitDataFolder

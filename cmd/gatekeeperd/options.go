@@ -53,7 +53,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.advertiseAPI, "advertise-api", "", "where others reach the API (default: --api-address)")
 	f.StringVar(&o.advertisePeer, "advertise-peer", "", "where other members reach this one (default: its address in --members, else --peer-address)")
 
-	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., this one among them; the same on each")
+	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., this one among them; the same on each. It starts when all of them run")
 	f.StringSliceVar(&o.join, "join", nil, "API addresses of a cluster that is to take this server in")
 	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: follow without a vote, so that this server never leads and never counts for a majority")
 	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (1 to 2 s), or fast (half of that, for networks and machines that never stand still for 400 ms)")

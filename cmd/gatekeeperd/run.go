@@ -16,7 +16,8 @@ import (
 
 const long = `gatekeeperd is a server of Gatekeeper: it decides who may run what, where, now.
 
-With no flags at all it is a single durable server on loopback. Three servers are started with the same --members on each:
+With no flags at all it is a single durable server on loopback. Three servers are started with the same --members on each, and serve once all
+three run:
 
   gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,17 +44,15 @@ func newMoveWorld(t *testing.T, count int) *moveWorld {
 		}
 		listeners[i], members[i] = l, gatekeeper.Member{ID: fmt.Sprintf("gk%d", i+1), PeerAddress: l.Addr().String()}
 	}
-	dir := t.TempDir()
-	for i, m := range members {
-		s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-			ID: m.ID, Members: members, DataDir: filepath.Join(dir, m.ID),
-			APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]}, Logger: slog.New(slog.DiscardHandler),
-		})
-		if err != nil {
-			t.Fatal(err)
+	servers, err := openAll(ctx, members, listeners, t.TempDir())
+	for i, s := range servers {
+		if s != nil {
+			w.servers[members[i].ID], w.endpoints = s, append(w.endpoints, s.APIAddress())
+			t.Cleanup(func() { w.stop(members[i].ID) })
 		}
-		w.servers[m.ID], w.endpoints = s, append(w.endpoints, s.APIAddress())
-		t.Cleanup(func() { w.stop(m.ID) })
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, s := range w.servers {
 		if err := settled(ctx, s); err != nil {

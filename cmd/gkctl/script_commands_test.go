@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -92,21 +93,36 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	var endpoints []string
 	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
 	defer cancel()
-	for i, m := range members {
-		s, err := gatekeeper.Open(ctx, gatekeeper.Config{
-			ID: m.ID, Members: members, DataDir: filepath.Join(ts.MkAbs("."), "."+m.ID),
-			APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]},
-			Logger: slog.New(slog.DiscardHandler),
-		})
-		ts.Check(err)
-		started[m.ID] = s
-		ts.Defer(func() { started.shut(ts, m.ID) })
-		endpoints = append(endpoints, s.APIAddress())
+	servers, err := openAll(ctx, members, listeners, ts.MkAbs("."))
+	for i, s := range servers {
+		if s != nil {
+			started[members[i].ID] = s
+			ts.Defer(func() { started.shut(ts, members[i].ID) })
+			endpoints = append(endpoints, s.APIAddress())
+		}
 	}
+	ts.Check(err)
 	for _, s := range started {
 		ts.Check(settled(ctx, s))
 	}
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
+}
+
+// openAll opens the servers of a new cluster, which wait for one another, each in a folder of its own below dir.
+func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
+	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))
+	var opening sync.WaitGroup
+	for i, m := range members {
+		opening.Go(func() {
+			servers[i], errs[i] = gatekeeper.Open(ctx, gatekeeper.Config{
+				ID: m.ID, Members: members, DataDir: filepath.Join(dir, "."+m.ID),
+				APIAddress: "127.0.0.1:0", Listeners: gatekeeper.Listeners{Peer: listeners[i]},
+				Logger: slog.New(slog.DiscardHandler),
+			})
+		})
+	}
+	opening.Wait()
+	return servers, errors.Join(errs...)
 }
 
 // shutServers closes servers that serve has started: shut ID...

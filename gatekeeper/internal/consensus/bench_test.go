@@ -24,7 +24,7 @@ func benchCluster(b *testing.B) *Node {
 	}
 	var nodes []*Node
 	for i, m := range set {
-		folder, err := PrepareFolder(FolderConfig{Dir: b.TempDir(), MemberID: m.ID, ClusterName: "bench", Members: set})
+		folder, err := PrepareFolder(FolderConfig{Dir: b.TempDir(), MemberID: m.ID, ClusterName: "bench", Members: set, ClusterID: agreed})
 		if err != nil {
 			b.Fatal(err)
 		}

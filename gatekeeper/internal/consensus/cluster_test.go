@@ -77,7 +77,7 @@ func bootSet(t *testing.T, ids ...string) []*server {
 	set, listeners := namedSet(t, ids...)
 	var servers []*server
 	for i, id := range ids {
-		cfg := FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set}
+		cfg := FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}
 		servers = append(servers, boot(t, cfg, listeners[i], nil))
 	}
 	return servers
@@ -332,7 +332,7 @@ func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
 		var servers []*server
 		start := func(id, dir string, l net.Listener) *server {
-			return boot(t, FolderConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set}, l, func(c *Config) {
+			return boot(t, FolderConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, l, func(c *Config) {
 				c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 1
 				c.LogStore = store
 			})
@@ -391,7 +391,7 @@ func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members}, l, nil)
+	again := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members, ClusterID: agreed}, l, nil)
 	mustAppend(t, leader.Node, "two")
 	req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte(leader.ID()), Addr: []byte(leader.PeerAddress())}, Term: 1}
 	until(t, "the leader is refused", func() bool {

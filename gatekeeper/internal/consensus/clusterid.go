@@ -2,10 +2,8 @@ package consensus
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +11,7 @@ import (
 // ClusterID tells clusters apart, and the lives of one cluster between offline restores. Peers of different ids refuse each
 // other.
 type ClusterID struct {
-	// Seed is drawn by a single server, and the same for all members of a named set.
+	// Seed is drawn by a single server, or by the first member of a named set, see Folder.Agree.
 	Seed uint64
 	// Incarnation is 1 at first; a restore or recovery draws a new one.
 	Incarnation uint64
@@ -39,21 +37,9 @@ func ParseClusterID(s string) (ClusterID, error) {
 	return ClusterID{}, fmt.Errorf("consensus: %q is not a cluster id: want 16 hexadecimal digits, a point, and the incarnation", s)
 }
 
-// drawClusterID is the id of a new single server.
+// drawClusterID is the id of a new cluster.
 func drawClusterID() ClusterID {
 	var b [8]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
 	return ClusterID{Seed: binary.BigEndian.Uint64(b[:]), Incarnation: 1}
-}
-
-// namedSetID is the id on which the members of a new named set agree without talking: the first eight bytes of a hash
-// over the cluster's name and the sorted member ids. The form is frozen.
-func namedSetID(clusterName string, memberIDs []string) ClusterID {
-	ids := slices.Sorted(slices.Values(memberIDs))
-	h := sha256.New()
-	for _, s := range append([]string{clusterName}, ids...) {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
-		h.Write([]byte(s))
-	}
-	return ClusterID{Seed: binary.BigEndian.Uint64(h.Sum(nil)), Incarnation: 1}
 }

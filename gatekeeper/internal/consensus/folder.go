@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -21,6 +22,8 @@ import (
 var (
 	// ErrClusterIDNeeded says that a joiner has a new data folder and must first ask the cluster for its id.
 	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data folder needs the cluster's id")
+	// ErrNotAgreed says that the members of a new set have no cluster id yet: see Folder.Agree.
+	ErrNotAgreed = errors.New("consensus: the members of the new set have not agreed on the cluster's id")
 	// ErrFolderInUse says that another process works on the data folder.
 	ErrFolderInUse = errors.New("in use")
 	// ErrForeignFolder says that the data folder belongs to another member, another cluster, or another program.
@@ -40,12 +43,13 @@ type FolderConfig struct {
 	Memory      *Memory
 	MemberID    string
 	ClusterName string
-	// Members are the named set that starts a new cluster together. Empty, and without Join, the member starts one alone.
+	// Members are the named set that starts a new cluster together. Without others, and without Join, the member starts one alone.
 	Members []Member
 	// Join says that the member joins a cluster that exists. It never starts one of its own, not even when it is
 	// restarted without Join before it heard from the cluster.
 	Join bool
-	// ClusterID is that of the cluster to join; a folder that exists knows it.
+	// ClusterID is that of the cluster to join, or of the one that Members found; a folder that exists knows it. Without it the new
+	// folder of one of several members has no id until Agree has returned.
 	ClusterID ClusterID
 }
 
@@ -59,6 +63,9 @@ type Folder struct {
 	lock   io.Closer
 	id     ClusterID
 	file   clusterFile
+	// members are those that start together, while the folder has no id; seed is what it has stored of that, see seedFile.
+	members []Member
+	seed    seedFile
 
 	writing sync.Mutex // held while a file is written; the disk may be slow, so mu is not held then
 
@@ -70,6 +77,7 @@ type Folder struct {
 const (
 	clusterFileName = "cluster.json"
 	metFileName     = "met.json"
+	seedFileName    = "seed.json"
 	// succeededFileName is there when the cluster was recovered without this member.
 	succeededFileName = "succeeded.json"
 	lockFileName      = "LOCK"
@@ -86,12 +94,22 @@ type clusterFile struct {
 	Joiner      bool   `json:"joiner,omitempty"`
 }
 
+// seedFile is seed.json: what a member of a new set stores before the cluster is founded, which cluster.json says. It stays after that, so
+// that the members who bootstrap are those who agreed. It is frozen; another form gets another format number.
+type seedFile struct {
+	Format    int    `json:"format"`
+	ClusterID string `json:"cluster_id"`
+	MemberID  string `json:"member_id"`
+	Set       string `json:"set"` // see digest
+}
+
 // succeededFile is succeeded.json: what a server of the recovered cluster said.
 type succeededFile struct {
 	Reason string `json:"reason"`
 }
 
-// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Errors: ErrClusterIDNeeded,
+// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Only the new folder of one of several Members has
+// none before Agree. Errors: ErrClusterIDNeeded,
 // ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrInvalidMember, ErrSucceeded for ever once a server of that folder left with it, and those of the system.
 func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
@@ -140,8 +158,13 @@ func (f *Folder) open(cfg FolderConfig) error {
 	if f.file.ClusterName != cfg.ClusterName {
 		return fmt.Errorf("%w: it belongs to cluster %q, not %q", ErrForeignFolder, f.file.ClusterName, cfg.ClusterName)
 	}
-	if want := f.wanted(cfg); !want.IsZero() && want != f.id {
+	if want := cfg.ClusterID; !want.IsZero() && want != f.id {
 		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignFolder, f.id, want)
+	}
+	if !f.HasState() { // afterwards the members' list is history, and may name later members too
+		if err := f.readSeed(cfg); err != nil {
+			return err
+		}
 	}
 	var later succeededFile
 	switch err := f.read(succeededFileName, &later); {
@@ -162,43 +185,63 @@ func anotherFormat(format int) error {
 		"or let a new member join under a new id with an empty folder", format, folderFormat)
 }
 
-// wanted is the cluster id that cfg demands of a folder that exists. Once there are stores the members' list is history,
-// and may name later members too.
-func (f *Folder) wanted(cfg FolderConfig) ClusterID {
-	if !cfg.ClusterID.IsZero() || cfg.Join || len(cfg.Members) == 0 || f.HasState() {
-		return cfg.ClusterID
+// readSeed reads what the folder has stored for the start of a set, if anything. That binds it to the set.
+func (f *Folder) readSeed(cfg FolderConfig) error {
+	err := f.read(seedFileName, &f.seed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return namedSetID(cfg.ClusterName, memberIDs(cfg.Members))
+	if err != nil {
+		return err
+	}
+	if f.seed.Format != 1 {
+		return anotherFormat(f.seed.Format)
+	}
+	if _, err := ParseClusterID(f.seed.ClusterID); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, seedFileName, err)
+	}
+	if f.seed.MemberID != cfg.MemberID || f.seed.Set != digest(cfg.ClusterName, cfg.Members) {
+		return fmt.Errorf("%w: it was to start a new cluster as member %q, among other members or under another cluster name than it is given now, "+
+			"and has no data yet: give it the same as before, or empty the folder", ErrForeignFolder, f.seed.MemberID)
+	}
+	return nil
 }
 
 func (f *Folder) create(cfg FolderConfig) error {
 	if f.HasState() {
 		return fmt.Errorf("%w: there is %s but no %s", ErrFolderDamaged, store.RaftFile, clusterFileName)
 	}
+	if err := f.readSeed(cfg); err != nil {
+		return err
+	}
+	f.file = clusterFile{Format: folderFormat, ClusterName: cfg.ClusterName, MemberID: cfg.MemberID, Joiner: cfg.Join}
 	switch {
 	case !cfg.ClusterID.IsZero():
-		f.id = cfg.ClusterID
+		return f.found(cfg.ClusterID)
 	case cfg.Join:
 		return ErrClusterIDNeeded
-	case len(cfg.Members) > 0:
-		f.id = namedSetID(cfg.ClusterName, memberIDs(cfg.Members))
+	case len(cfg.Members) > 1:
+		f.members = slices.Clone(cfg.Members)
+		return nil
 	default:
-		f.id = drawClusterID()
+		return f.found(drawClusterID())
 	}
-	var number [8]byte
-	rand.Read(number[:]) // never fails, see crypto/rand
-	f.file = clusterFile{
-		Format:      folderFormat,
-		ClusterID:   f.id.String(),
-		ClusterName: cfg.ClusterName,
-		MemberID:    cfg.MemberID,
-		Folder:      hex.EncodeToString(number[:]),
-		Joiner:      cfg.Join,
-	}
-	return f.write(clusterFileName, f.file)
 }
 
-// ClusterID is the id of the cluster to which the folder belongs.
+// found makes a new folder that of a member of the cluster id, for life.
+func (f *Folder) found(id ClusterID) error {
+	var number [8]byte
+	rand.Read(number[:]) // never fails, see crypto/rand
+	file := f.file
+	file.ClusterID, file.Folder = id.String(), hex.EncodeToString(number[:])
+	if err := f.write(clusterFileName, file); err != nil {
+		return err
+	}
+	f.file, f.id = file, id
+	return nil
+}
+
+// ClusterID is the id of the cluster to which the folder belongs; zero before Agree.
 func (f *Folder) ClusterID() ClusterID { return f.id }
 
 // MemberID is the id of the member to which the folder belongs.

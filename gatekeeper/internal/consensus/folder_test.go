@@ -69,40 +69,15 @@ func TestFolder_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	}
 }
 
-func TestFolder_NamedSet_AgreesOnAnID(t *testing.T) {
-	a := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
-	b := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk2", ClusterName: "main", Members: []Member{named[2], named[0], named[1]}})
-	if a.ClusterID() != b.ClusterID() {
-		t.Errorf("ids %v and %v", a.ClusterID(), b.ClusterID())
-	}
-	c := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "other", Members: named})
-	d := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:2]})
-	if a.ClusterID() == c.ClusterID() || a.ClusterID() == d.ClusterID() {
-		t.Error("another name or another set has the same id")
-	}
-	if got, want := a.ClusterID().String(), "66ba155977d60e9b.1"; got != want {
-		t.Errorf("the frozen hash is %s, want %s", got, want)
-	}
-}
-
 func TestFolder_OfSomebodyElse_IsRefusedNamingBoth(t *testing.T) {
 	dir := t.TempDir()
-	f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
+	f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named, ClusterID: agreed})
 	id := f.ClusterID()
 	f.Close()
 	refuse(t, dir, FolderConfig{MemberID: "gk2", ClusterName: "main", Members: named}, `"gk1"`, `"gk2"`)
 	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "test", Members: named}, `"main"`, `"test"`)
 	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Join: true, ClusterID: ClusterID{Seed: 1, Incarnation: 2}},
 		id.String(), "0000000000000001.2")
-	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]}, id.String())
-
-	// Once it has state the members' list is history.
-	if err := os.WriteFile(filepath.Join(dir, store.RaftFile), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]}); f.ClusterID() != id {
-		t.Errorf("id %v, want %v", f.ClusterID(), id)
-	}
 }
 
 func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {

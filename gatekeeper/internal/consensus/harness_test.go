@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
@@ -153,6 +155,9 @@ type member struct {
 	machine *fsm.Machine
 }
 
+// agreed is the id of the clusters of these tests, as if their members had agreed on it.
+var agreed = ClusterID{Seed: 7, Incarnation: 1}
+
 // memoryCluster starts a named set over wires in memory, the stores in memory too. adjust may change each member's config.
 func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*member {
 	t.Helper()
@@ -162,7 +167,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 	}
 	var members []*member
 	for i, m := range set {
-		folder, err := PrepareFolder(FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set})
+		folder, err := PrepareFolder(FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,3 +296,11 @@ func (c counter) Enabled(_ context.Context, l slog.Level) bool { return l >= slo
 func (c counter) Handle(context.Context, slog.Record) error    { *c.n++; return nil }
 func (c counter) WithAttrs([]slog.Attr) slog.Handler           { return c }
 func (c counter) WithGroup(string) slog.Handler                { return c }
+
+// newPeerLayer answers on a listener as the member whose folder it is.
+func newPeerLayer(f *Folder, listener net.Listener) *peer.Layer {
+	return peer.New(peer.Config{
+		Cluster: f.ClusterID().String(), ID: f.MemberID(), Folder: f.file.Folder, Listener: listener, Logger: slog.New(slog.DiscardHandler),
+		Meet: func(peer.Statement) error { return nil },
+	})
+}

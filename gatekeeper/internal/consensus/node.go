@@ -68,6 +68,9 @@ type stores struct {
 // Open starts a member. It is a follower, or nothing yet, until an election or until a leader finds it.
 func Open(cfg Config) (*Node, error) {
 	cfg.setDefaults()
+	if cfg.Folder.ClusterID().IsZero() {
+		return nil, ErrNotAgreed
+	}
 	listener := cfg.PeerListener
 	if listener == nil {
 		var err error

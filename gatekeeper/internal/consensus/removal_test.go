@@ -26,7 +26,7 @@ func bootRetiring(t *testing.T, ids ...string) []*server {
 	var servers []*server
 	for i, id := range ids {
 		node := new(*Node)
-		s := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set}, listeners[i], retiring(t, node))
+		s := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], retiring(t, node))
 		*node = s.Node
 		servers = append(servers, s)
 	}
@@ -78,7 +78,7 @@ func TestRemoveMember_ThatWasAway_LeavesWhenItIsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := new(*Node)
-	again := boot(t, FolderConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members}, listenAt(t, address), retiring(t, node))
+	again := boot(t, FolderConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
 	if err := leaves(t, again); !errors.Is(err, ErrRemoved) {
 		t.Errorf("it leaves with %v", err)
@@ -109,7 +109,7 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	full := errors.New("the log is full")
 	var servers []*server
 	for i, m := range set {
-		servers = append(servers, boot(t, FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set}, listeners[i], func(c *Config) {
+		servers = append(servers, boot(t, FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], func(c *Config) {
 			c.Retire = func(context.Context, string) error { return full }
 		}))
 	}
@@ -205,7 +205,7 @@ func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
 	default:
 	}
 	node := new(*Node)
-	again := boot(t, FolderConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members}, listenAt(t, address), retiring(t, node))
+	again := boot(t, FolderConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
 	if err := leaves(t, named); !errors.Is(err, ErrRemoved) { // with the third member back, the removal is committed
 		t.Errorf("it leaves with %v", err)

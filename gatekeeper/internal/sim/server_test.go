@@ -40,6 +40,14 @@ func newMember(w *world, i int) *member {
 			return w.net.dial(ctx, m.machine(), address)
 		},
 	})
+	// The members have agreed on the cluster's id before the run begins: a world is then made of its plan alone.
+	folder, err := consensus.PrepareFolder(consensus.FolderConfig{
+		Memory: m.memory, MemberID: m.id, ClusterName: gatekeeper.DefaultClusterName, ClusterID: consensus.ClusterID{Seed: 1, Incarnation: 1},
+	})
+	if err != nil {
+		panic(err) // nothing in memory fails
+	}
+	_ = folder.Close()
 	return m
 }
 

@@ -1,0 +1,103 @@
+package gatekeeper
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// wiped is the configuration of a server that was closed and has lost its data.
+func wiped(t *testing.T, s *Server) Config {
+	t.Helper()
+	cfg, _ := configOf(t, s.cfg.ID)
+	cfg.Members, cfg.PeerAddress = s.cfg.Members, ""
+	cfg.DataDir = filepath.Join(t.TempDir(), "data")
+	return cfg
+}
+
+func TestOpen_MembersAllNew_GetARandomSeed(t *testing.T) {
+	one, other := cluster(t, "gk1", "gk2"), cluster(t, "gk1", "gk2")
+	if one[0].ClusterID() != one[1].ClusterID() {
+		t.Errorf("one cluster has the ids %s and %s", one[0].ClusterID(), one[1].ClusterID())
+	}
+	if one[0].ClusterID() == other[0].ClusterID() {
+		t.Errorf("two clusters of equal names have the id %s", one[0].ClusterID())
+	}
+}
+
+func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // one, the first and another, those that are not the first
+		for _, s := range lost {
+			closeServer(t, s)
+		}
+		errs := make(chan error)
+		for _, s := range lost {
+			cfg := wiped(t, s)
+			go func() {
+				_, err := Open(bounded(t), cfg)
+				errs <- err
+			}()
+		}
+		for range lost {
+			if err := <-errs; !errors.Is(err, ErrMemberHasData) || !strings.Contains(err.Error(), "--join") {
+				t.Errorf("Open = %v, want ErrMemberHasData", err)
+			}
+		}
+		for _, s := range lost { // as it was, with its data
+			cfg, _ := configOf(t, s.cfg.ID)
+			cfg.Members, cfg.PeerAddress, cfg.DataDir = s.cfg.Members, "", s.cfg.DataDir
+			for i := range servers {
+				if servers[i] == s {
+					servers[i] = open(t, cfg)
+				}
+			}
+		}
+		ready(t, servers...)
+	}
+}
+
+func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, log := configOf(t, "gk1")
+	cfg.Listeners.Peer, cfg.PeerAddress = listener, ""
+	cfg.Members = []Member{{"gk1", listener.Addr().String()}, {"gk2", "127.0.0.1:1"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	opened := make(chan error)
+	go func() {
+		_, err := Open(ctx, cfg)
+		opened <- err
+	}()
+	eventually(t, func() bool { return strings.Contains(log.String(), "needs all of its members") })
+	cancel()
+	if err := <-opened; !errors.Is(err, ErrMembersMissing) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gk2") {
+		t.Errorf("Open = %v, want ErrMembersMissing and what it waited for", err)
+	}
+	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener is not closed: %v", err)
+	}
+}
+
+// Only the first start needs all members at once.
+func TestOpen_MembersThatHaveAgreed_AreRestartedOneByOne(t *testing.T) {
+	servers := cluster(t, "gk1", "gk2", "gk3")
+	id := servers[0].ClusterID()
+	for _, s := range servers {
+		closeServer(t, s)
+	}
+	for i, s := range servers {
+		cfg, _ := configOf(t, s.cfg.ID)
+		cfg.Members, cfg.PeerAddress, cfg.DataDir = s.cfg.Members, "", s.cfg.DataDir
+		servers[i] = open(t, cfg)
+	}
+	ready(t, servers...)
+	if servers[2].ClusterID() != id {
+		t.Errorf("the id became %s, was %s", servers[2].ClusterID(), id)
+	}
+}

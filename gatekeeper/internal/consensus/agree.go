@@ -1,0 +1,293 @@
+package consensus
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
+)
+
+// ErrMemberFounded says that another member of a new set belongs to a cluster already, to which this one's folder does not.
+var ErrMemberFounded = errors.New("consensus: another member belongs to a cluster already")
+
+// Agreement is what Agree needs.
+type Agreement struct {
+	// Listener takes the other members' questions.
+	Listener net.Listener
+	// Dial makes connections to other members. Default: TCP.
+	Dial   func(ctx context.Context, address string) (net.Conn, error)
+	TLS    certs.Files
+	Logger *slog.Logger
+
+	warnEvery time.Duration // default warnEvery; for tests
+}
+
+const (
+	// The wait between two rounds of questions doubles between these while nothing happens.
+	askSoon = 20 * time.Millisecond
+	askLate = time.Second
+	// warnEvery is how long nothing happens before the log says what is waited for, and how long until it says something new.
+	warnEvery = 5 * time.Second
+	// warnAgain is when it says the same again.
+	warnAgain = time.Minute
+)
+
+// Agree has the members of a new set agree on their cluster's id, for a folder that has none. It waits until all of them are there, or
+// ctx ends. The package's documentation says why two ids are never agreed on.
+//
+// It returns a listener that takes the place of cfg.Listener: give it to Open. When Agree fails the listener is closed, and the folder is still
+// the caller's. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded, ErrInvalidMember, and those of the system.
+func (f *Folder) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	relay := newRelay(cfg.Listener)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, relay.Close())
+		}
+	}()
+	set := Config{Members: f.members}
+	if _, err := set.bootstrap(f.MemberID(), ""); err != nil {
+		return nil, err
+	}
+	a := newAgreement(f, cfg)
+	a.layer = peer.New(peer.Config{
+		ID:       f.MemberID(),
+		Listener: relay.lend(),
+		Dial:     cfg.Dial,
+		TLS:      cfg.TLS,
+		Logger:   cfg.Logger,
+		Held:     a.held,
+		Asked:    a.asked,
+	})
+	err = a.run(ctx)
+	if err := errors.Join(err, a.layer.Close()); err != nil {
+		return nil, err
+	}
+	return relay, nil
+}
+
+// digest tells sets apart: their members, with their addresses, and the cluster's name. The form is frozen.
+func digest(clusterName string, members []Member) string {
+	var all []string
+	for _, m := range members {
+		all = append(all, m.ID+"="+m.PeerAddress) // an id has no =
+	}
+	slices.Sort(all)
+	h := sha256.New()
+	for _, s := range append([]string{clusterName}, all...) {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
+		h.Write([]byte(s))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// agreement is one call of Agree.
+type agreement struct {
+	folder *Folder
+	layer  *peer.Layer
+	log    *slog.Logger
+	self   string
+	set    string
+	first  string   // who draws
+	others []Member // all but self, sorted
+
+	news chan struct{} // holds a token when another member says that it stands elsewhere
+
+	warnEvery time.Duration
+	quiet     time.Time // since when nothing happens and nothing is said
+	warned    string
+
+	mu   sync.Mutex // guards what follows
+	own  standing
+	said map[string]peer.Note // the others' last questions: only a reason to ask them
+}
+
+func newAgreement(f *Folder, cfg Agreement) *agreement {
+	a := &agreement{
+		folder: f, log: cfg.Logger, self: f.MemberID(), set: digest(f.file.ClusterName, f.members),
+		news: make(chan struct{}, 1), own: standing{state: peer.Empty}, said: make(map[string]peer.Note),
+		warnEvery: cfg.warnEvery, quiet: time.Now(),
+	}
+	if a.warnEvery == 0 {
+		a.warnEvery = warnEvery
+	}
+	if f.seed.ClusterID != "" {
+		id, _ := ParseClusterID(f.seed.ClusterID) // was read before
+		a.own = standing{peer.Holds, id}
+	}
+	for _, m := range f.members {
+		if m.ID != a.self {
+			a.others = append(a.others, m)
+		}
+	}
+	slices.SortFunc(a.others, func(x, y Member) int { return strings.Compare(x.ID, y.ID) })
+	a.first = min(a.self, a.others[0].ID)
+	return a
+}
+
+func (a *agreement) stands() standing {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.own
+}
+
+// held is the id that this member has stored, for the peer layer.
+func (a *agreement) held() string { return a.stands().text() }
+
+// text is the id; empty when there is none.
+func (s standing) text() string {
+	if s.id.IsZero() {
+		return ""
+	}
+	return s.id.String()
+}
+
+// run asks and decides, round after round.
+func (a *agreement) run(ctx context.Context) error {
+	a.log.Info("this server starts a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
+	for wait := askSoon; ; wait = min(2*wait, askLate) {
+		heard, problems := a.ask(ctx)
+		own := a.stands()
+		next, waitsFor, err := decide(a.self, a.first, own, heard, memberIDs(a.others))
+		maps.Copy(problems, waitsFor)
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w: %w; waited for %s", ErrNotAgreed, context.Cause(ctx), sentence(problems))
+		case err != nil:
+			return err
+		case next != own:
+			if err := a.become(next); err != nil {
+				return err
+			}
+			if next.state == peer.Founded {
+				return nil
+			}
+			wait = askSoon / 2
+			a.quiet = time.Now()
+			continue
+		}
+		a.warn(problems)
+		select {
+		case <-a.news:
+			wait = askSoon / 2
+			select { // anybody can claim to have news, but not cause a tight loop
+			case <-time.After(askSoon):
+			case <-ctx.Done():
+			}
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// ask asks all other members at once, and returns what they answered, or what keeps them from answering.
+func (a *agreement) ask(ctx context.Context) (heard map[string]standing, problems map[string]string) {
+	var mu sync.Mutex // guards the results
+	heard, problems = make(map[string]standing), make(map[string]string)
+	own := a.stands()
+	var asking sync.WaitGroup
+	for _, m := range a.others {
+		asking.Go(func() {
+			answer, err := a.layer.Ask(ctx, m.PeerAddress, a.note(m.ID, own))
+			var other standing
+			if err == nil {
+				other, err = standingOf(answer)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				problems[m.ID] = fmt.Sprintf("at %s: %v", m.PeerAddress, err)
+				return
+			}
+			heard[m.ID] = other
+		})
+	}
+	asking.Wait()
+	return heard, problems
+}
+
+func (a *agreement) note(to string, own standing) peer.Note {
+	return peer.Note{Cluster: own.text(), From: a.self, To: to, Set: a.set, State: own.state}
+}
+
+// asked answers another member. It tells nothing that is not on disk.
+func (a *agreement) asked(q peer.Note) (peer.Note, error) {
+	if !slices.ContainsFunc(a.others, func(m Member) bool { return m.ID == q.From }) || q.Set != a.set {
+		return peer.Note{}, fmt.Errorf("%s was started with other members or another cluster name than %s: give all of them the same", a.self, q.From)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.said[q.From] != q {
+		a.said[q.From] = q
+		select {
+		case a.news <- struct{}{}:
+		default:
+		}
+	}
+	return a.note(q.From, a.own), nil
+}
+
+// become stores how far this member is now, and only then lets others know.
+func (a *agreement) become(next standing) (err error) {
+	if next == drawn {
+		next.id = drawClusterID()
+	}
+	said := "stored the id of the new cluster"
+	if next.state == peer.Founded {
+		said = "the new cluster is founded: all of its members have stored its id"
+		err = a.folder.found(next.id)
+	} else {
+		err = a.folder.hold(next.id, a.set)
+	}
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.own = next
+	a.mu.Unlock()
+	a.log.Info(said, slog.String("cluster_id", next.text()))
+	return nil
+}
+
+// hold stores the id of a cluster that is not founded yet.
+func (f *Folder) hold(id ClusterID, set string) error {
+	seed := seedFile{Format: 1, ClusterID: id.String(), MemberID: f.file.MemberID, Set: set}
+	if err := f.write(seedFileName, seed); err != nil {
+		return err
+	}
+	f.seed = seed
+	return nil
+}
+
+// warn says, once in a while, what is waited for.
+func (a *agreement) warn(problems map[string]string) {
+	text, now := sentence(problems), time.Now()
+	if text == "" || now.Sub(a.quiet) < a.warnEvery || text == a.warned && now.Sub(a.quiet) < warnAgain {
+		return
+	}
+	a.warned, a.quiet = text, now
+	a.log.Warn("the new cluster cannot start yet", slog.String("waiting_for", text))
+}
+
+// sentence says all problems, in the order of the members.
+func sentence(problems map[string]string) string {
+	var all []string
+	for _, id := range slices.Sorted(maps.Keys(problems)) {
+		all = append(all, id+" "+problems[id])
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,106 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
+)
+
+// standing is how far a member of a new set is: what its folder says.
+type standing struct {
+	state peer.State
+	id    ClusterID // that it holds or has founded; zero when it is not told
+}
+
+// drawn is what the first member becomes when it has to draw an id.
+var drawn = standing{state: peer.Holds} //nolint:gochecknoglobals // a constant
+
+// standingOf reads an answer.
+func standingOf(n peer.Note) (standing, error) {
+	s := standing{state: n.State}
+	if n.Cluster != "" {
+		var err error
+		if s.id, err = ParseClusterID(n.Cluster); err != nil {
+			return standing{}, err
+		}
+	}
+	if n.State == peer.Holds && s.id.IsZero() || n.State == peer.Empty && !s.id.IsZero() {
+		return standing{}, errors.New("its answer contradicts itself")
+	}
+	return s, nil
+}
+
+// decide is the rule by which a member of a new set goes on. heard is what the others answered to questions of this process, by member; an answer
+// may be old. It returns what this member is to store next, which is own when it has to wait, and then for what, by member.
+//
+// Only the first member draws an id, when all others are empty. The others take the id that it holds. It founds the cluster when all
+// hold its id, and the others follow. A folder never exchanges the id that it holds for another one.
+func decide(self, first string, own standing, heard map[string]standing, others []string) (next standing, waitsFor map[string]string, err error) {
+	founded, equal := false, 0
+	for _, id := range others {
+		other, answered := heard[id]
+		switch {
+		case !answered:
+		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // nobody founds before the first
+			return own, nil, founds(self, id, own, other, others)
+		case other.state == peer.Founded:
+			founded = true
+		case other == own:
+			equal++
+		}
+	}
+	switch all := equal == len(others); {
+	case founded:
+		return standing{peer.Founded, own.id}, nil, nil
+	case own.state == peer.Empty && self != first && heard[first].state == peer.Holds:
+		return heard[first], nil, nil
+	case own.state == peer.Empty && self == first && all:
+		return drawn, nil, nil
+	case own.state == peer.Holds && self == first && all:
+		return standing{peer.Founded, own.id}, nil, nil
+	}
+	waitsFor = make(map[string]string)
+	for _, id := range others {
+		if other, answered := heard[id]; answered && other != own {
+			waitsFor[id] = lacks(self, first, own, id, other, len(heard) == len(others))
+		}
+	}
+	return own, waitsFor, nil
+}
+
+// lacks says why the answer of a member does not let this one go on. all: every member has answered.
+func lacks(self, first string, own standing, id string, other standing, all bool) string {
+	stale := "" // the member whose folder is of another start
+	switch {
+	case own.state == peer.Holds && id == first:
+		stale = self
+	case other.state == peer.Holds && self == first:
+		stale = id
+	default:
+		return "has not stored the cluster's id yet"
+	}
+	text := fmt.Sprintf("does not know the cluster id that %s holds", stale)
+	if stale == id {
+		text = fmt.Sprintf("holds a cluster id that %s does not know", self)
+	}
+	if !all { // a member that is away may have founded that cluster: then its id must be kept
+		return text
+	}
+	return text + fmt.Sprintf(", of a start that was not finished: nothing was granted under it; stop %s, empty its data folder, and start it again", stale)
+}
+
+// founds refuses to start beside a member that has data.
+func founds(self, id string, own, other standing, others []string) error {
+	what := "is empty"
+	switch {
+	case own.state == peer.Holds && own.id == other.id:
+		what = "is an old copy"
+	case own.state == peer.Holds:
+		what = "holds the id of another cluster, which was never founded"
+	}
+	return fmt.Errorf("%w: %s has data, and the data folder of %s %s. If %s lost its data, it must not return under its id: remove it (gkctl cluster remove %s), "+
+		"and start a server with another id, an empty data folder and --join. To start a new cluster without the data of the old one, stop %s and %s, empty the data folders "+
+		"of all of them, and start them again", ErrMemberFounded, id, self, what, self, self, self, strings.Join(others, ", "))
+}

@@ -1,0 +1,662 @@
+package consensus
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// starting is a member of a new set, which can be started again and again in one folder.
+type starting struct {
+	Member
+	t       *testing.T
+	dir     string
+	set     []Member
+	name    string // of the cluster
+	faults  *faults
+	network *pipes // nil: sockets on loopback
+
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when Agree has returned; then what follows is written
+	id     ClusterID
+	err    error
+	shut   func() // ends what it became
+
+	log startLog
+}
+
+// startLog is a log to look into, and a place to crash in.
+type startLog struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+	line func(string) // called with each line
+}
+
+func (l *startLog) Write(p []byte) (int, error) {
+	if l.line != nil {
+		l.line(string(p))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *startLog) says(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}
+
+// newSet makes the members of a set on free ports.
+func newSet(t *testing.T, ids ...string) []*starting {
+	t.Helper()
+	set, listeners := namedSet(t, ids...)
+	var all []*starting
+	for i, m := range set {
+		listeners[i].Close() // nobody is there yet
+		all = append(all, &starting{Member: m, t: t, dir: t.TempDir(), set: set, name: "test"})
+	}
+	return all
+}
+
+// start starts a member, in the background.
+func (s *starting) start() {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	s.cancel, s.ended, s.id, s.err, s.shut = cancel, make(chan struct{}), ClusterID{}, nil, func() {}
+	s.t.Cleanup(s.stop)
+	folder, err := PrepareFolder(FolderConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if id := folder.ClusterID(); !id.IsZero() { // founded before
+		s.id = id
+		s.serve(folder, s.listen())
+		close(s.ended)
+		return
+	}
+	cfg := Agreement{Listener: s.listen(), Dial: dialTCP, Logger: slog.New(slog.NewTextHandler(&s.log, nil)), warnEvery: time.Nanosecond}
+	if s.network != nil {
+		cfg.Dial = s.network.dial
+	}
+	if s.faults != nil {
+		cfg = s.faults.apply(cfg, cancel)
+		s.log.line = s.faults.line
+	}
+	go func() {
+		defer close(s.ended)
+		listener, err := folder.Agree(ctx, cfg)
+		if s.id, s.err = folder.ClusterID(), err; err != nil {
+			folder.Close()
+			return
+		}
+		s.serve(folder, listener)
+	}()
+}
+
+func dialTCP(ctx context.Context, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", address)
+}
+
+func (s *starting) listen() net.Listener {
+	if s.network != nil {
+		return s.network.listen(s.PeerAddress)
+	}
+	return listenAt(s.t, s.PeerAddress)
+}
+
+// serve answers as a member of a founded cluster does, and bootstraps nothing.
+func (s *starting) serve(folder *Folder, listener net.Listener) {
+	layer := newPeerLayer(folder, listener)
+	s.shut = func() {
+		layer.Close()
+		folder.Close()
+	}
+}
+
+// stop ends the member, wherever it is.
+func (s *starting) stop() {
+	s.cancel()
+	<-s.ended
+	s.shut()
+}
+
+// wipe empties the folder of a member that is stopped.
+func (s *starting) wipe() {
+	s.t.Helper()
+	s.stop()
+	s.dir = s.t.TempDir()
+}
+
+// founded waits for the end of a start that succeeds.
+func (s *starting) founded() ClusterID {
+	s.t.Helper()
+	<-s.ended
+	if s.err != nil {
+		s.t.Fatalf("%s: %v", s.ID, s.err)
+	}
+	return s.id
+}
+
+// foundedOne waits until all members are founded and returns the id on which they agree.
+func foundedOne(t *testing.T, set []*starting) ClusterID {
+	t.Helper()
+	for _, s := range set {
+		if id := s.founded(); id != set[0].id || id.IsZero() || id.Incarnation != 1 {
+			t.Fatalf("%s founded %v, %s %v", set[0].ID, set[0].id, s.ID, id)
+		}
+	}
+	return set[0].id
+}
+
+func orders(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, shorter := range orders(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(shorter), at, n-1))
+		}
+	}
+	return all
+}
+
+func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
+	ids := make(map[ClusterID]bool)
+	for _, order := range orders(3) {
+		set := newSet(t, "gk1", "gk2", "gk3")
+		for n, i := range order {
+			set[i].start()
+			for _, j := range order[:n] { // those before have missed it, or have heard it
+				until(t, "who waits says so", func() bool { return n == 2 || set[j].log.says("cannot start yet") })
+			}
+			if n < 2 {
+				for _, j := range order[:n+1] {
+					if _, err := os.Stat(filepath.Join(set[j].dir, seedFileName)); err == nil {
+						t.Fatalf("order %v: %s has an id although %s is not there", order, set[j].ID, set[order[2]].ID)
+					}
+				}
+			}
+		}
+		ids[foundedOne(t, set)] = true
+	}
+	if len(ids) != 6 {
+		t.Errorf("six clusters of equal names have the ids %v", ids)
+	}
+}
+
+// faults crash a member at one moment.
+type faults struct {
+	where string
+	at    int64 // at which time of that kind
+
+	cancel context.CancelFunc
+
+	mu    sync.Mutex // guards what follows
+	count int64
+	dead  bool
+	over  bool // nothing happens any more
+}
+
+// pass counts a moment, and returns false once the member has crashed.
+func (f *faults) pass(where string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return !f.dead
+	}
+	if where == f.where {
+		f.count++
+	}
+	if f.count == f.at {
+		f.dead, f.over = true, true
+		f.cancel()
+	}
+	return !f.dead
+}
+
+// end says whether the member has crashed, and lets it live if it has not.
+func (f *faults) end() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	return f.dead
+}
+
+func (f *faults) apply(cfg Agreement, cancel context.CancelFunc) Agreement {
+	f.cancel = cancel
+	dial := cfg.Dial
+	cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+		c, err := dial(ctx, address)
+		return &faultyConn{c, f, "question", "answer heard"}, err
+	}
+	cfg.Listener = &faultyListener{cfg.Listener, f}
+	return cfg
+}
+
+func (f *faults) line(text string) {
+	if strings.Contains(text, "stored") {
+		f.pass("stored")
+	}
+}
+
+type faultyConn struct {
+	net.Conn
+	faults      *faults
+	write, read string
+}
+
+func (c *faultyConn) Write(p []byte) (int, error) {
+	if !c.faults.pass(c.write) {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *faultyConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if !c.faults.pass(c.read) {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (c *faultyConn) Close() error {
+	if c.Conn == nil {
+		return nil
+	}
+	return c.Conn.Close()
+}
+
+type faultyListener struct {
+	net.Listener
+	faults *faults
+}
+
+func (l *faultyListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &faultyConn{c, l.faults, "answer", "question heard"}, nil
+}
+
+// Each member is ended once at each step: after it has stored something, before it says or after it has heard something.
+func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
+	for where, steps := range map[string]int64{"stored": 2, "question": 8, "answer heard": 8, "question heard": 8, "answer": 8} {
+		for i := range 3 {
+			t.Run(fmt.Sprintf("%s by gk%d", where, i+1), func(t *testing.T) {
+				t.Parallel()
+				for step := range steps {
+					set := newSet(t, "gk1", "gk2", "gk3")
+					set[i].faults = &faults{where: where, at: step + 1}
+					for _, s := range set {
+						s.start()
+					}
+					<-set[i].ended
+					crashed := set[i].faults.end()
+					if crashed {
+						set[i].stop()
+						set[i].faults = nil
+						set[i].log.line = nil
+						set[i].start()
+					}
+					foundedOne(t, set)
+					if !crashed { // it did not come so far
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// While nothing is founded a member that is not the first may lose its folder: it is as empty as before.
+func TestAgree_AMemberIsWipedBeforeTheClusterIsFounded_StartsAgain(t *testing.T) {
+	set := newSet(t, "gk1", "gk2", "gk3")
+	set[2].faults = &faults{where: "stored", at: 1}
+	for _, s := range set {
+		s.start()
+	}
+	<-set[2].ended
+	set[2].wipe()
+	set[2].faults, set[2].log.line = nil, nil
+	set[2].start()
+	if err := errors.Join(ended(set[2])...); err != nil { // unless the first one had its answer already
+		if !errors.Is(err, ErrMemberFounded) {
+			t.Fatal(err)
+		}
+		set = set[:2]
+	}
+	foundedOne(t, set)
+}
+
+func ended(set ...*starting) (errs []error) {
+	for _, s := range set {
+		<-s.ended
+		errs = append(errs, s.err)
+	}
+	return errs
+}
+
+// hold has a member store an id as if the first had drawn it.
+func (s *starting) hold(id ClusterID) {
+	s.t.Helper()
+	f, err := PrepareFolder(FolderConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.hold(id, digest(s.name, s.set)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAgree_TheFirstIsWipedBeforeTheClusterIsFounded_NamesTheFoldersToEmpty(t *testing.T) {
+	set := newSet(t, "gk1", "gk2", "gk3")
+	set[1].hold(agreed)
+	for _, s := range set {
+		s.start()
+	}
+	until(t, "both say what to do", func() bool {
+		return set[0].log.says("stop gk2, empty its data folder") && set[1].log.says("stop gk2, empty its data folder")
+	})
+	set[1].wipe()
+	set[1].start()
+	if id := foundedOne(t, set); id == agreed {
+		t.Error("the first took an id that it had not drawn")
+	}
+}
+
+func TestAgree_MembersWithoutDataBesideOneThatHasSome_RefuseToStart(t *testing.T) {
+	for _, lost := range [][]int{{0}, {1}, {2}, {0, 1}, {1, 2}} {
+		set := newSet(t, "gk1", "gk2", "gk3")
+		for _, s := range set {
+			s.start()
+		}
+		first := foundedOne(t, set)
+		for _, i := range lost {
+			set[i].wipe()
+			set[i].start()
+		}
+		for _, i := range lost {
+			if <-set[i].ended; !errors.Is(set[i].err, ErrMemberFounded) || !strings.Contains(set[i].err.Error(), "--join") {
+				t.Errorf("%s of the lost %v: %v", set[i].ID, lost, set[i].err)
+			}
+			if _, err := os.Stat(filepath.Join(set[i].dir, seedFileName)); err == nil {
+				t.Errorf("%s of the lost %v has stored an id", set[i].ID, lost)
+			}
+		}
+		// Nor do they start while those that have data are away.
+		for _, s := range set {
+			s.stop()
+		}
+		for _, i := range lost {
+			set[i].log = startLog{}
+			set[i].start()
+		}
+		for _, i := range lost {
+			until(t, "it waits", func() bool { return set[i].log.says("cannot start yet") })
+			set[i].stop()
+			if !errors.Is(set[i].err, ErrNotAgreed) || !errors.Is(set[i].err, context.Canceled) {
+				t.Errorf("%s of the lost %v, alone: %v", set[i].ID, lost, set[i].err)
+			}
+		}
+		// When all are lost they start another cluster.
+		if len(lost) == 2 {
+			for _, s := range set {
+				s.wipe()
+				s.start()
+			}
+			if again := foundedOne(t, set); again == first {
+				t.Error("another cluster has the id of the first")
+			}
+		}
+	}
+}
+
+func TestAgree_SetsThatDiffer_DoNotStartTogether(t *testing.T) {
+	for name, change := range map[string]func(*starting){
+		"cluster name": func(s *starting) { s.name = "other" },
+		"members":      func(s *starting) { s.set = append(slices.Clone(s.set), Member{ID: "gk4", PeerAddress: "127.0.0.1:1"}) },
+		"an address": func(s *starting) {
+			s.set = slices.Clone(s.set)
+			s.set[2].PeerAddress = "127.0.0.1:1"
+		},
+	} {
+		set := newSet(t, "gk1", "gk2", "gk3")
+		change(set[1])
+		for _, s := range set {
+			s.start()
+		}
+		for i, s := range set[:2] {
+			other := set[1-i].ID
+			until(t, name+": who differs is told", func() bool {
+				return s.log.says(other + " was started with other members or another cluster name than " + s.ID)
+			})
+		}
+		for _, s := range set {
+			s.stop()
+			if !errors.Is(s.err, ErrNotAgreed) {
+				t.Errorf("%s: %s: %v", name, s.ID, s.err)
+			}
+		}
+	}
+}
+
+// Staging has the names of production, and its list leads to servers of production by mistake.
+func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
+	production, staging := newSet(t, "gk1", "gk2", "gk3"), newSet(t, "gk1", "gk2", "gk3")
+	for _, s := range production {
+		s.start()
+	}
+	foundedOne(t, production)
+	mistaken := []Member{staging[0].Member, staging[1].Member, production[2].Member}
+	for _, s := range staging[:2] {
+		s.set = mistaken
+		s.start()
+	}
+	for i, err := range ended(staging[:2]...) {
+		if !errors.Is(err, ErrMemberFounded) {
+			t.Errorf("%s: %v", staging[i].ID, err)
+		}
+	}
+}
+
+// An impostor knows the members, and neither what it claims nor what it leaves unsaid changes anything.
+func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
+	set := newSet(t, "gk1", "gk2", "gk3")
+	set[0].start()
+	until(t, "it waits", func() bool { return set[0].log.says("cannot start yet") })
+	note := func(fields ...string) []byte {
+		var body []byte
+		for _, f := range fields {
+			body = binary.BigEndian.AppendUint16(body, uint16(len(f)))
+			body = append(body, f...)
+		}
+		return append(binary.BigEndian.AppendUint16([]byte("gkpeer\x00\x01\x04"), uint16(len(body))), body...)
+	}
+	right := digest("test", set[0].set)
+	long := strings.Repeat("x", 300)
+	for _, words := range [][]byte{
+		nil, {}, []byte("GET / HTTP/1.1\r\n\r\n"), []byte("gkpeer\x00\x01\x04\xff\xff"), []byte("gkpeer\x00\x01\x05\x00\x00"), []byte("gkpeer\x00\x01\x04\x00\x03\x00\x09x"),
+		note("", "gk9", "gk1", right, "empty"), note("", "gk1", "gk1", right, "empty"), note("", "gk2", "gk3", right, "empty"),
+		note("", "gk2", "gk1", "other", "empty"), note(long, long, "gk1", right, "empty"),
+		note("0000000000000009.1", "gk2", "gk1", right, "holds"), note("0000000000000009.1", "gk3", "gk1", right, "holds"),
+		note("0000000000000009.1", "gk2", "gk1", right, "founded"),
+	} {
+		c, err := net.Dial("tcp", set[0].PeerAddress)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() }) // it stays, and says nothing more
+		if _, err := c.Write(words); err != nil {
+			t.Fatal(err)
+		}
+		if len(words) > 60 { // a whole note
+			_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
+			_, _ = c.Read(make([]byte, 1)) // answered or closed: it was read
+		}
+	}
+	if _, err := os.Stat(filepath.Join(set[0].dir, seedFileName)); err == nil {
+		t.Fatal("an id was drawn for strangers")
+	}
+	set[1].start()
+	set[2].start()
+	if id := foundedOne(t, set); id.Seed == 9 {
+		t.Error("the id is a stranger's")
+	}
+}
+
+func TestAgree_OverListenersInMemory_AllGetOneID(t *testing.T) {
+	set := newSet(t, "gk1", "gk2")
+	network := &pipes{listeners: make(map[string]*pipeListener)}
+	for _, s := range set {
+		s.network = network
+		s.start()
+	}
+	foundedOne(t, set)
+}
+
+// pipes is a network in memory.
+type pipes struct {
+	mu        sync.Mutex // guards listeners
+	listeners map[string]*pipeListener
+}
+
+func (p *pipes) listen(address string) net.Listener {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := &pipeListener{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
+	p.listeners[address] = l
+	return l
+}
+
+func (p *pipes) dial(ctx context.Context, address string) (net.Conn, error) {
+	p.mu.Lock()
+	l := p.listeners[address]
+	p.mu.Unlock()
+	if l == nil {
+		return nil, errors.New("nobody is there")
+	}
+	near, far := net.Pipe()
+	select {
+	case l.conns <- far:
+		return near, nil
+	case <-l.closed:
+	case <-ctx.Done():
+	}
+	return nil, errors.Join(net.ErrClosed, near.Close(), far.Close())
+}
+
+type pipeListener struct {
+	address string
+	conns   chan net.Conn
+	closing sync.Once
+	closed  chan struct{}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.closing.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
+
+// A folder in which a start was not finished is for that start only.
+func TestFolder_OfAStartThatWasNotFinished_IsBoundToItsMembers(t *testing.T) {
+	set := newSet(t, "gk1", "gk2", "gk3")
+	set[1].hold(agreed)
+	same := FolderConfig{MemberID: "gk2", ClusterName: "test", Members: set[0].set}
+	for name, change := range map[string]func(*FolderConfig){
+		"member":  func(c *FolderConfig) { c.MemberID = "gk1" },
+		"name":    func(c *FolderConfig) { c.ClusterName = "other" },
+		"members": func(c *FolderConfig) { c.Members = c.Members[:2] },
+		"alone":   func(c *FolderConfig) { c.Members = nil },
+		"join":    func(c *FolderConfig) { c.Members, c.Join = nil, true },
+	} {
+		cfg := same
+		change(&cfg)
+		t.Log(name)
+		refuse(t, set[1].dir, cfg, "give it the same as before, or empty the folder")
+	}
+	f := prepare(t, set[1].dir, same)
+	if err := f.found(agreed); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	// Founded, and not bootstrapped yet.
+	other := same
+	other.Members = other.Members[:2]
+	refuse(t, set[1].dir, other, "give it the same as before")
+	if f := prepare(t, set[1].dir, same); f.ClusterID() != agreed {
+		t.Errorf("the id is %v", f.ClusterID())
+	}
+}
+
+func TestFolder_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
+	f := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
+	if _, err := Open(Config{Folder: f}); !errors.Is(err, ErrNotAgreed) {
+		t.Errorf("Open: %v", err)
+	}
+	one := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]})
+	if one.ClusterID().IsZero() {
+		t.Error("a set of one member has no id")
+	}
+}
+
+func TestRelay_WhatTheFirstUserLeaves_IsForTheNext(t *testing.T) {
+	listener := listen(t)
+	r := newRelay(listener)
+	first := r.lend()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a loan that was returned accepts: %v", err)
+	}
+	c, err := net.Dial("tcp", r.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	left, err := r.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.Close()
+	waiting, err := net.Dial("tcp", r.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer waiting.Close()
+	if err := errors.Join(r.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := waiting.Read(make([]byte, 1)); err == nil {
+		t.Error("a connection that nobody took stays open")
+	}
+	if _, err := r.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a closed one accepts: %v", err)
+	}
+}

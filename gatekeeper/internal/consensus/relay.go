@@ -1,0 +1,82 @@
+package consensus
+
+import (
+	"net"
+	"sync"
+)
+
+// relay accepts on a listener for one user after the other. A listener can only be closed, not given back, and what waits to be
+// accepted would be lost with it; so the first user gets a loan of the relay, and the next one the relay itself.
+type relay struct {
+	net.Listener // the address
+
+	accepted chan accepted
+	closing  sync.Once
+	closed   chan struct{}
+	ended    chan struct{} // closed when the listener is not touched any more
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+func newRelay(l net.Listener) *relay {
+	r := &relay{Listener: l, accepted: make(chan accepted), closed: make(chan struct{}), ended: make(chan struct{})}
+	go r.run()
+	return r
+}
+
+func (r *relay) run() {
+	defer close(r.ended)
+	for {
+		conn, err := r.Listener.Accept()
+		select {
+		case r.accepted <- accepted{conn, err}:
+		case <-r.closed:
+			if err == nil {
+				_ = conn.Close()
+			}
+			return
+		}
+	}
+}
+
+func (r *relay) Accept() (net.Conn, error) { return r.accept(nil) }
+
+func (r *relay) accept(returned <-chan struct{}) (net.Conn, error) {
+	select {
+	case a := <-r.accepted:
+		return a.conn, a.err
+	case <-returned:
+	case <-r.closed:
+	}
+	return nil, net.ErrClosed
+}
+
+// Close closes the listener too.
+func (r *relay) Close() error {
+	var err error
+	r.closing.Do(func() {
+		close(r.closed)
+		err = r.Listener.Close()
+		<-r.ended
+	})
+	return err
+}
+
+// loan is the relay as its first user has it. Closing it leaves the listener open.
+type loan struct {
+	*relay
+	returning sync.Once
+	returned  chan struct{}
+}
+
+func (r *relay) lend() *loan { return &loan{relay: r, returned: make(chan struct{})} }
+
+func (l *loan) Accept() (net.Conn, error) { return l.accept(l.returned) }
+
+func (l *loan) Close() error {
+	l.returning.Do(func() { close(l.returned) })
+	return nil
+}

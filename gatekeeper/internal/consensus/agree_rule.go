@@ -3,6 +3,7 @@ package consensus
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
@@ -101,6 +102,6 @@ func founds(self, id string, own, other standing, others []string) error {
 		what = "holds the id of another cluster, which was never founded"
 	}
 	return fmt.Errorf("%w: %s has data, and the data folder of %s %s. If %s lost its data, it must not return under its id: remove it (gkctl cluster remove %s), "+
-		"and start a server with another id, an empty data folder and --join. To start a new cluster without the data of the old one, stop %s and %s, empty the data folders "+
-		"of all of them, and start them again", ErrMemberFounded, id, self, what, self, self, self, strings.Join(others, ", "))
+		"and start a server with another id, an empty data folder and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
+		"data folders, and start them again", ErrMemberFounded, id, self, what, self, self, strings.Join(slices.Sorted(slices.Values(append(slices.Clone(others), self))), ", "))
 }

@@ -238,7 +238,7 @@ func TestDecide_WhoWaits_SaysForWhat(t *testing.T) {
 			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data folder"}},
 		"another, and the first drew again": {"gk2", holds(1), map[string]standing{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
 		"a wiped first of a cluster": {"gk1", empty, map[string]standing{"gk2": founded(0)}, "",
-			[]string{"gk2 has data", "folder of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop gk1 and gk2, gk3, empty the data folders"}},
+			[]string{"gk2 has data", "folder of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data folders"}},
 		"a wiped other of a cluster":   {"gk3", empty, map[string]standing{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
 		"the start of another cluster": {"gk3", holds(1), map[string]standing{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
 		"an old copy of the first":     {"gk1", holds(1), map[string]standing{"gk2": founded(1)}, "", []string{"is an old copy"}},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
@@ -35,9 +34,9 @@ func newExplain(a *app) *cobra.Command {
 explains each semaphore in turn.
 
 Without --group, --acquirer and --holder-id it explains each caller that asked within 7 days and was denied for a reason that waiting does
-not cure, so that you need not know where the job runs. If there is none, it explains a request of this host. The leader remembers such
-callers in memory: after a change of leader it knows those that have asked since. With -o json, one name with a caller is one object;
-everything else is {"items": [...]}.`,
+not cure, so that you need not know where the job runs, and of one name it tells who had a permit last. If nobody was denied so, it explains
+a request of the caller that had a permit last, or else of this host. The leader remembers denials in memory: after a change of leader it
+knows those of callers that have asked since. With -o json, one name with a caller is one object; everything else is {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
@@ -109,56 +108,6 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	return mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
 
-// question is a request to explain.
-type question struct {
-	req *gatekeeperv1.ExplainRequest
-	// denied is what the servers remember of its caller; nil when the command line names the caller.
-	denied *gatekeeperv1.DeniedCaller
-	// before is told before the answer.
-	before []string
-}
-
-// questions are those of every caller that was denied, or of the one that asks by req.
-func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) []question {
-	denied := make(map[string][]*gatekeeperv1.DeniedCaller)
-	var nobody []string
-	if !o.caller() {
-		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
-		if len(o.names) <= maxNames {
-			list.Names = o.names
-		}
-		r := remembered(ctx, c, list)
-		for _, d := range r.GetCallers() {
-			denied[d.GetSemaphore()] = append(denied[d.GetSemaphore()], d)
-		}
-		if r.GetSince() != nil && o.one() {
-			nobody = append(misspelledLines(r), fmt.Sprintf("No caller was denied %s for good since %s, when this leader began to remember. For this host:",
-				o.names[0], when(r.GetSince())))
-		}
-	}
-	var out []question
-	for _, name := range names {
-		for _, d := range denied[name] {
-			q := question{denied: d, before: []string{cell(d.GetText())}, req: &gatekeeperv1.ExplainRequest{
-				Semaphore: name, Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring(),
-			}}
-			if o.weighed {
-				q.req.Weight = o.weight
-			}
-			if o.firing != "" {
-				q.req.Firing = req.GetFiring()
-			}
-			out = append(out, q)
-		}
-		if len(denied[name]) == 0 {
-			own := proto.CloneOf(req)
-			own.Semaphore = name
-			out = append(out, question{req: own, before: nobody})
-		}
-	}
-	return out
-}
-
 // answer explains each question.
 func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
 	out := struct {
@@ -192,24 +141,6 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 		return nil
 	}
 	return o.printObject(o.output, out)
-}
-
-// item is an answer among several.
-func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
-	more := struct {
-		Semaphore string          `json:"semaphore"`
-		Group     string          `json:"group"`
-		Acquirer  string          `json:"acquirer"`
-		Denied    json.RawMessage `json:"denied,omitempty"`
-	}{Semaphore: q.req.GetSemaphore(), Group: q.req.GetIdentity().GetGroup(), Acquirer: q.req.GetIdentity().GetAcquirer()}
-	if q.denied != nil {
-		data, err := messageJSON(q.denied)
-		if err != nil {
-			return nil, err
-		}
-		more.Denied = data
-	}
-	return joined(r, more)
 }
 
 // explained asks the servers about one semaphore; one that is not defined is an error.

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// question is a request to explain.
+type question struct {
+	req *gatekeeperv1.ExplainRequest
+	// denied is what the servers remember of its caller; nil when they remember nothing, or when the command line names the caller.
+	denied *gatekeeperv1.DeniedCaller
+	// before is told before the answer.
+	before []string
+}
+
+// questions are those of every caller that was denied, or else of one that is likely meant: the caller of the command line, the one
+// that had a permit last, or this host.
+func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) []question {
+	var r *gatekeeperv1.ListDeniedResponse
+	if !o.caller() {
+		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
+		if len(o.names) <= maxNames {
+			list.Names = o.names
+		}
+		r = remembered(ctx, c, list)
+	}
+	denied := make(map[string][]*gatekeeperv1.DeniedCaller)
+	for _, d := range r.GetCallers() {
+		denied[d.GetSemaphore()] = append(denied[d.GetSemaphore()], d)
+	}
+	var out []question
+	for _, name := range names {
+		for _, d := range denied[name] {
+			out = append(out, o.ofDenied(d, req))
+		}
+		if len(denied[name]) == 0 {
+			own := proto.CloneOf(req)
+			own.Semaphore = name
+			out = append(out, question{req: own})
+		}
+	}
+	if !o.caller() && o.one() {
+		first := &out[0]
+		text, last := lastHolder(ctx, c, names[0])
+		first.before = append([]string{text}, first.before...)
+		if first.denied == nil {
+			first.before = append(first.before, misspelledLines(r)...)
+			if r.GetSince() != nil {
+				first.before = append(first.before, fmt.Sprintf("Nobody was denied for a reason that waiting does not cure since %s, when this leader began to remember.", when(r.GetSince())))
+			}
+			if last != nil {
+				first.req.Identity = last
+			}
+		}
+	}
+	return out
+}
+
+// ofDenied asks again what a caller asked, but for what the command line gives.
+func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
+	req := &gatekeeperv1.ExplainRequest{Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring()}
+	if o.weighed {
+		req.Weight = o.weight
+	}
+	if o.firing != "" {
+		req.Firing = given.GetFiring()
+	}
+	return question{req: req, denied: d, before: []string{cell(d.GetText())}}
+}
+
+// lastHolder tells who has a permit, or had the last one that the journal remembers, and which caller that is: nil when it is not known.
+func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity) {
+	of := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
+		id := p.GetIdentity()
+		return &gatekeeperv1.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer()} // another acquisition
+	}
+	names := []string{name}
+	if r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names, PageSize: 1}); err == nil && len(r.GetPermits()) > 0 {
+		p := r.GetPermits()[0]
+		return cell(takenText(p)), of(p)
+	}
+	r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 100})
+	if err == nil {
+		for _, e := range r.GetEntries() {
+			if e.GetPermit() != nil {
+				text := fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", holderText(e.GetPermit()), word(e.GetKind(), "EVENT_KIND_"), when(e.GetAt()))
+				return cell(text), of(e.GetPermit())
+			}
+		}
+	}
+	return "Nobody holds it, and the journal remembers no permit of it.", nil
+}
+
+// item is an answer among several.
+func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
+	more := struct {
+		Semaphore string          `json:"semaphore"`
+		Group     string          `json:"group"`
+		Acquirer  string          `json:"acquirer"`
+		Denied    json.RawMessage `json:"denied,omitempty"`
+	}{Semaphore: q.req.GetSemaphore(), Group: q.req.GetIdentity().GetGroup(), Acquirer: q.req.GetIdentity().GetAcquirer()}
+	if q.denied != nil {
+		data, err := messageJSON(q.denied)
+		if err != nil {
+			return nil, err
+		}
+		more.Denied = data
+	}
+	return joined(r, more)
+}

@@ -49,9 +49,8 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	if !o.caller() && o.one() {
 		first := &out[0]
 		text, last := lastHolder(ctx, c, names[0])
-		first.before = append([]string{text}, first.before...)
+		first.before = append(append([]string{text}, misspelledLines(r)...), first.before...)
 		if first.denied == nil {
-			first.before = append(first.before, misspelledLines(r)...)
 			if r.GetSince() != nil {
 				first.before = append(first.before, fmt.Sprintf("Nobody was denied for a reason that waiting does not cure since %s, when this leader began to remember.", when(r.GetSince())))
 			}

@@ -144,6 +144,24 @@ func TestVain_FiringTooFarAhead_IsCuredByALaterFiringOnly(t *testing.T) {
 	})
 }
 
+func TestVain_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", nil)
+		old := due("a", "1", 0, 0)
+		w.release(w.granted(old).Token)
+		w.sleep(semaphore.DefaultFiringRetention + 2*trimEvery)
+		old.RequestID = "2"
+		d := w.denied(old, semaphore.FiringForgotten)
+		if v := w.vain1(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
+			t.Errorf("it remembers %+v", v)
+		}
+		w.release(w.granted(due("a", "3", 0, 0)).Token)
+		if v := w.vain1(); !v.Cured {
+			t.Errorf("it remembers %+v", v)
+		}
+	})
+}
+
 func TestVain_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })

@@ -181,6 +181,8 @@ func unlisted() map[string]string {
 		"consensus.ErrFolderDamaged":   "start-up only",
 		"consensus.ErrFolderNotEmpty":  "offline only",
 		"consensus.ErrLogStore":        "start-up only",
+		"consensus.ErrNotAgreed":       "start-up only",
+		"consensus.ErrMemberFounded":   "start-up only",
 		"consensus.ErrRemoved":         "stops the server",
 		"consensus.ErrSucceeded":       "stops the server",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",

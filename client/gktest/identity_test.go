@@ -63,6 +63,40 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testi
 	})
 }
 
+// The denial of an acquisition does not come, and its process gives up. Nothing remembers a request that was denied, so that nothing but its
+// request id keeps its late cancel from the permit of the next process.
+func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
+	inBubbleOf(t, func(t *testing.T, srv *Server) {
+		other := srv.Dial(t, "app2")
+		held, err := other.Semaphore("job").TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, sem := life(t, srv)
+		srv.SlowDown(t, time.Hour, first)
+		failed := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { failed <- second(sem.TryAcquire(ctx)) }()
+		srv.Advance(t, 0) // it is denied, and its answer is late
+		srv.Partition(t, first)
+		cancel()
+		if err := <-failed; !errors.Is(err, client.ErrOutcomeUnknown) {
+			t.Fatalf("the first acquisition: %v", err)
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, sem = life(t, srv)
+		p, err := sem.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Heal(t, first)
+		srv.Advance(t, time.Second)
+		wantTaken(t, srv, other, p)
+	})
+}
+
 // A process releases and is gone, and is started again before the release arrives.
 func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {

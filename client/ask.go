@@ -66,6 +66,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*Denied](err)
 		if denied && d.canQueue() && policy != Skip {
+			r.report(opts, err) // before the queue: a wait for an operator may never end
 			r.tell(func(h *Hooks) { call1(h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*Denied](err)

@@ -19,8 +19,13 @@ type unrunnable struct {
 	logged map[denialKey]string
 }
 
-// denialKey is what a definition is matched against.
-type denialKey struct{ semaphore, group, acquirer string }
+// denialKey is a request without its firing. Jobs that share a semaphore may ask under several weights and holder
+// ids. If they shared a key, the grant of one would make the next denial of another look new.
+type denialKey struct {
+	semaphore, group, acquirer string
+	holderID                   string // empty unless the application gave it
+	weight                     uint32
+}
 
 // maxUnrunnable bounds the memory. A program that is denied more semaphores than that is told about some of them again.
 const maxUnrunnable = 10_000
@@ -52,8 +57,12 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	switch {
 	case denied && d.NeedsAction():
 		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
-		if d.Reason == FiringTooFarAhead {
+		switch d.Reason {
+		case FiringTooFarAhead:
 			cause = string(d.Reason) // its message shows the time, and differs each time
+		case NoFreePermit:
+			cause = string(d.Reason)                    // its message may show the place in the queue
+			text = " until somebody acts: " + d.Error() // which names the slots to clear
 		}
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):
@@ -62,7 +71,11 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 		return // it does not say whether the cause is gone
 	}
 	a := r.sem.request(opts)
-	if r.sem.client.unrunnable.changed(denialKey{a.semaphore, a.group, a.acquirer}, cause) {
+	key := denialKey{semaphore: a.semaphore, group: a.group, acquirer: a.acquirer, weight: a.weight}
+	if a.chosen {
+		key.holderID = *a.holderID
+	}
+	if r.sem.client.unrunnable.changed(key, cause) {
 		r.log().Warn("gatekeeper: the job does not run"+text, more...)
 	}
 }

@@ -81,6 +81,65 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsTold(t *testing.T) {
 	})
 }
 
+// A run that waits in the queue for a slot that only an operator frees waits until somebody looks.
+func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
+	for name, policy := range map[string]DenialPolicy{"wait": Wait, "run late": RunLate} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				d := &gatekeeperv1.Denial{
+					Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Message: `The only permit of semaphore "export" is taken.`,
+					Holders: []*gatekeeperv1.Permit{{Token: 7, State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}},
+				}
+				s.a.tryAcquire = deniesWith(&d)
+				s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
+					<-stream.Context().Done()
+					return stream.Context().Err()
+				}
+				for range 2 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					_ = NewRunner(s.client.Semaphore("export"), untilEnded, OnDenied(policy)).Run(ctx)
+					cancel()
+					d.Message = "the same, in other words"
+				}
+				log := s.log.String()
+				if n := strings.Count(log, "the job does not run"); n != 1 {
+					t.Errorf("told %d times, want once:\n%s", n, log)
+				}
+				for _, want := range []string{"gkctl clear 7", `explain="gkctl explain export --group prod --acquirer app1"`} {
+					if !strings.Contains(log, want) {
+						t.Errorf("the log lacks %s:\n%s", want, log)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Jobs of one program share a semaphore. One that is granted says nothing of one that is not.
+func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		grant := grants(7, 10*time.Second)
+		s.a.tryAcquire = func(ctx context.Context, r *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			if r.GetWeight() < 3 {
+				return grant(ctx, r)
+			}
+			d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_WEIGHT_EXCEEDS_PERMITS, Message: "m"}
+			return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: d}}, nil
+		}
+		for range 3 {
+			_ = NewRunner(s.client.Semaphore("export", WithWeight(3)), untilEnded).Run(t.Context())
+			if err := NewRunner(s.client.Semaphore("export"), func(context.Context) error { return nil }).Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := strings.Count(s.log.String(), "the job does not run"); n != 1 {
+			t.Errorf("told %d times, want once:\n%s", n, s.log.String())
+		}
+	})
+}
+
 // While a Loop or a late run waits, nobody sees an error.
 func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
 	for how, wait := range map[string]func(context.Context, *Runner) error{

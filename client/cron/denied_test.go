@@ -57,3 +57,22 @@ func TestAdd_DeniedUntilSomebodyActs_IsToldOncePerCause(t *testing.T) {
 		told(4, "gkctl explain export --group default --acquirer app1")
 	})
 }
+
+// A chain's jobs are denied on the same terms, and the warning is the same.
+func TestJobWrapper_DeniedUntilSomebodyActs_IsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := gktest.Start(t)
+		var log bytes.Buffer
+		c := srv.Dial(t, "app1", client.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		table := cron.New(cron.WithChain(gkcron.JobWrapper(t.Context(), c.Semaphore("export"), nil)))
+		if _, err := table.AddJob("* * * * *", gkcron.Func(func(context.Context) error { t.Error("ran"); return nil })); err != nil {
+			t.Fatal(err)
+		}
+		start(t, table)
+		srv.Advance(t, 5*time.Minute)
+		if n := strings.Count(log.String(), "the job does not run"); n != 1 ||
+			!strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {
+			t.Errorf("told %d times, want once, with the command:\n%s", n, log.String())
+		}
+	})
+}

@@ -97,7 +97,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 		client.WithPlace(o.tellPlace()),
 	)...)
 	opts := []client.JobOption{client.WithPatience(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
-		Waiting:  func(d *client.Denied) { o.narrate("waiting: %s", d) },
+		Waiting:  o.tellWaiting,
 		Finished: func(r client.Report) { o.released(r) },
 	})}
 	if o.waits() {
@@ -110,6 +110,15 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 		opts = append(opts, client.OnUnavailable(client.Wait))
 	}
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
+}
+
+// tellWaiting tells of a wait that only a person ends, and with --verbose of every wait.
+func (o *runOptions) tellWaiting(d *client.Denied) {
+	if d.NeedsAction() {
+		o.say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
+		return
+	}
+	o.narrate("waiting: %s", d)
 }
 
 // tellPlace tells of each place in the queue with --verbose, and at a terminal of each pause that is waited out.

@@ -81,3 +81,21 @@ func TestGather_OfEntriesThatContradict_Fails(t *testing.T) {
 		}
 	}
 }
+
+func TestDenial_OfACallerWithAPermit_IsUnknown(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		own    bool
+		want   Outcome
+	}{
+		{"NO_FREE_PERMIT", false, Known},
+		{"PAUSED", false, Known},
+		{"PAUSED", true, Unknown},
+		{"HELD_FOR_OPERATOR", false, Unknown},
+	} {
+		got, answer := Denial(c.reason, 2, c.own)
+		if got != c.want || got == Known && answer != (Response{Result: Denied, Reason: c.reason, Waiting: 2}) {
+			t.Errorf("%s, own permit %t: recorded as %s %+v, not %s", c.reason, c.own, got, answer, c.want)
+		}
+	}
+}

@@ -126,3 +126,14 @@ type Response struct {
 	// Definition is what was read; nil when there is none of that name.
 	Definition *Definition `json:"definition,omitempty"`
 }
+
+// Denial is the record of a denied acquire. own: the answer says that a permit of the caller's identity is being stopped.
+//
+// The client library repeats a call whose answer is lost. When the last attempt is denied because of the identity's own permit, an
+// earlier attempt may have been granted that permit, so the outcome is Unknown.
+func Denial(reason string, waiting int, own bool) (Outcome, Response) {
+	if own || reason == "HELD_FOR_OPERATOR" {
+		return Unknown, Response{}
+	}
+	return Known, Response{Result: Denied, Reason: reason, Waiting: uint32(waiting)}
+}

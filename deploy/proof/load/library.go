@@ -106,7 +106,8 @@ func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown 
 	p, err := acquire(asking, opts...)
 	if err != nil {
 		if denied, ok := errors.AsType[*client.Denied](err); ok {
-			done(history.Known, history.Response{Result: history.Denied, Reason: string(denied.Reason), Waiting: uint32(denied.QueueLength)}, nil)
+			what, response := history.Denial(string(denied.Reason), denied.QueueLength, denied.Stop != 0)
+			done(what, response, err)
 			return false
 		}
 		what := outcome(err)

@@ -175,7 +175,8 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		if d := denied.Firing.GetWinner(); d.GetHolderId() == w.identity.HolderID && d.GetAcquirer() == w.identity.Acquirer {
 			p.world.paths.met(ownFiring)
 		}
-		answered(history.Known, history.Response{Result: history.Denied, Reason: string(denied.Reason), Waiting: uint32(denied.QueueLength)}, nil)
+		outcome, response := history.Denial(string(denied.Reason), denied.QueueLength, denied.Stop != 0)
+		answered(outcome, response, err)
 	default:
 		answered(history.Unknown, history.Response{}, err)
 		if unknown = true; !w.leaves {

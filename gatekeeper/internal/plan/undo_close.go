@@ -66,7 +66,7 @@ func (p *undoPlan) takeResume(entry *fsm.JournalEntry) {
 	name, was := entry.Semaphore, entry.Pause
 	current := p.definition(name)
 	switch {
-	case current == nil || p.anew(name):
+	case current == nil || p.recreated(name):
 		p.deletedSince(name)
 	case current.Pause != nil && samePause(current.Pause, was):
 		p.noteOf(name, "its pause is back already.")

@@ -1,0 +1,209 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// takeCreation deletes what the change created, if nobody has changed it since.
+func (p *undoPlan) takeCreation(entry *fsm.JournalEntry) {
+	name := entry.Semaphore
+	current := p.definition(name)
+	if current == nil {
+		p.noteOf(name, "it was deleted since.")
+		return
+	}
+	if p.recreated(name) {
+		p.noteOf(name, "it was deleted since; what is there was created by change %d, and stays.", current.CreatedRevision)
+		return
+	}
+	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
+		p.conflict("%s: %s since it was created, at version %d by %s", name, setSince(changed), current.Version, current.UpdatedBy)
+		return
+	}
+	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
+}
+
+// recreated reports whether the definition that the change was made to was deleted since, and another of that name was created,
+// possibly an equal one. A definition that an undo restored is the one that was deleted.
+func (p *undoPlan) recreated(name string) bool {
+	created := p.definition(name).CreatedRevision
+	for created > p.change {
+		deleted := p.deletionUndone(name, created)
+		if deleted <= p.change {
+			return true
+		}
+		created = p.createdBefore(name, deleted)
+	}
+	return false
+}
+
+// deletionUndone is the change whose deletion of a name was undone when it was created; 0 when it was created by hand.
+func (p *undoPlan) deletionUndone(name string, created uint64) uint64 {
+	for entry := range p.state.Journal(name, created) {
+		if entry.Revision == created && entry.Kind == fsm.Created {
+			return entry.Details().Undoes
+		}
+		if entry.Revision > created {
+			break
+		}
+	}
+	return 0
+}
+
+// createdBefore is the change that created what was there of a name until that change; 0 when the journal does not go back so far.
+func (p *undoPlan) createdBefore(name string, change uint64) uint64 {
+	for entry := range p.state.JournalBackward(name, change) {
+		if entry.Kind == fsm.Created {
+			return entry.Revision
+		}
+	}
+	return 0
+}
+
+// deletedSince says that what the change was made to is not there any more, and whose is there instead.
+func (p *undoPlan) deletedSince(name string) {
+	if current := p.definition(name); current != nil {
+		p.conflict("%s: it was deleted since; what is there was created by change %d", name, current.CreatedRevision)
+	} else {
+		p.conflict("%s: it was deleted since", name)
+	}
+}
+
+// takeDeletion brings a definition back with what went with it, as it would be by now.
+func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
+	name := entry.Semaphore
+	if current := p.definition(name); current != nil {
+		p.conflict("%s: it was created anew since, at version %d by %s", name, current.Version, current.UpdatedBy)
+		return
+	}
+	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
+	e.Definition, e.EndsBack = p.byNow(name, entry.Before, entry.Details().EndsGone)
+	if e.Pause = p.pauseBack(name, entry.Pause); e.Pause != nil {
+		p.noteOf(name, "it comes back paused, as it was: %s.", pauseWords(e.Pause))
+	}
+	p.edit(e)
+}
+
+// takeEdit restores the fields that the change set, unless somebody has set one of them since.
+func (p *undoPlan) takeEdit(entry *fsm.JournalEntry) {
+	name := entry.Semaphore
+	current := p.definition(name)
+	if current == nil || p.recreated(name) {
+		p.deletedSince(name)
+		return
+	}
+	more := entry.Details()
+	restored, kept := semaphore.Revert(current.Definition, entry.Before, entry.After)
+	if len(kept) > 0 {
+		p.conflict("%s: %s since, at version %d by %s", name, setSince(kept), current.Version, current.UpdatedBy)
+		return
+	}
+	if fields, by := p.setAgain(entry, semaphore.Changed(current.Definition, restored)); by != nil {
+		p.conflict("%s: %s since, by change %d of %s", name, setSince(fields), by.Revision, cmp.Or(by.Author, "somebody"))
+		return
+	}
+	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Replace, Name: name, ExpectedVersion: current.Version}}
+	for _, end := range p.ends(name) {
+		own := end.Revision == entry.Revision
+		if own || slices.ContainsFunc(more.EndsBack, func(b *fsm.EditEnd) bool { return b.Revision == end.Revision }) {
+			e.EndsGone = append(e.EndsGone, end.Revision)
+		}
+	}
+	e.Definition, e.EndsBack = p.byNow(name, restored, more.EndsGone)
+	if len(semaphore.Changed(current.Definition, e.Definition)) == 0 && len(e.EndsGone)+len(e.EndsBack) == 0 {
+		p.noteOf(name, "nothing of it is left.")
+		return
+	}
+	if entry.Kind == fsm.RevertedEvent {
+		p.noteOf(name, "what had been set for a time is back, and now stays.")
+	}
+	p.edit(e)
+}
+
+// setAgain names those of the fields that somebody has set after the change, and the first who did: also to a value that they had
+// before, for that is somebody else's will. What was undone counts for nothing, nor does its undo, nor what was set for a time that is over.
+func (p *undoPlan) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
+	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
+		more := later.Details()
+		over := !more.Until.IsZero() && !slices.ContainsFunc(p.ends(entry.Semaphore), func(e *fsm.EditEnd) bool { return e.Revision == later.Revision })
+		if later.Kind != fsm.Replaced || p.gone(later.Revision, aboutOf(later)) || p.undoesLater(later) || over {
+			continue
+		}
+		changed := semaphore.Changed(later.Before, later.After)
+		again = slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return !slices.Contains(changed, field) })
+		if len(again) > 0 {
+			return again, later
+		}
+	}
+	return nil, nil
+}
+
+// undoesLater reports whether an entry is of an undo of nothing but changes after the one that is being taken back.
+func (p *undoPlan) undoesLater(entry *fsm.JournalEntry) bool {
+	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
+		return false
+	}
+	return entry.Details().Undoes > p.change
+}
+
+// byNow is a definition with edits that end, as both would be by now: of those whose time is over the values are back.
+func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
+	ends = slices.Clone(ends)
+	for {
+		over := -1
+		for i, end := range ends {
+			if !end.Until.After(p.now) && (over < 0 || end.Until.Before(ends[over].Until)) {
+				over = i
+			}
+		}
+		if over < 0 {
+			break
+		}
+		ended := ends[over]
+		ends = slices.Delete(ends, over, over+1)
+		p.noteOf(name, "what change %d had set for a time is over by now, and does not come back.", ended.Revision)
+		// As when it ends by itself: where the old values break a rule by now, those that are there stay.
+		back, _ := semaphore.Revert(d, ended.Before, ended.After)
+		if back.Validate(p.state.Settings().MaxDuration) != nil {
+			continue
+		}
+		d = back
+		for i := over; i < len(ends); i++ {
+			ends[i] = ends[i].Without(ended)
+		}
+	}
+	for _, end := range ends {
+		p.noteOf(name, "what change %d set ends at %s, as it was to.", end.Revision, instant(end.Until))
+	}
+	return d, ends
+}
+
+func setSince(fields []string) string {
+	if len(fields) == 1 {
+		return fields[0] + " was set again"
+	}
+	return strings.Join(fields, ", ") + " were set again"
+}
+
+// edit does to the plan what an edit does.
+func (p *undoPlan) edit(e fsm.UndoEdit) {
+	switch e.Kind {
+	case fsm.Create:
+		created := p.createdBefore(e.Name, p.change)
+		p.set(e.Name, undoSemaphore{&fsm.StoredDefinition{Definition: e.Definition, CreatedRevision: created, Pause: e.Pause}, e.EndsBack})
+	case fsm.Delete:
+		p.set(e.Name, undoSemaphore{})
+	default:
+		now := *p.definition(e.Name)
+		now.Definition = e.Definition
+		ends := slices.DeleteFunc(slices.Clone(p.ends(e.Name)), func(end *fsm.EditEnd) bool { return slices.Contains(e.EndsGone, end.Revision) })
+		ends = append(ends, e.EndsBack...)
+		slices.SortFunc(ends, func(a, b *fsm.EditEnd) int { return cmp.Compare(a.Revision, b.Revision) })
+		p.set(e.Name, undoSemaphore{&now, ends})
+	}
+}

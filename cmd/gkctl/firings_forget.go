@@ -94,30 +94,26 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		forget := func(dryRun bool) (*gatekeeperv1.ForgetFiringsResponse, error) {
-			ctx, cancel := o.bounded(ctx)
-			defer cancel()
-			req.DryRun = dryRun
-			r, err := c.Operator().ForgetFirings(ctx, req)
-			return r, o.refused(err)
-		}
-		if o.dryRun || !o.yes.yes {
-			r, err := forget(true)
-			if err != nil {
+		change := plannedChange[*gatekeeperv1.ForgetFiringsResponse]{
+			call: func(dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
+				ctx, cancel := o.bounded(ctx)
+				defer cancel()
+				req.DryRun, req.Plan = dryRun, plan
+				r, err := c.Operator().ForgetFirings(ctx, req)
+				return r, o.refused(err)
+			},
+			settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
+				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
+			},
+			ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
+				_, err := o.agree(ctx, &proposal{
+					what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
+					confirm: r.GetConfirm(), notes: o.lines(r, someOf),
+				}, o.yes)
 				return err
-			}
-			if o.dryRun || r.GetRevision() != 0 || nothingForgotten(r) { // with a revision it was done before, under the same request id
-				return o.tell(r)
-			}
-			if _, err := o.agree(ctx, &proposal{
-				what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
-				confirm: r.GetConfirm(), notes: o.lines(r, someOf),
-			}, o.yes); err != nil {
-				return err
-			}
-			req.Plan = r.GetPlan() // what was agreed to, or nothing
+			},
 		}
-		r, err := forget(false)
+		r, err := change.run(o.dryRun, o.yes.yes)
 		if err != nil {
 			return err
 		}
@@ -158,16 +154,7 @@ func (o *firingsForgetOptions) tell(r *gatekeeperv1.ForgetFiringsResponse) error
 	firings := r.GetChange().GetFirings()
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		if r.GetRevision() != 0 {
-			return o.printObject(o.output, r)
-		}
-		data, err := joined(r, struct {
-			Revision uint64 `json:"revision,string"`
-		}{})
-		if err != nil {
-			return err
-		}
-		return o.printObject(o.output, data)
+		return o.printPlanned(o.output, r)
 	case formatName:
 		return o.printNames(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }))
 	}

@@ -71,27 +71,18 @@ func (o *undoOptions) run(ctx context.Context) error {
 		Author: o.global.who(), Reason: o.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
 	}
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		undo := func(dryRun bool) (*gatekeeperv1.UndoResponse, error) {
-			ctx, cancel := o.bounded(ctx)
-			defer cancel()
-			req.DryRun = dryRun
-			r, err := c.Operator().Undo(ctx, req)
-			return r, o.refused(err)
+		change := plannedChange[*gatekeeperv1.UndoResponse]{
+			call: func(dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
+				ctx, cancel := o.bounded(ctx)
+				defer cancel()
+				req.DryRun, req.Plan = dryRun, plan
+				r, err := c.Operator().Undo(ctx, req)
+				return r, o.refused(err)
+			},
+			settled: (*gatekeeperv1.UndoResponse).GetNothing,
+			ask:     func(r *gatekeeperv1.UndoResponse) error { return o.ask(ctx, r) },
 		}
-		if o.dryRun || !o.yes.yes {
-			r, err := undo(true)
-			if err != nil {
-				return err
-			}
-			if o.dryRun || r.GetNothing() {
-				return o.tell(r)
-			}
-			if err := o.ask(ctx, r); err != nil {
-				return err
-			}
-			req.Plan = r.GetPlan() // what was agreed to, or nothing
-		}
-		r, err := undo(false)
+		r, err := change.run(o.dryRun, o.yes.yes)
 		if err != nil {
 			return err
 		}
@@ -165,16 +156,7 @@ func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) err
 func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		if r.GetRevision() != 0 {
-			return o.printObject(o.output, r)
-		}
-		data, err := joined(r, struct {
-			Revision uint64 `json:"revision,string"`
-		}{})
-		if err != nil {
-			return err
-		}
-		return o.printObject(o.output, data)
+		return o.printPlanned(o.output, r)
 	case formatName:
 		return o.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}

@@ -78,7 +78,7 @@ func (p *undoPlan) deletedSince(name string) {
 func (p *undoPlan) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	if current := p.definition(name); current != nil {
-		p.conflict("%s: it was created anew since, at version %d by %s", name, current.Version, current.UpdatedBy)
+		p.conflict("%s: it was created again since, at version %d by %s", name, current.Version, current.UpdatedBy)
 		return
 	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
@@ -167,7 +167,7 @@ func (p *undoPlan) byNow(name string, d *semaphore.Definition, ends []*fsm.EditE
 		ended := ends[over]
 		ends = slices.Delete(ends, over, over+1)
 		p.noteOf(name, "what change %d had set for a time is over by now, and does not come back.", ended.Revision)
-		// As when it ends by itself: where the old values break a rule by now, those that are there stay.
+		// As when the edit ends on time: an old value that breaks a rule by now is not restored.
 		back, _ := semaphore.Revert(d, ended.Before, ended.After)
 		if back.Validate(p.state.Settings().MaxDuration) != nil {
 			continue

@@ -150,7 +150,7 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 			}, "group_pattern, permits were set again since",
 		},
 		"deleted":       {undoable["replace"].change, func(c *cluster) { c.do(fsm.EditBatch{Changes: []fsm.Change{c.deletion("job")}}) }, "job: it was deleted since"},
-		"created anew":  {undoable["delete"].change, func(c *cluster) { c.define("job", group("east")) }, "created anew since"},
+		"created again": {undoable["delete"].change, func(c *cluster) { c.define("job", group("east")) }, "created again since"},
 		"changed since": {undoable["create"].change, func(c *cluster) { c.define("new", group("east")) }, "group_pattern was set again since it was created"},
 		"paused again": {func(c *cluster) uint64 {
 			c.do(fsm.Pause{Names: []string{"job"}})

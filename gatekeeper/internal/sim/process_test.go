@@ -31,6 +31,7 @@ type process struct {
 	mu       sync.Mutex               // guards what follows, and is never held for long
 	believed map[uint64]time.Duration // since when the process believes in a token that it got without the library
 	last     map[place]uint64         // the last token of an identity, in which nobody here believes when it acquires again
+	stated   map[uint64]time.Duration // until when the last frame that was sent lets this process count on a token
 }
 
 // place is an identity at a semaphore.
@@ -50,7 +51,7 @@ func (c clock) Now() time.Duration { return time.Duration(float64(time.Since(c.s
 func (w *world) process(machine, group string, life int, rate float64) *process {
 	p := &process{
 		world: w, host: &host{machine: machine}, group: group, acquirer: machine, rate: rate, crashed: make(chan struct{}),
-		believed: make(map[uint64]time.Duration), last: make(map[place]uint64),
+		believed: make(map[uint64]time.Duration), last: make(map[place]uint64), stated: make(map[uint64]time.Duration),
 		record: history.NewRecorder(fmt.Sprintf("%s#%d", machine, life), w.now, w.history.Put),
 	}
 	var endpoints []string
@@ -63,7 +64,7 @@ func (w *world) process(machine, group string, life int, rate float64) *process 
 		client.WithClock(clock{time.Now(), rate}),
 		client.WithGRPC(grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			return w.net.dial(ctx, p.host, address)
-		}), grpc.WithChainStreamInterceptor(w.shared)))
+		}), grpc.WithChainStreamInterceptor(w.shared, p.frames)))
 	if err != nil {
 		w.wrong("dial: %v", err)
 	}
@@ -95,6 +96,55 @@ func (s sharedStream) RecvMsg(m any) error {
 		}
 	}
 	return err
+}
+
+// frames notes what the frames of the process state.
+func (p *process) frames(
+	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	stream, err := open(ctx, desc, cc, method, options...)
+	if err != nil || method != gatekeeperv1.PermitService_KeepAlive_FullMethodName {
+		return stream, err
+	}
+	return statingStream{stream, p}, nil
+}
+
+type statingStream struct {
+	grpc.ClientStream
+	process *process
+}
+
+// SendMsg notes until when a permit is counted on at most, unless this frame or a later one is answered.
+func (s statingStream) SendMsg(m any) error {
+	if f, ok := m.(*gatekeeperv1.KeepAliveRequest); ok {
+		for _, t := range f.GetTokens() {
+			s.process.states(t.GetDuration().AsDuration(), t.GetToken())
+		}
+		for _, g := range f.GetGroups() {
+			s.process.states(g.GetDuration().AsDuration(), g.GetTokens()...)
+		}
+	}
+	return s.ClientStream.SendMsg(m)
+}
+
+func (p *process) states(duration time.Duration, tokens ...uint64) {
+	until := p.world.now() + time.Duration(float64(duration)*0.98/p.rate)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, token := range tokens {
+		p.stated[token] = until
+	}
+}
+
+// countedAtMost is until when the process counted on a token at most when it lost it: a frame since the belief was read may have stated a
+// shorter duration.
+func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until, ok := p.stated[token]; ok {
+		return min(read, until)
+	}
+	return read
 }
 
 // crash ends the process: from here on it believes nothing, says nothing and hears nothing.
@@ -279,7 +329,7 @@ func (p *process) hold(permit *client.Permit, w wish) {
 	case passed:
 		b.Counted = b.Until
 	default:
-		b.Counted = counted
+		b.Counted = p.countedAtMost(b.Token, counted)
 	}
 	p.record.Belief(b)
 	p.release(permit, w)

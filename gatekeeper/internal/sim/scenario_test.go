@@ -24,7 +24,7 @@ type scenario struct {
 	act    func(s *stage, phase int)
 }
 
-// stage is where a scenario plays: a world in which nothing happens by itself.
+// stage is where a scenario plays: a world in which nothing happens unless a step does it.
 type stage struct {
 	*world
 	a, b *process // two machines

@@ -152,7 +152,7 @@ func (m *member) running() *gatekeeper.Server {
 	return m.server
 }
 
-// left tells that the server has ended by itself.
+// left tells that the server has ended without being stopped.
 func (m *member) left() bool {
 	server := m.running()
 	if server == nil {

@@ -102,7 +102,7 @@ the permit can be counted on (safe_until).`,
 			return o.run(cmd.Context())
 		},
 	}
-	o.registerAsker(cmd) // no --holder-id: who shares one shares the permit, and two commands would run
+	o.registerAsker(cmd) // no --holder-id: two commands that share one would take the permit from each other
 	f := cmd.Flags()
 	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
 	f.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
@@ -193,11 +193,13 @@ func (o *runOptions) checked(ctx context.Context) error {
 }
 
 func (o *runOptions) check() error {
-	switch waits := o.waits(); {
+	switch {
 	case o.limited && o.timeout < 0:
 		return usagef("--timeout must not be below 0")
-	case o.nonblock && waits:
-		return usagef("--nonblock does not go with --timeout and --on-denied %s: one asks once, the others wait", o.onDenied.String())
+	case o.nonblock && o.queues():
+		return usagef("--nonblock does not go with --on-denied %s: one asks once, the other waits", o.onDenied.String())
+	case o.nonblock && o.waits():
+		return usagef("--nonblock does not go with --timeout: one asks once, the other waits")
 	case o.limited && o.timeout == 0 && o.queues():
 		return usagef("--timeout 0 does not go with --on-denied %s: leave it out to wait without a limit", o.onDenied.String())
 	case o.killAfter < 0:

@@ -135,7 +135,7 @@ func ExampleWithLeaveOnPause() {
 	// PAUSED
 }
 
-// The optimistic replace: the answer is a permit only if nobody has acquired, released or lost one since.
+// A long pause does not pile up runs: while one waits in the queue, the next is denied.
 func ExampleWithOneWaiter() {
 	clients, end := connect("app1")
 	defer end()
@@ -147,7 +147,7 @@ func ExampleWithOneWaiter() {
 		panic(err)
 	}
 
-	// Each minute a timer starts a run, which waits out the pause.
+	// A timer starts a run each minute. The first waits in the queue until the pause ends.
 	waiting, cancel := context.WithCancel(ctx)
 	var runs sync.WaitGroup
 	queued := make(chan struct{})
@@ -162,6 +162,7 @@ func ExampleWithOneWaiter() {
 	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" waits already.
 }
 
+// The optimistic replace: the answer is a permit only if nobody has acquired, released or lost one since.
 func ExampleWithExpectedRevision() {
 	clients, end := connect("app1", "app2")
 	defer end()

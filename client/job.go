@@ -19,10 +19,10 @@ const (
 // DenialPolicy says what becomes of a job that is denied a permit.
 type DenialPolicy int
 
-// RunLate owes the job its run: Wait waits its turn when all permits are taken or the semaphore is paused, and skips the run on any other
-// denial; RunLate asks again on every denial that can pass, as after a cordon, or when another holder has claimed the firing
-// and may yet lose it: then every 3 s, and as soon as that holder's permit can have ended. It gives up when the firing is done or
-// spent, and with the job's context or the WithWaitLimit.
+// RunLate owes the job its run. Wait queues a run while all permits are taken or the semaphore is paused, and skips it on any
+// other denial. RunLate asks again on every denial that can pass, as after a cordon, or when another holder has claimed the
+// firing and may yet lose it: then every 3 s, and as soon as that holder's permit can have ended. It gives up when the firing is
+// done or spent, and with the job's context or the WithWaitLimit.
 const RunLate DenialPolicy = 2
 
 // OutagePolicy says what becomes of a job when no server answers.
@@ -61,9 +61,9 @@ func WithPatience(d time.Duration) JobOption { return func(r *Runner) { r.patien
 // WithWaitLimit bounds how long Wait and RunLate wait for a permit. Default: as long as the job's context lasts.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
-// WithOneWaiter has Wait and RunLate not wait in the queue while another acquisition of the same semaphore, group and acquirer waits
-// there: the run is denied instead. So a timetable does not pile up runs while the semaphore is paused or held. Runs with a firing
-// always wait.
+// WithOneWaiter lets one run of an acquirer wait in the queue. Under Wait or RunLate, a run is denied instead of queued while
+// another acquisition of the same semaphore, group and acquirer waits. So a timetable does not pile up runs while the semaphore
+// is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
 // WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers, which holds up whatever

@@ -68,8 +68,9 @@ func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 // JobWrapper makes jobs run only while they hold a permit of sem, for cron.NewChain and cron.WithChain. A ContextJob gets the context that
 // ends when the permit is to be given up, and with ctx; a plain cron.Job cannot be stopped, and is reported when it goes on.
 //
-// due names the activation; see Last. Without it, or when it is zero, jobs exclude each other but an activation is claimed by
-// nobody: on clocks that differ a short job runs more than once, and of the activations of a process one at a time waits for a permit. Jobs that share sem need names: client.WithFiringName.
+// due names the activation; see Last. Without it, or when it is zero, jobs exclude each other but no activation is claimed: on
+// clocks that differ a short job runs more than once. Then one activation of a host waits for a permit at a time, as with
+// client.WithOneWaiter. Jobs that share sem need names: client.WithFiringName.
 //
 // Put cron.Recover before it: a panic goes on after the permit was released.
 func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time, opts ...client.JobOption) cron.JobWrapper {

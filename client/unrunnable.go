@@ -58,8 +58,8 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	case denied && d.NeedsAction():
 		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
 		switch d.Reason {
-		case FiringTooFarAhead:
-			cause = string(d.Reason) // its message shows the time, and differs each time
+		case FiringTooFarAhead, FiringForgotten:
+			cause = string(d.Reason) // its message shows the firing, and differs each time
 		case NoFreePermit:
 			cause = string(d.Reason)                    // its message may show the place in the queue
 			text = " until somebody acts: " + d.Error() // which names the slots to clear

@@ -54,7 +54,8 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
 		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1)
 		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is noon", 1)
 		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is one", 0)
-		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "m", 1)
+		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the run of noon", 1)
+		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the run of one", 0)
 		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes
 		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // somebody wants it so
 		ask(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)

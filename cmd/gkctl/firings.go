@@ -70,11 +70,8 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		object := firingsJSON{Count: last.GetCount(), Limit: last.GetLimit()}
-		if mark := last.GetForgottenUpTo(); mark != nil {
-			object.ForgottenUpTo = dueText(mark)
-		}
-		if object.items, err = json.Marshal(items[*gatekeeperv1.FiringClaim]{firings}); err != nil {
+		object, err := newFiringsJSON(firings, last)
+		if err != nil {
 			return err
 		}
 		if !o.output.is(formatName) {
@@ -95,6 +92,15 @@ type firingsJSON struct {
 	ForgottenUpTo string `json:"forgotten_up_to,omitempty"`
 	Count         uint32 `json:"count"`
 	Limit         uint32 `json:"limit"`
+}
+
+func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse) (f firingsJSON, err error) {
+	f.Count, f.Limit = last.GetCount(), last.GetLimit()
+	if mark := last.GetForgottenUpTo(); mark != nil {
+		f.ForgottenUpTo = mark.AsTime().Format(time.RFC3339Nano)
+	}
+	f.items, err = json.Marshal(items[*gatekeeperv1.FiringClaim]{firings})
+	return f, err
 }
 
 func (f firingsJSON) MarshalJSON() ([]byte, error) {
@@ -129,7 +135,7 @@ func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 	return text
 }
 
-// dueText is an instant as firings have it, in UTC.
+// dueText is an instant for people, in UTC as firings have it, and without fractions of a second.
 func dueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
 func firingRow(f *gatekeeperv1.FiringClaim) row {

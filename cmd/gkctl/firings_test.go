@@ -1,0 +1,27 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// A script compares due times with the mark. After `firings forget --ahead` the mark is what the leader's clock showed.
+func TestFiringsJSON_MarkBetweenSeconds_IsExact(t *testing.T) {
+	mark := time.Date(2026, 6, 1, 2, 0, 0, 734_000_000, time.UTC)
+	f, err := newFiringsJSON(nil, &gatekeeperv1.ListFiringsResponse{Count: 1, Limit: 5, ForgottenUpTo: timestamppb.New(mark)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"items":[],"forgotten_up_to":"2026-06-01T02:00:00.734Z","count":1,"limit":5}`; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -14,14 +14,15 @@ import (
 // question is a request to explain.
 type question struct {
 	req *gatekeeperv1.ExplainRequest
-	// denied is what the servers remember of its caller; nil when they remember nothing, or when the command line names the caller.
+	// denied is what the servers remember of its caller. It is nil when they remember nothing, or when the command line names
+	// the caller.
 	denied *gatekeeperv1.DeniedCaller
-	// before is told before the answer.
+	// before are the lines to print before the answer.
 	before []string
 }
 
-// questions are those of every caller that was denied, or else of one that is likely meant: the caller of the command line, the one
-// that had a permit last, or this host.
+// questions returns a request of every caller that was denied. For a semaphore without one it returns a request of the caller that
+// is likely meant: the one that the command line names, the one that had a permit last, or this host.
 func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) []question {
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
@@ -49,7 +50,11 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	if !o.caller() && o.one() {
 		first := &out[0]
 		text, last := lastHolder(ctx, c, names[0])
-		first.before = append(append([]string{text}, misspelledLines(r)...), first.before...)
+		before := misspelledLines(r)
+		if text != "" {
+			before = append([]string{text}, before...)
+		}
+		first.before = append(before, first.before...)
 		if first.denied == nil {
 			if r.GetSince() != nil {
 				first.before = append(first.before, fmt.Sprintf("Nobody was denied for a reason that waiting does not cure since %s, when this leader began to remember.", when(r.GetSince())))
@@ -62,7 +67,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	return out
 }
 
-// ofDenied asks again what a caller asked, but for what the command line gives.
+// ofDenied repeats what a caller asked. A weight and a firing of the command line take precedence.
 func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
 	req := &gatekeeperv1.ExplainRequest{Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring()}
 	if o.weighed {
@@ -74,24 +79,31 @@ func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeepe
 	return question{req: req, denied: d, before: []string{cell(d.GetText())}}
 }
 
-// lastHolder tells who has a permit, or had the last one that the journal remembers, and which caller that is: nil when it is not known.
+// lastHolder says who has a permit, or had the last one that the journal remembers. caller is nil when that is not known. It is only
+// a remark: text is empty when the servers cannot say.
 func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity) {
 	of := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
 		return &gatekeeperv1.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer()} // another acquisition
 	}
 	names := []string{name}
-	if r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names, PageSize: 1}); err == nil && len(r.GetPermits()) > 0 {
-		p := r.GetPermits()[0]
+	held, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names, PageSize: 1})
+	if err != nil {
+		return "", nil
+	}
+	if len(held.GetPermits()) > 0 {
+		p := held.GetPermits()[0]
 		return cell(takenText(p)), of(p)
 	}
-	r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 100})
-	if err == nil {
-		for _, e := range r.GetEntries() {
-			if e.GetPermit() != nil {
-				text := fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", holderText(e.GetPermit()), word(e.GetKind(), "EVENT_KIND_"), when(e.GetAt()))
-				return cell(text), of(e.GetPermit())
-			}
+	// One page has all that the journal keeps of a semaphore: its runs may come after as many edits.
+	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
+	if err != nil {
+		return "", nil
+	}
+	for _, e := range journal.GetEntries() {
+		if e.GetPermit() != nil {
+			text = fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", holderText(e.GetPermit()), word(e.GetKind(), "EVENT_KIND_"), when(e.GetAt()))
+			return cell(text), of(e.GetPermit())
 		}
 	}
 	return "Nobody holds it, and the journal remembers no permit of it.", nil

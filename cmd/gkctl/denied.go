@@ -9,15 +9,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The callers that a command names: of a listing, and of one name that is not defined.
 const (
-	maxDeniedLines    = 10
-	maxStrangersLines = 3
+	// maxDeniedLines is how many denied callers get and history name, and maxStrangersLines how many the error about a name that is
+	// not defined names.
+	maxDeniedLines, maxStrangersLines = 10, 3
 	// maxRemark bounds how long the servers are asked for what is only a remark.
 	maxRemark = 2 * time.Second
 )
 
-// sayDenied tells a person who asks for what a listing shows and is denied until somebody acts.
+// sayDenied prints, below a listing, the callers that are denied until somebody acts.
 func (a *app) sayDenied(ctx context.Context, c *client.Client, names []string, labels string) {
 	if len(names) == 0 || len(names) > maxNames {
 		return // everything: standbys are denied by design, and there are many
@@ -32,8 +32,8 @@ func (a *app) sayDenied(ctx context.Context, c *client.Client, names []string, l
 	}
 }
 
-// remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does not know
-// the call, is not worth an error.
+// remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does
+// not know the call, is not worth an error.
 func remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, maxRemark)
 	defer cancel()
@@ -58,7 +58,8 @@ func misspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
 	return mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + cell(d.GetText()) })
 }
 
-// strangers are the lines on callers that ask for a name without a definition, each after a line break; empty when nobody asks.
+// strangers are the lines on callers that ask for a name without a definition, each after a line break. It is empty when there are
+// none.
 func strangers(ctx context.Context, c *client.Client, name string) string {
 	r := remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{name}})
 	if len(r.GetCallers()) == 0 {

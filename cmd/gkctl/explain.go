@@ -21,7 +21,7 @@ type explainOptions struct {
 	labels string
 	weight uint32
 	firing string
-	// weighed: the command line gives a weight.
+	// weighed: --weight was given.
 	weighed bool
 }
 
@@ -33,10 +33,10 @@ func newExplain(a *app) *cobra.Command {
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, with labels or with several names it
 explains each semaphore in turn.
 
-Without --group, --acquirer and --holder-id it explains each caller that asked within 7 days and was denied for a reason that waiting does
-not cure, so that you need not know where the job runs, and of one name it tells who had a permit last. If nobody was denied so, it explains
-a request of the caller that had a permit last, or else of this host. The leader remembers denials in memory: after a change of leader it
-knows those of callers that have asked since. With -o json, one name with a caller is one object; everything else is {"items": [...]}.`,
+Without --group, --acquirer and --holder-id it explains each caller that was denied within 7 days for a reason that waiting does not cure,
+so that you need not know where the job runs. For a single name it also shows who had a permit last. If no caller was denied, it explains a
+request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: after a change of leader it knows
+only those of callers that have asked since. With -o json, one name with a caller is one object; everything else is {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
@@ -85,12 +85,12 @@ func (o *explainOptions) run(ctx context.Context) error {
 	})
 }
 
-// one says whether one semaphore is named as it is.
+// one says whether the command line gives a single name, and not a glob.
 func (o *explainOptions) one() bool {
 	return len(o.names) == 1 && !isGlob(o.names[0]) && o.labels == ""
 }
 
-// caller says whether it was said who asks.
+// caller says whether the command line names who asks.
 func (o *explainOptions) caller() bool { return o.group != "" || o.acquirer != "" || o.holderID != "" }
 
 // chosen are the names of the semaphores to explain.

@@ -18,7 +18,7 @@ type pauseOptions struct {
 	stop   bool
 	drain  drainFlag
 	repeat repeatFlag
-	// replace: --all replaces pauses too.
+	// replace: with --all, replace the pauses of paused semaphores too.
 	replace bool
 	dryRun  bool
 	yes     yesFlag
@@ -30,7 +30,7 @@ func newPause(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
 		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
-		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume by themselves. What
+		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume automatically. What
 runs goes on to its end; with --stop its holders are told to stop, and with --drain may go on for so long first.
 
 A semaphore that is paused already gets the new pause, also its end; undo brings the old one back. Only --all leaves paused
@@ -47,7 +47,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 		},
 	}
 	o.chosen.register(cmd)
-	o.ending.register(cmd, "when it resumes by itself")
+	o.ending.register(cmd, "when it resumes automatically")
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
 	o.drain.register(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: replace the pauses of what is paused already")

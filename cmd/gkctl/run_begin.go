@@ -112,7 +112,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
 }
 
-// tellWaiting tells of a wait that only a person ends, and with --verbose of every wait.
+// tellWaiting prints a wait that only a person ends, and with --verbose every wait.
 func (o *runOptions) tellWaiting(d *client.Denied) {
 	if d.NeedsAction() {
 		o.say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
@@ -121,7 +121,7 @@ func (o *runOptions) tellWaiting(d *client.Denied) {
 	o.narrate("waiting: %s", d)
 }
 
-// tellPlace tells of each place in the queue with --verbose, and at a terminal of each pause that is waited out.
+// tellPlace prints each place in the queue with --verbose, and each pause at a terminal.
 func (o *runOptions) tellPlace() func(client.Place) {
 	paused := ""
 	return func(at client.Place) {

@@ -27,7 +27,7 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show in a few lines how the cluster is",
-		Long:  "Shows in a few lines how the cluster is, and how many definitions are paused or not heard of as expected, and which semaphores are asked for while nobody is let in. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
+		Long:  "Shows in a few lines how the cluster is, how many definitions are paused or not heard of as expected, and which semaphores deny every caller. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: noArgs,
@@ -158,7 +158,7 @@ func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members 
 	return w.Flush()
 }
 
-// maxStatusDenied is how many semaphores that are asked for in vain are named.
+// maxStatusDenied is how many of the semaphores that deny every caller are named.
 const maxStatusDenied = 5
 
 // side says on which side of another clock one is.

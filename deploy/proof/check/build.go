@@ -40,7 +40,7 @@ type owner struct {
 	holder    holder
 }
 
-// untold is what acquires of an owner may have done of which nobody was told: any permit that it holds later may have been superseded.
+// untold is what acquires of an owner may have done whose answers were lost: any permit that it holds later may have been superseded.
 type untold struct {
 	from time.Duration
 	// replaced are the tokens that they replace, and from when on.
@@ -253,7 +253,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 		case r.UnsafeNow && answered:
 			p.add(op.At, op.Return.At, b.step(stepFreed, g))
 		case r.UnsafeNow:
-			p.add(op.At, op.At, b.step(stepCancelled, g))
+			p.add(op.At, op.At, b.step(stepUnsafe, g))
 		case answered:
 			st := b.step(stepRevoked, g)
 			st.request = r
@@ -329,7 +329,7 @@ func (b *builder) grants() {
 	for _, g := range inOrder(b.all) {
 		u := b.lost[b.owner(g)]
 		if g.superseded == 0 && b.before[g.token] == nil && u == nil {
-			g.fresh = true // nobody was told so, but there was nothing to supersede
+			g.fresh = true // no answer says so, but there was nothing to supersede
 		}
 		p := b.part(g.semaphore)
 		granted := b.step(stepGrant, g)
@@ -364,8 +364,8 @@ func (b *builder) grants() {
 	}
 }
 
-// began is the earliest time at which the identity may have begun to hold: a new token does not begin anew to count min_hold. It is 0 when
-// that may have been with a token of which nobody was told.
+// began is the earliest time at which the identity may have begun to hold: min_hold goes on under a new token. It is 0 when the
+// identity may have begun with a token whose answer was lost.
 func (b *builder) began(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]

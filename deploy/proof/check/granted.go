@@ -1,7 +1,7 @@
 package check
 
 // grants are the ways in which a grant can have happened, as far as its answers leave them open: into a free slot, in place of an older
-// token of the same identity, or in place of a token of which nobody was told.
+// token of the same identity, or in place of a token of which the history has no answer.
 func (st *step) grants() []func(*state) bool {
 	g := st.grant
 	switch {
@@ -49,7 +49,7 @@ func (st *step) superseded(s *state, token uint64) bool {
 	return st.put(s, next)
 }
 
-// supersededAny takes the slot of a token that somebody was told of; the token that was superseded is that one, or one that had
+// supersededAny takes the slot of a token that an answer named. The token that was superseded is that one, or one that had
 // superseded it.
 func (st *step) supersededAny(s *state) bool {
 	var token uint64
@@ -63,8 +63,8 @@ func (st *step) supersededAny(s *state) bool {
 	return token != 0 && st.superseded(s, token)
 }
 
-// supersededUntold takes the slot of a token that nobody was told of, which was in a free one. When it was granted is not known, so neither is the rule
-// of that time.
+// supersededUntold takes the slot of a token of which the history has no answer, and which took a free slot. When it was granted is
+// not known, and neither is the definition of that time.
 func (st *step) supersededUntold(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
 		return false

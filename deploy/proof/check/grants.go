@@ -20,9 +20,9 @@ type grant struct {
 	call, known time.Duration
 	// lapse is the earliest time at which it may have expired: everybody who holds it counted on it until then.
 	lapse time.Duration
-	// superseded is the token under which the identity held the permit before, as an answer told. 0: none did.
+	// superseded is the token under which the identity held the permit before, as an answer says. 0: no answer says so.
 	superseded uint64
-	// fresh: an answer told that there was no such token.
+	// fresh: an answer says that there was no such token.
 	fresh bool
 	// seen are the later answers of acquires that named the same token.
 	seen []history.Operation
@@ -127,7 +127,7 @@ func Tokens(h *history.History) []Violation {
 }
 
 // Requests finds acquisitions that were granted twice, two tokens for one request id, and tokens that two requests were granted. A call
-// without a request id is a request of its own.
+// without a request id is a separate request.
 func Requests(h *history.History) []Violation {
 	var broken []Violation
 	tokens := map[attempt]uint64{}

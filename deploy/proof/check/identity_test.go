@@ -47,7 +47,7 @@ func TestSupersede_OldAndNewTokenOfOneIdentity_AreOnePermit(t *testing.T) {
 	s.holds()
 }
 
-// While the holder of a superseded token may believe, the slot is taken, whoever ends the new token, and however.
+// While the holder of a superseded token may believe, the slot is taken, however the new token ends.
 func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
 	for _, kind := range []history.Kind{history.Release, history.Cancel} {
 		for _, after := range []time.Duration{0, time.Second} {
@@ -198,7 +198,7 @@ func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 	}
 }
 
-// The token that nobody was told of is superseded in its turn.
+// The token of a lost answer is superseded in its turn.
 func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)

@@ -109,8 +109,8 @@ func (st *step) String() string {
 }
 
 func stepNames() []string {
-	return []string{"granted", "unanswered acquire", "in the queue", "out of the queue", "denied", "refreshed", "has ended", "released", "unanswered release", "freed unsafely", "may have been superseded", "may have been replaced",
-		"may have expired", "may be free after a release", "may be free after an expiry", "freed by an operator", "revoked", "verified",
+	return []string{"granted", "unanswered acquire", "in the queue", "out of the queue", "denied", "refreshed", "has ended", "released",
+		"unanswered release", "may have been freed unsafely", "may have been superseded", "may have been replaced", "may have expired", "may be free after a release", "may be free after an expiry", "freed by an operator", "revoked", "verified",
 		"edited", "read", "paused", "resumed"}
 }
 

@@ -16,7 +16,7 @@ type step struct {
 	grant   *grant
 	index   int // of the grant, in the order of tokens
 	holder  holder
-	old     *grant // what the grant superseded, if somebody was told of it
+	old     *grant // what the grant superseded, if an answer named it
 	weight  uint64
 	request history.Request
 	answer  history.Response
@@ -32,22 +32,22 @@ type step struct {
 type stepKind byte
 
 const (
-	stepGrant     stepKind = iota
-	stepGhost              // an acquire without an answer: from here on it may have been granted
-	stepQueued             // from here on somebody may stand in the queue
-	stepLeft               // and here no more
-	stepDenied             // an acquire was denied
-	stepAlive              // the permit was refreshed, or named again to its holder
-	stepEnded              // somebody was told that the permit has ended
-	stepReleased           // it was given back
-	stepLeaving            // from here on it may have been given back
-	stepCancelled          // from here on an operator may have freed it
-	stepHaunted            // from here on it may have been superseded by an acquire without an answer
-	stepReplaced           // and by one that vouches for its holder
-	stepLapsed             // from here on it may have expired
-	stepCooled             // from here on a release has freed its slot
-	stepFree               // from here on an expiry has freed its slot
-	stepFreed              // an operator freed it
+	stepGrant    stepKind = iota
+	stepGhost             // an acquire without an answer: from here on it may have been granted
+	stepQueued            // from here on somebody may stand in the queue
+	stepLeft              // and here no more
+	stepDenied            // an acquire was denied
+	stepAlive             // the permit was refreshed, or named again to its holder
+	stepEnded             // an answer said that the permit has ended
+	stepReleased          // it was given back
+	stepLeaving           // from here on it may have been given back
+	stepUnsafe            // from here on an operator may have freed it
+	stepHaunted           // from here on it may have been superseded by an acquire without an answer
+	stepReplaced          // and by one that vouches for its holder
+	stepLapsed            // from here on it may have expired
+	stepCooled            // from here on a release has freed its slot
+	stepFree              // from here on an expiry has freed its slot
+	stepFreed             // an operator freed it
 	stepRevoked
 	stepVerified
 	stepEdited
@@ -117,7 +117,7 @@ func (st *step) apply(s *state) bool {
 		return st.ended(s)
 	case stepReleased:
 		return st.released(s)
-	case stepLeaving, stepCancelled, stepHaunted, stepReplaced, stepLapsed, stepCooled, stepFree:
+	case stepLeaving, stepUnsafe, stepHaunted, stepReplaced, stepLapsed, stepCooled, stepFree:
 		st.passed(s)
 	case stepFreed:
 		s.drop(st.grant.token)

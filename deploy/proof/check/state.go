@@ -14,23 +14,23 @@ import (
 // at any moment since it came there, so that only what is in sure stands in the way of a grant, and both can explain a denial.
 type state struct {
 	def     *rule
-	version uint64 // of def; 0 when nobody was told
+	version uint64 // of def; 0 when no answer named it
 	paused  bool
 	stopped bool // paused with stop
 
 	sure  map[uint64]slot
 	maybe map[uint64]slot
-	// lost is the weight of slots that may be taken although nobody holds them: they cool. Whose they were makes no difference any more.
+	// lost is the weight of slots that may still cool. Whose they were makes no difference.
 	lost uint64
 	// bound is the most weight that slots in maybe and lost can have together.
 	bound uint64
-	// ghosts is the weight that grants may have taken of which nobody was told.
+	// ghosts is the weight that grants without an answer may have taken.
 	ghosts uint64
 	// queue is how many may stand in the queue.
 	queue int
 	// peak is the most permits that there ever were.
 	peak uint64
-	// granted counts the grants of which somebody was told: they come in the order of their tokens.
+	// granted counts the grants that an answer named: they come in the order of their tokens.
 	granted int
 	// draining: a change let holders go on for a while although it shut them out.
 	draining bool
@@ -46,7 +46,8 @@ type slot struct {
 	// gone: nobody holds it any more under this token; released: because it was given back, and not because it expired.
 	gone, released bool
 	revoked        bool
-	// debt is the grant of the superseded token that is counted on the longest. Until it lapses the slot is taken, whatever its holder does.
+	// debt is the superseded grant on which its holder counts the longest. Until it lapses the slot is taken, whatever the holder
+	// of this token does.
 	debt *grant
 	// owes: it had a debt. The server lets a debt lapse later than its holder does, so the slot may stay taken for a little.
 	owes bool
@@ -57,15 +58,16 @@ type slot struct {
 // it was given back, and before free although it expired. After leaving somebody may have given it back, and after unsafe an operator may
 // have freed it.
 //
-// After haunted an acquire of which nobody was told may have superseded it: its slot is the other token's then, which may end at any time,
-// but the slot stays taken until this permit has lapsed. After replaced the other acquire may have said that nobody counts on this one.
+// After haunted, an acquire whose answer was lost may have superseded it. Its slot is then the other token's, which may end at any
+// time, but the slot stays taken until this permit has lapsed. After replaced, that acquire may have said that nobody counts on
+// this permit any more.
 type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
 
 func (m *moments) pass(kind stepKind) {
 	switch kind {
 	case stepLeaving:
 		m.leaving = true
-	case stepCancelled:
+	case stepUnsafe:
 		m.leaving, m.unsafe = true, true
 	case stepHaunted:
 		m.haunted = true
@@ -216,7 +218,7 @@ func (s *state) holds(who holder) bool {
 	return false
 }
 
-// settle says that nobody counts on a grant any more.
+// settle notes that nobody counts on a grant any more.
 func (s *state) settle(g *grant) {
 	for token, p := range s.sure {
 		if p.debt == g {

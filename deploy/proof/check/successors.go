@@ -27,7 +27,7 @@ func Successors(h *history.History) []Violation {
 			why = fmt.Sprintf("which token %d had superseded", by[g.superseded])
 		case g.request.Firing != "":
 			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
-		case old == nil: // nobody was told of it
+		case old == nil: // its answer was lost
 		case old.semaphore != g.semaphore || old.identity != g.identity:
 			why = fmt.Sprintf("which is of %v in %s", old.identity, old.semaphore)
 		case weight(old.request) != weight(g.request):

@@ -69,8 +69,9 @@ const Recover check.Promise = "the cluster works again when faults are over"
 const (
 	// recoverTime is for the cluster to work again.
 	recoverTime = 30 * time.Second
-	// modelTime bounds the search for each semaphore. Few take more than a second, and one took 33 s of a processor that others used too.
-	modelTime = 3 * time.Minute
+	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its semaphores, with crowds
+	// and with planted bugs among them; the rest is for a machine that is busy.
+	modelTime = time.Minute
 	// holders, bareClients and libraryClients are how many there are.
 	holders, bareClients, libraryClients = 2, 40, 3
 )

@@ -151,7 +151,8 @@ func ExampleWithOneWaiter() {
 	waiting, cancel := context.WithCancel(ctx)
 	var runs sync.WaitGroup
 	queued := make(chan struct{})
-	sem := c.Semaphore("nightly-export", client.WithPlace(func(client.Place) { close(queued) }))
+	once := sync.OnceFunc(func() { close(queued) }) // a place can be reported again
+	sem := c.Semaphore("nightly-export", client.WithPlace(func(client.Place) { once() }))
 	run := client.Wrap(sem, func(context.Context) error { return nil }, client.OnDenied(client.Wait), client.WithOneWaiter())
 	runs.Go(func() { _ = run(waiting) })
 	<-queued

@@ -17,8 +17,8 @@ type library struct {
 	caller
 	client *client.Client
 	world  []Semaphore
-	host   string // which a process has that is started in its place, too
-	shared string // the acquirer of identities that several clients have
+	host   string // an acquirer that the process started in its place has too
+	shared string // the acquirer of identities that several clients use
 }
 
 // run lets jobs run until the context ends.
@@ -47,8 +47,8 @@ type job struct {
 	last map[string]uint64
 }
 
-// turn is one run under an identity that nobody else ever has, or several under one that this job has again and again: after a restart too,
-// or at the same time as another client. No two jobs of a client have the same, which the client library would refuse.
+// turn is one run under a fresh identity, or several under one that this job uses again and again: also after a restart, or at the same
+// time as another client. Two jobs of a client never share one, which the client library would refuse.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: fmt.Sprintf("job-%d", j.number)}

@@ -7,15 +7,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 )
 
-// self is the identities that a bare client has again and again.
+// self are the identities that a bare client uses again and again.
 type self struct {
-	// own has a holder id, nameless has none, and shared is that of another client too.
+	// own has a holder id, nameless has none, and shared is also used by another client.
 	own, nameless, shared history.Identity
 	// home is the semaphore for which it mostly asks, by its number. Clients that share an identity have the same, so that they meet.
 	home int
 }
 
-// selfOf is that of the client of a number.
+// selfOf returns the identities of the client with that number.
 func selfOf(name string, number int) self {
 	pair := number / 2
 	return self{
@@ -32,8 +32,8 @@ type life struct {
 	until time.Duration
 }
 
-// lives are several acquisitions of one identity, one after the other, as by processes that are started again: what the one before has sent
-// may be on its way, and its holder may still believe.
+// lives makes several acquisitions under one identity, one after the other, like a process that is started again. Calls of an earlier
+// one may still be on their way, and its holder may still believe.
 func (b *bare) lives(ctx context.Context) {
 	s := b.world[b.self.home%len(b.world)]
 	if b.chance(0.3) {
@@ -83,7 +83,7 @@ func (b *bare) again(r history.Request) history.Request {
 	return r
 }
 
-// insist makes attempts at once: when it does not know what came of one it repeats it, or leaves it to its fate.
+// insist makes attempts without a pause. When the outcome of one is unknown, it repeats or abandons it.
 func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
 	wait := b.chance(0.15) && r.RequestID != ""
 	for range 4 {
@@ -163,7 +163,7 @@ func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer 
 	return life{answer.Token, b.hold(ctx, s, r, answer)}
 }
 
-// deafness is how a holder ends that listens to nobody.
+// deafness is how a holder ends that reads no notices.
 type deafness struct {
 	on           stubs
 	after        time.Duration
@@ -174,7 +174,7 @@ func (b *bare) deafness(s Semaphore) deafness {
 	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// ignore believes in a permit to its deadline, and is not told whether it was superseded. Some give it back, too early, or too late.
+// ignore believes in a permit to its deadline without hearing whether it was superseded. Some holders release it, early or late.
 func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {
@@ -190,7 +190,7 @@ func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answe
 	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// giveBack releases a permit in which nobody believes any more, or cancels its request. A firing of it did not run.
+// giveBack releases a permit in which its holder does not believe any more, or cancels its request. A firing counts as not run.
 func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -13,12 +13,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// selves are the identities that a job has again and again: also after a crash of its process, while calls of the former one are on
-// their way.
+// selves are the identities that a job uses again and again, also after a crash of its process, while calls of the earlier process
+// are on their way.
 type selves struct {
 	// own has a holder id, nameless has none, and shared is that of a job on another machine too.
 	own, nameless, shared history.Identity
-	// home is the semaphore for which they mostly ask: those who share an identity must meet.
+	// home is the semaphore for which they mostly ask, so that jobs that share an identity meet.
 	home   string
 	weight uint32
 }
@@ -36,8 +36,8 @@ func selvesOf(machineIndex, job int) selves {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// lives are several acquisitions of one identity, one after the other. What the one before has sent may be on its way, and its holder may
-// still believe.
+// lives makes several acquisitions under one identity, one after the other. Calls of an earlier one may still be on their way, and
+// its holder may still believe.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
 	if luck.IntN(4) > 0 && w.due.IsZero() && self.home != fires {
@@ -60,8 +60,8 @@ func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	}
 }
 
-// insist runs under the client library. What it does not know the outcome of it asks again at once: the same request, or another one of the
-// same identity, while the cancel of the first is on its way.
+// insist runs under the client library. When the outcome of a request is unknown, it asks again at once: with the same request, or with
+// another one of the same identity while the cancel of the first is on its way.
 func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 	for range 4 {
@@ -94,7 +94,7 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 	for range 2 + luck.IntN(3) {
 		replaces := uint64(0)
 		if luck.IntN(2) == 0 {
-			replaces = last.token // it believes in that no more
+			replaces = last.token // it does not believe in it any more
 		}
 		if last.token != 0 && replaces != 0 {
 			now.believe(w, last.token, min(last.until, now.world.now()))
@@ -110,14 +110,14 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		pass(between(luck, 0, 400*time.Millisecond))
 	}
 	if last.token == 0 || luck.IntN(4) == 0 {
-		return // it believes to the end, and says nothing more
+		return // it believes to the deadline, and does not release
 	}
 	now.believe(w, last.token, min(last.until, now.world.now()))
 	now.giveBack(w, last.token)
 }
 
-// ignore acquires and hears nothing of what becomes of its permit: it believes in it to its deadline, and gives it back too early or too
-// late, or cancels its request.
+// ignore acquires and does not hear what becomes of its permit. It believes to the deadline, or releases the permit or cancels the
+// request at some moment, early or late.
 func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	request := fmt.Sprintf("r%x", luck.Uint64())
 	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
@@ -208,7 +208,7 @@ func (p *process) believe(w wish, token uint64, until time.Duration) {
 	p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
 }
 
-// giveBack releases a permit in which nobody of the process believes.
+// giveBack releases a permit in which the process does not believe any more.
 func (p *process) giveBack(w wish, token uint64) {
 	m := &gatekeeperv1.ReleaseRequest{Token: token}
 	if w.notRun {

@@ -49,7 +49,8 @@ func (tr *truth) breaks(format string, args ...any) {
 // replay replays what every member has applied, and says what of the safety rules that breaks.
 func (w *world) replay(h *history.History) []string {
 	tr := &truth{
-		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration), ended: make(map[uint64]ending), changed: make(map[change]bool),
+		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration),
+		ended: make(map[uint64]ending), changed: make(map[change]bool),
 		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
 	upTo := w.indexes[w.members[0].id]
@@ -166,8 +167,8 @@ func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
 	tr.admitted(p, l)
 }
 
-// freed is how the slot of a token was freed, or began to cool for reasons of its own. That of a superseded token is its successor's, and is
-// not free while it cools.
+// freed returns how the slot of a token was freed, or began to cool by the rules of its definition. The slot of a superseded token
+// passes to its successor, and is not free while it cools.
 func (tr *truth) freed(token uint64) (end ending, freed bool) {
 	end, freed = tr.ended[token]
 	if !freed || end.by == 0 {

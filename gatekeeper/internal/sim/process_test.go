@@ -28,9 +28,9 @@ type process struct {
 	rate     float64 // of its clock, against the bubble's
 	crashed  chan struct{}
 
-	mu       sync.Mutex               // guards what follows, and is never held for long
+	mu       sync.Mutex               // guards believed and last, and is never held for long
 	believed map[uint64]time.Duration // since when the process believes in a token that it got without the library
-	last     map[place]uint64         // the last token of an identity, in which nobody here believes when it acquires again
+	last     map[place]uint64         // the last token of an identity; the process does not believe in it when it acquires again
 	stated   map[uint64]time.Duration // until when the last frame that was sent lets this process count on a token
 }
 
@@ -174,7 +174,7 @@ type wish struct {
 	// identity and requestID are drawn when they are empty: nobody else ever has them.
 	identity  history.Identity
 	requestID string
-	leaves    bool // does not cancel a request of which it does not know how it ended
+	leaves    bool // does not cancel a request whose outcome is unknown
 }
 
 // run makes one acquisition and holds what it gets. unknown: it does not know how the acquisition ended.

@@ -61,7 +61,8 @@ func (m *member) change() (done func()) {
 	return func() { m.changing <- struct{}{} }
 }
 
-// start begins a new life of the machine, once the disk has done what the former one asked of it. It does nothing when a server runs.
+// start begins a new life of the machine, once the disk has finished the writes of the earlier one. It does nothing while a server
+// runs.
 func (m *member) start() error {
 	defer m.change()()
 	if m.running() != nil {
@@ -109,8 +110,8 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. What the disk is
-// asked for already, it does.
+// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. The disk still
+// finishes the writes that it was given.
 func (m *member) crash(told bool) {
 	defer m.change()()
 	if m.running() == nil {

@@ -57,7 +57,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 			got, err = ask(ctx, conn, a)
 			return err
 		})
-		if revision, tooOld := tooOldSince(err); tooOld && !a.named {
+		if revision, tooOld := tooOldSince(err); tooOld && !a.named && revision > a.revision {
 			// The servers may have forgotten requests since this one was drawn, so they cannot tell whether it is new. A permit that
 			// it had has ended.
 			c.saw(revision)

@@ -72,6 +72,28 @@ func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
 	})
 }
 
+// An answer that knows no newer revision does not make a new request younger.
+func TestTryAcquire_TooOldWithoutANewerRevision_IsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		s := w.servers["a"]
+		c := w.dial([]string{"a"})
+		c.saw(50)
+		asked := 0
+		s.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			if asked++; asked > 1 {
+				t.Error("asked again")
+				return granted("export", 1, time.Minute), nil
+			}
+			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
+		}
+		_, err := c.Semaphore("export").TryAcquire(t.Context())
+		if e, ok := errors.AsType[*StatusError](err); !ok || e.Reason != reasonRequestTooOld {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // A place in the queue proves that the request has no permit yet. So a long wait does not make it too old.
 func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

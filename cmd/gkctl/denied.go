@@ -19,8 +19,8 @@ const (
 
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
 func (a *app) sayDenied(ctx context.Context, c *client.Client, names []string, labels string) {
-	if len(names) == 0 || len(names) > maxNames {
-		return // everything: standbys are denied by design, and there are many
+	if len(names) == 0 && labels == "" || len(names) > maxNames {
+		return // of everything there can be many: standbys are denied by design
 	}
 	r := remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := deniedLines(r.GetCallers(), maxDeniedLines)

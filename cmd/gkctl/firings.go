@@ -163,7 +163,7 @@ func newFiringsShow(a *app) *cobra.Command {
 semaphore remembers, or free.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
-		ValidArgsFunction: a.completeFirings,
+		ValidArgsFunction: a.completeFiring,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
 	}
 	o.output.register(cmd, formatTable, formatJSON, formatYAML)
@@ -252,6 +252,14 @@ func (a *app) completeFirings(cmd *cobra.Command, args []string, begun string) (
 		return err
 	})
 	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeFiring completes the name of a semaphore, then one firing that it remembers.
+func (a *app) completeFiring(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeFirings(cmd, args, begun)
 }
 
 // firstOnly completes the first argument only.

@@ -30,7 +30,7 @@ func newGet(a *app) *cobra.Command {
 
 STATE says what stands in the way of grants beside permits, which fields get their old values back and when, and, of what is named and with
 -o wide, for how long holders that were told to stop may go on (--drain), and which slots are held for an operator (on_expiry: hold).
-For names, it also shows callers that are denied for a reason that waiting does not cure.
+For names or labels, it also shows callers that are denied for a reason that waiting does not cure.
 
 -o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it when somebody has changed
 one of them since. -o json writes the API's records, with version and state.`,

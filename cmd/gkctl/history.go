@@ -35,7 +35,7 @@ func newHistory(a *app) *cobra.Command {
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
 how each permit ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
 -o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.
-For names, it also shows callers that are denied now for a reason that waiting does not cure.`,
+For names or labels, it also shows callers that are denied now for a reason that waiting does not cure.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h

@@ -96,7 +96,7 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		if luck.IntN(2) == 0 {
 			replaces = last.token // it does not believe in it any more
 		}
-		if last.token != 0 && replaces != 0 {
+		if replaces != 0 {
 			now.believe(w, last.token, min(last.until, now.world.now()))
 		}
 		got, ok := now.ask(w, "", replaces)

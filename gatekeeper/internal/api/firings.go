@@ -123,7 +123,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if err := remembers(state, cmd.Semaphore); err != nil {
 		return nil, err
 	}
-	claims, lowerTo, err := chosen.of(state, cmd.Semaphore, time.Now())
+	claims, lowerTo, err := chosen.of(state, cmd.Semaphore, s.cfg.Keeper.WallClock())
 	if err != nil {
 		return nil, err
 	}

@@ -139,6 +139,16 @@ func TestForgetFirings_OfThoseAhead_RepairsThePoisonedMemory(t *testing.T) {
 	}
 }
 
+// The clock by which firings are refused as too far ahead is the one by which they are chosen.
+func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
+	g, op, year := poisoned(t)
+	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"
+	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
+	if got := namesOf(r.GetChange().GetFirings()); err != nil || got != "b" {
+		t.Errorf("it forgot %q, %v, want b", got, err)
+	}
+}
+
 func TestForgetFirings_ChoosesByNameOrTime(t *testing.T) {
 	for _, x := range []struct {
 		what string

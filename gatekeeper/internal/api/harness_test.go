@@ -131,6 +131,7 @@ type fakeKeeper struct {
 	onRead                     func()      // called before each read; nil: not
 	silent                     map[string]silence.Report
 	remaining                  map[uint64]time.Duration
+	wallClock                  func() time.Time // nil: time.Now
 
 	listenMu  sync.Mutex // guards listeners
 	listeners []*fakeListener
@@ -275,6 +276,13 @@ func (k *fakeKeeper) Uncordon(_ context.Context, cmd fsm.Uncordon) (fsm.Revision
 		err = &keeper.NoSuchCordonError{ID: cmd.ID}
 	}
 	return r, err
+}
+
+func (k *fakeKeeper) WallClock() time.Time {
+	if k.wallClock == nil {
+		return time.Now()
+	}
+	return k.wallClock()
 }
 
 func (k *fakeKeeper) ForgetFirings(_ context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {

@@ -34,6 +34,8 @@ type Keeper interface {
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error)
+	// WallClock returns the time with which due times of firings are compared.
+	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	plan.Leader
 	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)

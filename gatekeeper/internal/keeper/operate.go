@@ -116,6 +116,9 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 	return r, err
 }
 
+// WallClock returns the time with which due times of firings are compared while this server leads.
+func (k *Keeper) WallClock() time.Time { return k.cfg.WallClock() }
+
 // ForgetFirings forgets firings, all or none. What was claimed, completed or forgotten since is named in the result,
 // and nothing is done. At of the command is set here.
 func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {

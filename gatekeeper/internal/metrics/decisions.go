@@ -52,13 +52,16 @@ func inc(counters []prometheus.Counter, i int) {
 	}
 }
 
+// eventKinds is one more than the number of the last kind of event.
+const eventKinds = fsm.FiringsRemembered + 1
+
 // changes counts applied changes.
 type changes struct {
-	byKind [fsm.Configured + 1]prometheus.Counter
+	byKind [eventKinds]prometheus.Counter
 }
 
 // kindNames are the label values of the kinds of events.
-func kindNames() [fsm.Configured + 1]string {
+func kindNames() [eventKinds]string {
 	return [...]string{
 		fsm.Created: "created", fsm.Replaced: "replaced", fsm.Deleted: "deleted",
 		fsm.PausedEvent: "paused", fsm.ResumedEvent: "resumed",
@@ -67,6 +70,9 @@ func kindNames() [fsm.Configured + 1]string {
 		fsm.CoolingEvent: "cooling", fsm.CoolingEnded: "cooling_ended", fsm.Cleared: "cleared",
 		fsm.StoppingEvent: "stopping", fsm.Abandoned: "abandoned",
 		fsm.DurationChanged: "duration_changed", fsm.Configured: "configured",
+		fsm.DrainedEvent: "drained", fsm.RevertedEvent: "reverted", fsm.SilentEvent: "silent", fsm.HeardEvent: "heard",
+		fsm.FreedUnsafely: "freed_unsafely", fsm.QuarantineEnded: "quarantine_ended", fsm.RecoveredEvent: "recovered",
+		fsm.SupersededEvent: "superseded", fsm.FiringsForgotten: "firings_forgotten", fsm.FiringsRemembered: "firings_remembered",
 	}
 }
 
@@ -87,7 +93,7 @@ func (m *Metrics) Applied(a fsm.Applied) {
 	if s == nil || s.Leading == nil || len(a.Events) == 0 || !s.Leading() {
 		return
 	}
-	var counts [fsm.Configured + 1]int // one addition a kind, not one an event
+	var counts [eventKinds]int // one addition a kind, not one an event
 	for i := range a.Events {
 		if kind := a.Events[i].Kind; int(kind) < len(counts) {
 			counts[kind]++

@@ -33,8 +33,9 @@ type clocks struct {
 	state func() *fsm.State
 	log   *slog.Logger
 
-	mu  sync.Mutex // guards off
-	off []consensus.MemberClock
+	mu   sync.Mutex // guards what follows
+	term uint64     // of the newest leadership; what an earlier one finds comes too late
+	off  []consensus.MemberClock
 }
 
 // list returns the members whose clocks are off, each by how far it is ahead of the median; none while another member leads.
@@ -44,13 +45,16 @@ func (c *clocks) list() []consensus.MemberClock {
 	return slices.Clone(c.off)
 }
 
-// watch compares until ctx ends.
-func (c *clocks) watch(ctx context.Context) {
+// watch compares until ctx ends, which it does with the leadership of that term.
+func (c *clocks) watch(ctx context.Context, term uint64) {
+	c.mu.Lock()
+	c.term = max(c.term, term)
+	c.mu.Unlock()
 	tick := time.NewTicker(c.every)
 	defer tick.Stop()
-	defer c.note(nil, 0)
+	defer c.note(term, nil, 0)
 	for {
-		c.compare(ctx)
+		c.compare(ctx, term)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -59,14 +63,14 @@ func (c *clocks) watch(ctx context.Context) {
 	}
 }
 
-func (c *clocks) compare(ctx context.Context) {
+func (c *clocks) compare(ctx context.Context, term uint64) {
 	all, members, err := c.node.Clocks()
 	if err != nil || ctx.Err() != nil {
 		return
 	}
 	tolerance := c.tolerance()
 	off := astray(all, members, tolerance)
-	c.note(off, tolerance)
+	c.note(term, off, tolerance)
 	if !holds(off, c.id) {
 		return
 	}
@@ -120,8 +124,12 @@ func holds(clocks []consensus.MemberClock, id string) bool {
 }
 
 // note remembers which clocks are off, and logs what is new about that.
-func (c *clocks) note(off []consensus.MemberClock, tolerance time.Duration) {
+func (c *clocks) note(term uint64, off []consensus.MemberClock, tolerance time.Duration) {
 	c.mu.Lock()
+	if term != c.term {
+		c.mu.Unlock()
+		return
+	}
 	old := c.off
 	c.off = off
 	c.mu.Unlock()

@@ -1,15 +1,19 @@
 package gatekeeper
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -43,6 +47,45 @@ func TestAstray(t *testing.T) {
 			t.Errorf("%v of %d members: %v, want %s", tt.ahead, tt.members, got, tt.want)
 		}
 	}
+}
+
+// slowClocks answers the first question when it is let go, and all later ones at once.
+type slowClocks struct {
+	asked atomic.Bool
+	let   chan struct{}
+}
+
+func (c *slowClocks) Clocks() ([]consensus.MemberClock, int, error) {
+	if !c.asked.Swap(true) {
+		<-c.let
+	}
+	return []consensus.MemberClock{{ID: "a", Voter: true}, {ID: "b", Voter: true}, {ID: "c", Voter: true, Ahead: time.Hour}}, 3, nil
+}
+
+func (c *slowClocks) Transfer(context.Context, string) error { return nil }
+
+func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsWhatTheNewOneFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &slowClocks{let: make(chan struct{})}
+		c := &clocks{id: "a", every: time.Hour, node: node, state: fsm.New("").State, log: slog.New(slog.DiscardHandler)}
+		first, end := context.WithCancel(t.Context())
+		go c.watch(first, 1)
+		synctest.Wait()
+		end()
+		second, stop := context.WithCancel(t.Context())
+		go c.watch(second, 2)
+		synctest.Wait()
+		close(node.let)
+		synctest.Wait()
+		if !holds(c.list(), "c") {
+			t.Errorf("the clocks that are off: %v, want that of c", c.list())
+		}
+		stop()
+		synctest.Wait()
+		if off := c.list(); len(off) > 0 {
+			t.Errorf("after the leadership the clocks %v are off", off)
+		}
+	})
 }
 
 // wallClock is one that can be set.

@@ -38,7 +38,7 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.chores.Go(func() { <-done; cancel() })
 	l.chores.Go(func() { l.raise(done) })
-	l.chores.Go(func() { l.clocks.watch(ctx) })
+	l.chores.Go(func() { l.clocks.watch(ctx, term) })
 	if left, recovering := l.keeper.Recovering(); recovering {
 		l.chores.Go(func() { l.waitOut(left, done) })
 	}

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,23 +86,28 @@ func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state
 // server still leads is not confirmed.
 func (k *Keeper) Deserted() []Vain {
 	state := k.cfg.Machine.State()
-	served := make(map[string]bool) // false: of all that was met, nothing says so
-	var deserted []Vain
-	for _, v := range k.judged(state, k.vain.All(k.cfg.WallClock())) {
-		one, met := served[v.Semaphore]
-		served[v.Semaphore] = one || v.Cured || v.LetIn != nil ||
-			v.Reason == semaphore.Paused || v.Reason == semaphore.AlreadyHeld || v.Reason == semaphore.FiringClaimed
+	served := make(map[string]bool) // false: nothing says so yet
+	var last []denials.Denial       // of each semaphore
+	for _, d := range k.vain.All(k.cfg.WallClock()) {
+		one, met := served[d.Semaphore]
 		if !met {
-			deserted = append(deserted, v)
+			last = append(last, d)
+		}
+		if !one { // else the others of a semaphore with many standbys cost nothing
+			served[d.Semaphore] = k.serves(state, &d)
 		}
 	}
-	out := deserted[:0]
-	for _, v := range deserted {
-		if !served[v.Semaphore] {
-			out = append(out, v)
-		}
+	return k.judged(state, slices.DeleteFunc(last, func(d denials.Denial) bool { return served[d.Semaphore] }))
+}
+
+// serves reports whether a denial shows that somebody gets permits of the semaphore, or that no operator needs to act.
+func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
+	switch d.Reason {
+	case semaphore.Paused, semaphore.AlreadyHeld, semaphore.FiringClaimed:
+		return true
+	default:
+		return k.cured(state, d) || letIn(state, d) != nil
 	}
-	return out
 }
 
 // Misspellings returns callers of names that are not defined and that look like a misspelling of this one, which is.

@@ -3,8 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -308,13 +306,9 @@ func forgetting(state *fsm.State, cmd *fsm.ForgetFirings, claims []*semaphore.Cl
 		confirm("firings that are due after %s no longer count as forgotten, so that one that ran can be claimed again",
 			instantText(change.MarkAfter))
 	}
-	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.ForgetFirings{Semaphore: cmd.Semaphore, Firings: cmd.Firings}})
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(entry)
-	out.Plan = hex.EncodeToString(sum[:8])
-	return out, nil
+	var err error
+	out.Plan, err = planID(fsm.ForgetFirings{Semaphore: cmd.Semaphore, Firings: cmd.Firings})
+	return out, err
 }
 
 func firingCount(n int) string {

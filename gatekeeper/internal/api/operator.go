@@ -279,8 +279,8 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	return out, nil
 }
 
-// planID names what a planned undo does and expects: equal plans have equal names.
-func planID(cmd fsm.Undo) (string, error) {
+// planID names what a planned command does and expects: equal plans have equal names.
+func planID(cmd fsm.Command) (string, error) {
 	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
 	if err != nil {
 		return "", err

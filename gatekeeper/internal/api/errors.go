@@ -168,7 +168,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return map[string]string{"missing": strings.Join(e.missing, "\n")}
 	}), nil},
 	{"api.noFiringError", codes.NotFound, reasonNoSuchFiring, as(func(e *noFiringError) map[string]string {
-		return map[string]string{"semaphore": e.semaphore, "firing": firingText(e.firing)}
+		return map[string]string{"semaphore": e.semaphore, "firing": plan.FiringText(e.firing)}
 	}), nil},
 	{"api.firingConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *firingConflictError) map[string]string {
 		return map[string]string{"semaphore": e.semaphore, "conflicts": strings.Join(e.conflicts, "\n")}

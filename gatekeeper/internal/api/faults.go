@@ -55,7 +55,7 @@ type noFiringError struct {
 }
 
 func (e *noFiringError) Error() string {
-	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.semaphore, firingText(e.firing))
+	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.semaphore, plan.FiringText(e.firing))
 }
 
 // firingConflictError says what keeps firings from being forgotten. Nothing was done.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -260,7 +261,7 @@ func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
 		if c.State != semaphore.ClaimHeld || p == nil {
 			continue
 		}
-		text := fmt.Sprintf("firing %s is claimed by %s in %s (token %d)", firingText(c.Firing), c.Winner.Acquirer, c.Winner.Group, c.Token)
+		text := fmt.Sprintf("firing %s is claimed by %s in %s (token %d)", plan.FiringText(c.Firing), c.Winner.Acquirer, c.Winner.Group, c.Token)
 		switch p.State {
 		case semaphore.Held:
 			text += fmt.Sprintf(", whose permit is held for an operator: gkctl clear %d frees it", c.Token)
@@ -335,11 +336,3 @@ func toRemembered(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
 }
 
 func instantText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// firingText is a firing as gkctl takes it.
-func firingText(f semaphore.Firing) string {
-	if f.Due.IsZero() {
-		return f.Name
-	}
-	return f.Name + "@" + f.Due.UTC().Format(time.RFC3339Nano)
-}

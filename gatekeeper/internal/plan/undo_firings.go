@@ -41,7 +41,7 @@ func (p *undoPlan) takeFirings(entry *fsm.JournalEntry) {
 		switch now := p.claim(name, was.Firing); {
 		case now != nil && now.Token != was.Token:
 			p.conflict("%s: firing %s was claimed again since, by %s in %s (token %d)",
-				name, firingText(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
+				name, FiringText(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
 			return // all of an entry is taken back, or nothing
 		case (now == nil) == forgotten:
 			set = append(set, was)
@@ -103,8 +103,8 @@ func (p *undoPlan) buildFirings() (list []fsm.UndoFirings) {
 	return list
 }
 
-// firingText is a firing as gkctl takes it.
-func firingText(f semaphore.Firing) string {
+// FiringText writes a firing as gkctl takes it: its name, and its due time after an @.
+func FiringText(f semaphore.Firing) string {
 	if f.Due.IsZero() {
 		return f.Name
 	}

@@ -89,7 +89,7 @@ func rules(s *fsm.State) (all []string) {
 			line += " ends " + end.Until.String() + end.Drain.String() + strings.Join(semaphore.Changed(end.Before, end.After), ",")
 		}
 		for claim := range s.Claims(sd.Definition.Name) {
-			line += fmt.Sprintf(" firing %s %d %d", firingText(claim.Firing), claim.Token, claim.State)
+			line += fmt.Sprintf(" firing %s %d %d", FiringText(claim.Firing), claim.Token, claim.State)
 		}
 		all = append(all, line+" forgotten up to "+s.LowWater(sd.Definition.Name).String())
 	}

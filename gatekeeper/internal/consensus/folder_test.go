@@ -80,6 +80,28 @@ func TestFolder_OfSomebodyElse_IsRefusedNamingBoth(t *testing.T) {
 		id.String(), "0000000000000001.2")
 }
 
+// The list may name later members by then.
+func TestFolder_ThatHasState_TakesTheListOfMembersForHistory(t *testing.T) {
+	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named}
+	dir := t.TempDir()
+	f := prepare(t, dir, cfg)
+	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.found(agreed); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	cfg.Members = named[:2]
+	refuse(t, dir, cfg, "give it the same as before")
+	if err := os.WriteFile(filepath.Join(dir, store.RaftFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := prepare(t, dir, cfg); f.ClusterID() != agreed {
+		t.Errorf("id %v, want %v", f.ClusterID(), agreed)
+	}
+}
+
 func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
 	dir := t.TempDir()
 	join := FolderConfig{MemberID: "gk4", ClusterName: "main", Join: true}
@@ -197,31 +219,60 @@ func TestFolder_BitFlips_AreFound(t *testing.T) {
 	}
 	f.Close()
 	file, met := f.file, f.met
+	cfg.Dir = dir
 	for _, name := range []string{clusterFileName, metFileName} {
-		path := filepath.Join(dir, name)
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 8 * len(whole) {
-			broken := bytes.Clone(whole)
-			broken[i/8] ^= 1 << (i % 8)
-			if err := os.WriteFile(path, broken, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cfg.Dir = dir
+		flipBits(t, filepath.Join(dir, name), func(what string) {
 			f, err := PrepareFolder(cfg)
 			if err != nil {
-				continue
+				return
 			}
+			defer f.Close()
 			if f.file != file || f.met["gk2"] != met["gk2"] {
-				t.Errorf("bit %d of %s: the folder is %+v, %v", i, name, f.file, f.met)
+				t.Errorf("%s: the folder is %+v, %v", what, f.file, f.met)
 			}
-			f.Close()
-		}
-		if err := os.WriteFile(path, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 	prepare(t, dir, cfg)
+}
+
+// A member that takes another id for the one that it holds would found a cluster that no other member holds.
+func TestFolder_BitFlipsInTheSeed_AreFound(t *testing.T) {
+	cfg := FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: named}
+	f := prepare(t, cfg.Dir, cfg)
+	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	seed := f.seed
+	flipBits(t, filepath.Join(cfg.Dir, seedFileName), func(what string) {
+		f, err := PrepareFolder(cfg)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		if f.seed != seed {
+			t.Errorf("%s: the folder holds %+v", what, f.seed)
+		}
+	})
+	prepare(t, cfg.Dir, cfg)
+}
+
+// flipBits flips each bit of a file in turn, and leaves the file as it was.
+func flipBits(t *testing.T, path string, flipped func(what string)) {
+	t.Helper()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 * len(whole) {
+		broken := bytes.Clone(whole)
+		broken[i/8] ^= 1 << (i % 8)
+		if err := os.WriteFile(path, broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		flipped(fmt.Sprintf("bit %d of %s", i, filepath.Base(path)))
+	}
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

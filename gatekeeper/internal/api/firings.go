@@ -285,38 +285,12 @@ func forgetting(state *fsm.State, cmd *fsm.ForgetFirings, claims []*semaphore.Cl
 	if !cmd.LowerTo.IsZero() && cmd.LowerTo.Before(mark) {
 		change.MarkAfter = cmd.LowerTo
 	}
-	out := &gatekeeperv1.ForgetFiringsResponse{Change: toFiringsChange(change)}
-	confirm := func(format string, args ...any) {
-		out.Confirm = append(out.Confirm, &gatekeeperv1.Confirmation{
-			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_FORGETS_FIRINGS, Text: fmt.Sprintf(format, args...),
-		})
-	}
-	below := 0
-	for _, c := range claims {
-		if c.Firing.Forgotten(change.MarkAfter) {
-			below++
-		}
-	}
-	if n := len(claims) - below; n > 0 {
-		confirm("%s forgotten, and can be claimed again", firingCount(n))
-	}
-	if below > 0 {
-		confirm("%s forgotten, and denied as FIRING_FORGOTTEN, being due until %s", firingCount(below), instantText(change.MarkAfter))
-	}
-	if change.MarkAfter.Before(mark) {
-		confirm("firings that are due after %s no longer count as forgotten, so that one that ran can be claimed again",
-			instantText(change.MarkAfter))
+	out := &gatekeeperv1.ForgetFiringsResponse{
+		Change: toFiringsChange(change), Confirm: toConfirmations(plan.ConfirmForgetting(cmd.Firings, mark, change.MarkAfter)),
 	}
 	var err error
 	out.Plan, err = planID(fsm.ForgetFirings{Semaphore: cmd.Semaphore, Firings: cmd.Firings})
 	return out, err
-}
-
-func firingCount(n int) string {
-	if n == 1 {
-		return "1 firing is"
-	}
-	return strconv.Itoa(n) + " firings are"
 }
 
 func toFiringsChange(c *fsm.FiringsChange) *gatekeeperv1.FiringsChange {
@@ -334,5 +308,3 @@ func toRemembered(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
 		Firing: toFiring(&c.Firing), Token: c.Token, Winner: toIdentity(c.Winner), State: gatekeeperv1.FiringState(c.State), ClaimedAt: toTimestamp(c.At),
 	}
 }
-
-func instantText(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -27,6 +27,7 @@ const (
 	NoPermits
 	DeletesMany
 	ChangesMany
+	ForgetsFirings
 )
 
 // Confirmation is one reason why a person must agree to a change before it is made.
@@ -99,6 +100,47 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	}
 	if len(touched) > MaxUnconfirmed {
 		add(ChangesMany, "%d existing definitions are changed at once", len(touched))
+	}
+	if c.Undo != nil {
+		reasons = append(reasons, confirmUndoFirings(state, c.Undo.Firings)...)
+	}
+	return reasons
+}
+
+// confirmUndoFirings is ConfirmForgetting for an undo that forgets again what an earlier one brought back.
+func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Confirmation) {
+	for _, u := range undos {
+		before := state.LowWater(u.Semaphore)
+		after := before
+		if !u.LowWater.IsZero() {
+			after = u.LowWater
+		}
+		for _, r := range ConfirmForgetting(u.Forget, before, after) {
+			reasons = append(reasons, Confirmation{r.Kind, u.Semaphore + ": " + r.Text})
+		}
+	}
+	return reasons
+}
+
+// ConfirmForgetting returns why a person must agree that firings of a semaphore are forgotten and that its low-water mark moves.
+func ConfirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.Time) (reasons []Confirmation) {
+	add := func(format string, args ...any) {
+		reasons = append(reasons, Confirmation{ForgetsFirings, fmt.Sprintf(format, args...)})
+	}
+	below := 0
+	for _, f := range firings {
+		if f.Firing.Forgotten(markAfter) {
+			below++
+		}
+	}
+	if n := len(firings) - below; n > 0 {
+		add("%s forgotten, and can be claimed again", count(n, "firing is", "firings are"))
+	}
+	if below > 0 {
+		add("%s forgotten, and denied as FIRING_FORGOTTEN, being due until %s", count(below, "firing is", "firings are"), instant(markAfter))
+	}
+	if markAfter.Before(markBefore) {
+		add("firings that are due after %s no longer count as forgotten, so that one that ran can be claimed again", instant(markAfter))
 	}
 	return reasons
 }

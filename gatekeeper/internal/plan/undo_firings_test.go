@@ -56,6 +56,21 @@ func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
 	}
 }
 
+// To undo the undo lets firings run again, as their forgetting does.
+func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
+	c := newCluster(t)
+	poisoned(c)
+	change := c.forget(due(60).Due, due(9000), due(9100))
+	back := c.undo(change)
+	if kinds, text := c.confirm(Change{Undo: back.Command}); len(kinds) != 0 {
+		t.Errorf("an undo that brings firings back asks %q", text)
+	}
+	kinds, text := c.confirm(Change{Undo: c.undo(c.do(*back.Command)).Command})
+	if !slices.Equal(kinds, []ConfirmationKind{ForgetsFirings, ForgetsFirings}) || !strings.Contains(text, "job: 2 firings are forgotten, and can be claimed again") {
+		t.Errorf("an undo that forgets them again asks %v, %q", kinds, text)
+	}
+}
+
 // The mark rises every minute in the course of things. That is no reason to refuse an undo, nor does the undo lower it.
 func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 	for _, x := range []struct {

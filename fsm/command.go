@@ -215,7 +215,8 @@ type Undo struct {
 	Firings []UndoFirings
 }
 
-// UndoFirings gives a semaphore firings and its low-water mark back, or takes them again; nothing of it where anything is not as expected.
+// UndoFirings brings forgotten firings and the low-water mark of a semaphore back, or forgets them again. If anything is not as expected, it does
+// nothing.
 type UndoFirings struct {
 	Semaphore string
 	// Back are remembered again as they were; none of these firings may have been claimed since. Forget are forgotten again.
@@ -279,7 +280,7 @@ type ForgetFirings struct {
 	Asked, RequestRevision uint64 // as in EditBatch
 }
 
-// ExpectedClaim is a remembered firing with the token that is to have claimed it. A firing whose permit takes a slot is never as expected.
+// ExpectedClaim is a remembered firing with the token that is expected to have claimed it. A firing whose permit takes a slot is never as expected.
 type ExpectedClaim struct {
 	Firing semaphore.Firing
 	Token  uint64

@@ -15,7 +15,8 @@ import (
 const (
 	// clocksEvery is how often a leader compares the clocks of the members.
 	clocksEvery = 30 * time.Second
-	// finestTolerance is what the comparison can tell: it takes the answers of busy members to be half as old as their round trip.
+	// finestTolerance is the smallest difference that counts. An answer is taken to be half as old as its round trip, which is
+	// wrong by up to that much if a member is busy.
 	finestTolerance = time.Second
 	// handOverTimeout bounds one attempt to hand leadership over.
 	handOverTimeout = 10 * time.Second

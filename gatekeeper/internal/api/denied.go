@@ -15,7 +15,7 @@ const (
 	// maxDenied bounds the callers of one answer, and maxMisspelled those of names that look like the one that was asked about.
 	maxDenied     = 10_000
 	maxMisspelled = 3
-	// maxDeserted is how many semaphores that are asked for in vain a status names.
+	// maxDeserted bounds the semaphores that a status names as asked for in vain.
 	maxDeserted = 10
 )
 
@@ -67,7 +67,7 @@ func toDenied(v *keeper.Vain) *gatekeeperv1.DeniedCaller {
 	return out
 }
 
-// denied are the callers that ask for a semaphore in vain.
+// denied returns the callers that ask for a semaphore in vain.
 func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
 	var out []*gatekeeperv1.DeniedCaller
 	for _, v := range a.cfg.Keeper.VainOf(state, name) {

@@ -96,8 +96,8 @@ func remembers(state *fsm.State, name string) error {
 	return nil
 }
 
-// ForgetFirings chooses with the state of now; what changes before the command is applied is refused there by the
-// tokens of the claims.
+// ForgetFirings chooses by the present state. The command names the tokens of the claims, so it is refused if one of
+// them changes before it is applied.
 func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.ForgetFiringsRequest) (*gatekeeperv1.ForgetFiringsResponse, error) {
 	chosen, err := forgettingFrom(m)
 	if err != nil {
@@ -158,8 +158,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	return out, nil
 }
 
-// choosing says which firings are to be forgotten: those that are named or, with after or ahead, those that are due
-// later.
+// choosing says which firings to forget: those that are named or, with after or ahead, those that are due later.
 type choosing struct {
 	firings []semaphore.Firing
 	after   time.Time

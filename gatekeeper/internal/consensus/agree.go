@@ -102,13 +102,13 @@ type agreement struct {
 	log    *slog.Logger
 	self   string
 	set    string
-	first  string   // who draws
+	first  string   // the member that draws the id
 	others []Member // all but self, sorted
 
 	news chan struct{} // holds a token when another member says that it stands elsewhere
 
 	warnEvery time.Duration
-	quiet     time.Time // since when nothing happens and nothing is said
+	quiet     time.Time // when something last happened or was logged
 	warned    string
 
 	mu   sync.Mutex // guards what follows
@@ -224,7 +224,7 @@ func (a *agreement) note(to string, own standing) peer.Note {
 	return peer.Note{Cluster: own.text(), From: a.self, To: to, Set: a.set, State: own.state}
 }
 
-// asked answers another member. It tells nothing that is not on disk.
+// asked answers another member. It states only what is on disk.
 func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 	if !slices.ContainsFunc(a.others, func(m Member) bool { return m.ID == q.From }) || q.Set != a.set {
 		return peer.Note{}, fmt.Errorf("%s was started with other members or another cluster name than %s: give all of them the same", a.self, q.From)

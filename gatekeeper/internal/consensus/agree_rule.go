@@ -12,7 +12,7 @@ import (
 // standing is how far a member of a new set is: what its folder says.
 type standing struct {
 	state peer.State
-	id    ClusterID // that it holds or has founded; zero when it is not told
+	id    ClusterID // that it holds or has founded; zero when the member did not say
 }
 
 // drawn is what the first member becomes when it has to draw an id.
@@ -34,7 +34,7 @@ func standingOf(n peer.Note) (standing, error) {
 }
 
 // decide is the rule by which a member of a new set goes on. heard is what the others answered to questions of this process, by member; an answer
-// may be old. It returns what this member is to store next, which is own when it has to wait, and then for what, by member.
+// may be old. It returns what this member stores next. That is own while it has to wait, and waitsFor says for what, by member.
 //
 // Only the first member draws an id, when all others are empty. The others take the id that it holds. It founds the cluster when all
 // hold its id, and the others follow. A folder never exchanges the id that it holds for another one.

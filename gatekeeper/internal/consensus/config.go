@@ -110,7 +110,7 @@ type Config struct {
 	// removed, and may be called again for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
-	// WallClock is told to the other members, see Clocks. Default: time.Now.
+	// WallClock shows the time that this member states to the others, see Clocks. Default: time.Now.
 	WallClock func() time.Time
 
 	Logger     *slog.Logger

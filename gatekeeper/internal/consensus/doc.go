@@ -87,8 +87,8 @@
 // merely holds it, in an answer to its own question: but the first founds before anybody else, and for good. A first member that
 // lost its folder draws another seed. Either is refused as soon as it hears of a member with data, and waits while one is silent.
 //
-// When the first loses its folder in between, others hold an id that it does not know. It does not adopt that id, because it cannot know what it
-// founded and who lost what came of it; and the others do not exchange it. Operators are told to empty those folders.
+// When the first loses its folder in between, others hold an id that it does not know. It does not adopt that id, because it
+// may have founded a cluster with it that had data. The others do not exchange it. The log tells operators which folders to empty.
 //
 // What a member says when it asks is only a reason to ask it: answers count, at the address that the list has for the member.
 //

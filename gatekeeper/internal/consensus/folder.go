@@ -201,7 +201,7 @@ func (f *Folder) readSeed(cfg FolderConfig) error {
 		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, seedFileName, err)
 	}
 	if f.seed.MemberID != cfg.MemberID || f.seed.Set != digest(cfg.ClusterName, cfg.Members) {
-		return fmt.Errorf("%w: it was to start a new cluster as member %q, among other members or under another cluster name than it is given now, "+
+		return fmt.Errorf("%w: it was made to start a new cluster as member %q, among other members or under another cluster name than it is given now, "+
 			"and has no data yet: give it the same as before, or empty the folder", ErrForeignFolder, f.seed.MemberID)
 	}
 	return nil

@@ -39,14 +39,14 @@ func TestDenied_AgainForTheSameReason_IsCounted(t *testing.T) {
 	}
 	m.Denied(ask("job", "app1"), semaphore.AcquirerMismatch, "other", noon.Add(3*time.Hour))
 	if d := m.Of("job", noon)[0]; d.Count != 1 || !d.First.Equal(noon.Add(3*time.Hour)) {
-		t.Errorf("another reason begins anew, got %+v", d)
+		t.Errorf("another reason does not start a new count: %+v", d)
 	}
 }
 
-func TestPassed_ThenDeniedAgain_BeginsAnew(t *testing.T) {
+func TestPassed_ThenDeniedAgain_StartsANewCount(t *testing.T) {
 	var m Memory
 	req := ask("job", "app1")
-	m.Passed(&req) // an empty memory minds not
+	m.Passed(&req) // nothing happens to an empty memory
 	m.Denied(req, semaphore.Cordoned, "", noon)
 	m.Passed(&req)
 	if d := m.Of("job", noon)[0]; !d.Passed {

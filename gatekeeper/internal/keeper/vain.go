@@ -24,7 +24,7 @@ type Vain struct {
 	Text string
 }
 
-// noteVain remembers a denial that waiting does not cure, and that a caller gets past all others.
+// noteVain remembers a denial that waiting does not cure. Any other answer shows that the causes of earlier ones are gone for that caller.
 func (k *Keeper) noteVain(call *AcquireCall, d *Denial) {
 	if d == nil || !hopeless(&call.Request, d.Decision, k.cfg.Machine.State()) {
 		k.vain.Passed(&call.Request)
@@ -34,7 +34,7 @@ func (k *Keeper) noteVain(call *AcquireCall, d *Denial) {
 }
 
 // hopeless says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a slot, or asks
-// in another way. client.Denied.NeedsAction draws the same line, but for a pause, of which nobody needs a warning.
+// in another way. client.Denied.NeedsAction draws the same line, except that a pause needs no warning.
 func hopeless(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
 	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,

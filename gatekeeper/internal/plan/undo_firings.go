@@ -80,7 +80,7 @@ func (p *undoPlan) takeFirings(entry *fsm.JournalEntry) {
 	}
 }
 
-// buildFirings makes the part of the command that leads from the memories of firings that there are to what the plan
+// buildFirings returns the part of the command that turns the present memories of firings into those that the plan
 // leaves.
 func (p *undoPlan) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {

@@ -34,11 +34,12 @@ type Config struct {
 	Logger           *slog.Logger
 	// Level is the newest feature level that this member supports, told to peers.
 	Level uint32
-	// WallClock is told to peers. Default: time.Now.
+	// WallClock shows the time that this member states to peers. Default: time.Now.
 	WallClock func() time.Time
-	// Held, when it is set, says that this member has no cluster yet, and which id it has stored meanwhile, or "". Peers are refused.
+	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "". Peers are refused.
 	Held func() string
-	// Asked answers a member that starts for the first time; an error refuses it, and is told. Default: this member is of Cluster.
+	// Asked answers a member that starts for the first time; an error refuses it, and is the reason that it gets.
+	// Default: this member is of Cluster.
 	// Notes of this member itself, and for another one, do not get here.
 	Asked func(Note) (Note, error)
 	// Meet is told what a peer of this cluster stated; an error refuses it.

@@ -77,7 +77,7 @@ func (l *Layer) reply(c *conn, n Note, proved bool) error {
 	return errAnswered
 }
 
-// founded is the answer of a member that has a cluster. A stranger is not told which.
+// founded is the answer of a member that has a cluster. A stranger does not learn which.
 func (l *Layer) founded(n Note, proved bool) Note {
 	answer := Note{From: l.cfg.ID, To: n.From, State: Founded}
 	if proved || l.kin(n.Cluster) {
@@ -86,7 +86,7 @@ func (l *Layer) founded(n Note, proved bool) Note {
 	return answer
 }
 
-// Ask asks the member n.To at address, on a connection of its own. Only the answer of that member is returned, and only one to
+// Ask asks the member n.To at address, on a separate connection. Only the answer of that member is returned, and only one to
 // this very question.
 func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)

@@ -7,8 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// An operator's repair of the memory of firings, and its undo. The leader plans it: the command names every firing, and the time to which the
-// low-water mark falls, which the leader took from its clock. Nothing here compares clocks. Only these commands lower the mark.
+// An operator's repair of the memory of firings, and its undo. The leader plans it: the command names every firing, and
+// the time to which the low-water mark falls, which the leader took from its clock. Nothing here compares clocks. Only
+// these commands lower the mark.
 
 // forgetFirings forgets all the named firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
@@ -92,8 +93,8 @@ func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.C
 	return change
 }
 
-// undoFirings forgets firings again, then brings others back. A fall of the mark is in the entry that forgets, and a rise in the one that
-// brings back.
+// undoFirings forgets firings again, then brings others back. A fall of the mark is in the entry that forgets, and a
+// rise in the one that brings back.
 func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
 	before := d.LowWater(u.Semaphore)
 	after := before
@@ -116,7 +117,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// validUndoFirings checks the claims that come back as those of a snapshot are checked. A refusal is better than a state that cannot be restored.
+// validUndoFirings checks the claims that come back as those of a snapshot are checked. A refusal is better than a
+// state that cannot be restored.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
 	if len(u.Back)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
 		return fmt.Errorf("there is nothing to do")

@@ -215,11 +215,12 @@ type Undo struct {
 	Firings []UndoFirings
 }
 
-// UndoFirings brings forgotten firings and the low-water mark of a semaphore back, or forgets them again. If anything is not as expected, it does
-// nothing.
+// UndoFirings brings forgotten firings and the low-water mark of a semaphore back, or forgets them again. If anything
+// is not as expected, it does nothing.
 type UndoFirings struct {
 	Semaphore string
-	// Back are remembered again as they were; none of these firings may have been claimed since. Forget are forgotten again.
+	// Back are remembered again as they were; none of these firings may have been claimed since. Forget are forgotten
+	// again.
 	Back   []*semaphore.Claim
 	Forget []ExpectedClaim
 	// LowWater is what the mark becomes, zero: it stays; and ExpectedLowWater what it is expected to be.
@@ -267,8 +268,9 @@ type Forget struct {
 	Firings []semaphore.Firing
 }
 
-// ForgetFirings is an operator's repair of a memory of firings: it forgets all the named ones or none, and may lower the low-water mark. Its
-// result is a FiringsResult. Where the mark does not cover them any more, these firings may be claimed again. Feature level 3.
+// ForgetFirings is an operator's repair of a memory of firings: it forgets all the named ones or none, and may lower
+// the low-water mark. Its result is a FiringsResult. Where the mark does not cover them any more, these firings may be
+// claimed again. Feature level 3.
 type ForgetFirings struct {
 	Semaphore string
 	Firings   []ExpectedClaim
@@ -280,7 +282,8 @@ type ForgetFirings struct {
 	Asked, RequestRevision uint64 // as in EditBatch
 }
 
-// ExpectedClaim is a remembered firing with the token that is expected to have claimed it. A firing whose permit takes a slot is never as expected.
+// ExpectedClaim is a remembered firing with the token that is expected to have claimed it. A firing whose permit takes
+// a slot is never as expected.
 type ExpectedClaim struct {
 	Firing semaphore.Firing
 	Token  uint64

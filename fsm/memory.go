@@ -50,7 +50,8 @@ type Details struct {
 	EndsGone, EndsBack []*EditEnd
 	// Undoes is the change that an undo took back; 0 for everything else.
 	Undoes uint64
-	// Firings is what a FiringsForgotten forgot, and what a FiringsRemembered brought back; nil for everything else. Feature level 3.
+	// Firings is what a FiringsForgotten forgot, and what a FiringsRemembered brought back; nil for everything else.
+	// Feature level 3.
 	Firings *FiringsChange
 }
 

@@ -121,7 +121,8 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	}
 }
 
-// ClaimsBackward are the remembered firings of a semaphore in the reverse order of Claims: those behind one of them, or all for nil.
+// ClaimsBackward are the remembered firings of a semaphore in the reverse order of Claims: those behind one of them, or
+// all for nil.
 func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
 	from := &semaphore.Claim{Semaphore: sem + "\x00"} // behind all claims of sem
 	if behind != nil {

@@ -87,7 +87,8 @@ const (
 	ConflictStale                          // replace, delete: its version is not the expected one
 	ConflictPause                          // undo: its pause is not the expected one
 	ConflictCordon                         // undo: the cordon of that name is not the expected one
-	// ConflictFirings: a firing of that semaphore was claimed, completed or forgotten since, or its low-water mark is another one.
+	// ConflictFirings: a firing of that semaphore was claimed, completed or forgotten since, or its low-water mark is
+	// another one.
 	ConflictFirings
 )
 

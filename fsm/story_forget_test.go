@@ -22,8 +22,8 @@ func commandsOfForgetting() []fsm.Command {
 	}
 }
 
-// storyOfForgetting leaves a memory of firings that was repaired, one of which the repair was undone, and one of which the undo was undone.
-// It is frozen.
+// storyOfForgetting leaves a memory of firings that was repaired, one of which the repair was undone, and one of which
+// the undo was undone. It is frozen.
 func storyOfForgetting(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -41,7 +41,8 @@ func storyOfForgetting(tb tester) *log {
 	return l
 }
 
-// poison claims firings of the far future and has the oldest of them forgotten, so that the low-water mark lies there too.
+// poison claims firings of the far future and has the oldest of them forgotten, so that the low-water mark lies there
+// too.
 func (l *log) poison(name string) {
 	l.tb.Helper()
 	for _, due := range []int{8000, 9000, 9100} {

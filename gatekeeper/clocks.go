@@ -15,15 +15,16 @@ import (
 const (
 	// clocksEvery is how often a leader compares the clocks of the members.
 	clocksEvery = 30 * time.Second
-	// finestTolerance is the smallest difference that counts. An answer is taken to be half as old as its round trip, which is
-	// wrong by up to that much if a member is busy.
+	// finestTolerance is the smallest difference that counts. An answer is taken to be half as old as its round trip,
+	// which is wrong by up to that much if a member is busy.
 	finestTolerance = time.Second
 	// handOverTimeout bounds one attempt to hand leadership over.
 	handOverTimeout = 10 * time.Second
 )
 
-// clocks compares the wall clocks of the members while this server leads. The leader alone decides by its clock whether a firing is due too
-// far ahead (FIRING_TOO_FAR_AHEAD), so a leader whose clock is off hands leadership to a member whose clock is not.
+// clocks compares the wall clocks of the members while this server leads. The leader alone decides by its clock whether
+// a firing is due too far ahead (FIRING_TOO_FAR_AHEAD), so a leader whose clock is off hands leadership to a member
+// whose clock is not.
 type clocks struct {
 	id    string
 	every time.Duration
@@ -39,7 +40,8 @@ type clocks struct {
 	off  []consensus.MemberClock
 }
 
-// list returns the members whose clocks are off, each by how far it is ahead of the median; none while another member leads.
+// list returns the members whose clocks are off, each by how far it is ahead of the median; none while another member
+// leads.
 func (c *clocks) list() []consensus.MemberClock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +90,8 @@ func (c *clocks) compare(ctx context.Context, term uint64) {
 	c.log.Warn("leadership was handed over because this server's clock is off", slog.String("to", all[better].ID))
 }
 
-// tolerance is half of how far ahead a firing may be due by the strictest definition, and no more than half of the default.
+// tolerance is half of how far ahead a firing may be due by the strictest definition, and no more than half of the
+// default.
 func (c *clocks) tolerance() time.Duration {
 	bound := semaphore.DefaultFiringMaxAhead
 	for d := range c.state().Definitions("") {
@@ -99,8 +102,8 @@ func (c *clocks) tolerance() time.Duration {
 	return max(bound/2, finestTolerance)
 }
 
-// astray returns the clocks that differ from the median by more than tolerance, and by how much. It returns none if no majority answered.
-// With two clocks that differ both are returned: nobody knows which is right.
+// astray returns the clocks that differ from the median by more than tolerance, and by how much. It returns none if no
+// majority answered. With two clocks that differ both are returned: nobody knows which is right.
 func astray(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
 	n := len(all)
 	if 2*n <= members {

@@ -14,10 +14,10 @@ const transferTimeout = 3 * time.Second
 // releaseTimeout is what closing may take after the drain has used up all the time: a log that is closed properly opens sooner.
 const releaseTimeout = 5 * time.Second
 
-// Close ends the server: health says NOT_SERVING and streams are ended, so that clients go elsewhere; leadership is handed to
-// another voter; calls under way are answered; then everything is closed. When ctx ends, what is left is cut off and the error
-// says so; the server has ended in any case. Only a store call that hangs keeps DataDir locked until it returns. Closing again returns what
-// the first call returned.
+// Close ends the server: health says NOT_SERVING and streams are ended, so that clients go elsewhere; leadership is
+// handed to another voter; calls under way are answered; then everything is closed. When ctx ends, what is left is cut
+// off and the error says so; the server has ended in any case. Only a store call that hangs keeps DataDir locked until
+// it returns. Closing again returns what the first call returned.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.closeErr = s.drain(ctx)

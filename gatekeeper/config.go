@@ -27,8 +27,8 @@ type Config struct {
 	// ID names this member of its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. Once used in a cluster it is never taken
 	// by another member. Default DefaultID for a single server; several servers each need their own.
 	ID string
-	// ClusterName keeps clusters apart by name: Members with different ones start no cluster together, and a data folder is opened only with the
-	// one that it was made with. Default DefaultClusterName.
+	// ClusterName keeps clusters apart by name: Members with different ones start no cluster together, and a data
+	// folder is opened only with the one that it was made with. Default DefaultClusterName.
 	ClusterName string
 	// DataDir is the folder of the log, the snapshots and the cluster's identity; it is made when it is not there. One server at a
 	// time uses it.
@@ -52,9 +52,9 @@ type Config struct {
 	// Listeners are used instead of listening on the addresses above. The server closes them.
 	Listeners Listeners
 
-	// Members are the first members of a new cluster, this one among them: the same on each. All of them must run, with empty data
-	// folders, for the cluster to start. Empty, with Join empty too: a new cluster of this server alone. A data folder that belongs to a cluster
-	// already is started from; then Members say nothing.
+	// Members are the first members of a new cluster, this one among them: the same on each. All of them must run, with
+	// empty data folders, for the cluster to start. Empty, with Join empty too: a new cluster of this server alone. A
+	// data folder that belongs to a cluster already is started from; then Members say nothing.
 	Members []Member
 	// Join are API addresses of servers of an existing cluster, which are asked to take this server in, and, as long as it has no
 	// vote, each new leader again to give it one. Not with Members.

@@ -25,8 +25,9 @@ var (
 	ErrJoinRefused = errors.New("the cluster refuses this member")
 	// ErrMembersMissing: the context ended before all of Members were there to start a new cluster.
 	ErrMembersMissing = errors.New("not all members of the new cluster are there")
-	// ErrMemberHasData: this server's data folder is empty, and another one of Members belongs to a cluster. A server that has lost its data
-	// returns under a new id, with Join. A new cluster starts when the data folders of all Members are empty.
+	// ErrMemberHasData: this server's data folder is empty, and another one of Members belongs to a cluster. A server
+	// that has lost its data returns under a new id, with Join. A new cluster starts when the data folders of all
+	// Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
 	// ErrRemoved is Server.Err of a server that was removed from the cluster. It is of no use any more: a new one needs a new id
 	// and an empty data folder.

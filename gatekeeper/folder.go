@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// prepareFolder opens the data folder, or makes it: for a cluster of this server alone, for the named set of Members, which must still agree
-// on its id, or, with Join, for the cluster that takes this server in.
+// prepareFolder opens the data folder, or makes it: for a cluster of this server alone, for the named set of Members,
+// which must still agree on its id, or, with Join, for the cluster that takes this server in.
 func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.Folder, error) {
 	want := consensus.FolderConfig{
 		Dir:         c.DataDir,

@@ -22,10 +22,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a *ConfigError or a
-// *DefinitionError, and nothing was written then; the other errors of this package tell the rest apart. With Join, Open waits
-// for the cluster until ctx ends. With several Members and a new data folder it waits until all of them are open or opening, so open those of
-// one process concurrently. ctx has no other meaning once Open has returned. When Open fails it has closed everything, Config.Listeners too.
+// Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a
+// *ConfigError or a *DefinitionError, and nothing was written then; the other errors of this package tell the rest
+// apart. With Join, Open waits for the cluster until ctx ends. With several Members and a new data folder it waits
+// until all of them are open or opening, so open those of one process concurrently. ctx has no other meaning once Open
+// has returned. When Open fails it has closed everything, Config.Listeners too.
 func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer func() {
 		if err != nil {
@@ -127,7 +128,8 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	return nil
 }
 
-// agree waits, if the folder is that of one of several members of a new cluster, until they have agreed on the cluster's id.
+// agree waits, if the folder is that of one of several members of a new cluster, until they have agreed on the
+// cluster's id.
 func (s *Server) agree(ctx context.Context, folder *consensus.Folder) error {
 	if !folder.ClusterID().IsZero() {
 		return nil

@@ -37,7 +37,8 @@ func wantTaken(t *testing.T, srv *Server, other *client.Client, p *client.Permit
 	}
 }
 
-// The answer to an acquisition does not come, its process gives up, and the next one acquires. What the first one cancels arrives last.
+// The answer to an acquisition does not come, its process gives up, and the next one acquires. What the first one
+// cancels arrives last.
 func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
@@ -63,8 +64,8 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_ItsPermitStays(t *testi
 	})
 }
 
-// The denial of an acquisition does not come, and its process gives up. Nothing remembers a request that was denied, so that nothing but its
-// request id keeps its late cancel from the permit of the next process.
+// The denial of an acquisition does not come, and its process gives up. Nothing remembers a request that was denied, so
+// that nothing but its request id keeps its late cancel from the permit of the next process.
 func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_ItsPermitStays(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
@@ -127,7 +128,8 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_ItsPermitStays(t *test
 	})
 }
 
-// lives are processes of one identity, one after the other, each of which may go on to believe while the next one acquires.
+// lives are processes of one identity, one after the other, each of which may go on to believe while the next one
+// acquires.
 type lives struct {
 	srv    *Server
 	random *rand.Rand
@@ -193,7 +195,8 @@ func (l *lives) believed() *client.Permit {
 	return nil
 }
 
-// watch asks for the permit as another host, again and again, and counts how often it is granted while a process believes.
+// watch asks for the permit as another host, again and again, and counts how often it is granted while a process
+// believes.
 func (l *lives) watch(t *testing.T, length time.Duration) (overlaps int) {
 	const step = 20 * time.Millisecond
 	for at := time.Duration(0); at < length; at += step {

@@ -37,7 +37,8 @@ type Config struct {
 	Started time.Time
 	// SmallestDuration is that of the consensus timeouts; optional, no warnings.
 	SmallestDuration time.Duration
-	// ClocksOff returns the members whose wall clocks differ from those of the others, while this server leads; optional.
+	// ClocksOff returns the members whose wall clocks differ from those of the others, while this server leads;
+	// optional.
 	ClocksOff func() []consensus.MemberClock
 	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
 	Poll time.Duration

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// maxDenied bounds the callers of one answer, and maxMisspelled those of names that look like the one that was asked about.
+	// maxDenied bounds the callers of one answer, and maxMisspelled those of names that look like the one that was
+	// asked about.
 	maxDenied     = 10_000
 	maxMisspelled = 3
 	// maxDeserted bounds the semaphores that a status names as asked for in vain.

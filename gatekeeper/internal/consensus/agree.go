@@ -19,7 +19,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// ErrMemberFounded says that another member of a new set belongs to a cluster already, to which this one's folder does not.
+// ErrMemberFounded says that another member of a new set belongs to a cluster already, to which this one's folder does
+// not.
 var ErrMemberFounded = errors.New("consensus: another member belongs to a cluster already")
 
 // Agreement is what Agree needs.
@@ -38,17 +39,19 @@ const (
 	// The wait between two rounds of questions doubles between these while nothing happens.
 	askSoon = 20 * time.Millisecond
 	askLate = time.Second
-	// warnEvery is how long nothing happens before the log says what is waited for, and how long until it says something new.
+	// warnEvery is how long nothing happens before the log says what is waited for, and how long until it says
+	// something new.
 	warnEvery = 5 * time.Second
 	// warnAgain is when it says the same again.
 	warnAgain = time.Minute
 )
 
-// Agree has the members of a new set agree on their cluster's id, for a folder that has none. It waits until all of them are there, or
-// ctx ends. The package's documentation says why two ids are never agreed on.
+// Agree has the members of a new set agree on their cluster's id, for a folder that has none. It waits until all of
+// them are there, or ctx ends. The package's documentation says why two ids are never agreed on.
 //
-// It returns a listener that takes the place of cfg.Listener: give it to Open. When Agree fails the listener is closed, and the folder is still
-// the caller's. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded, ErrInvalidMember, and those of the system.
+// It returns a listener that takes the place of cfg.Listener: give it to Open. When Agree fails the listener is closed,
+// and the folder is still the caller's. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded, ErrInvalidMember,
+// and those of the system.
 func (f *Folder) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

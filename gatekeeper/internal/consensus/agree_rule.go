@@ -33,11 +33,12 @@ func standingOf(n peer.Note) (standing, error) {
 	return s, nil
 }
 
-// decide is the rule by which a member of a new set goes on. heard is what the others answered to questions of this process, by member; an answer
-// may be old. It returns what this member stores next. That is own while it has to wait, and waitsFor says for what, by member.
+// decide is the rule by which a member of a new set goes on. heard is what the others answered to questions of this
+// process, by member; an answer may be old. It returns what this member stores next. That is own while it has to wait,
+// and waitsFor says for what, by member.
 //
-// Only the first member draws an id, when all others are empty. The others take the id that it holds. It founds the cluster when all
-// hold its id, and the others follow. A folder never exchanges the id that it holds for another one.
+// Only the first member draws an id, when all others are empty. The others take the id that it holds. It founds the
+// cluster when all hold its id, and the others follow. A folder never exchanges the id that it holds for another one.
 func decide(self, first string, own standing, heard map[string]standing, others []string) (next standing, waitsFor map[string]string, err error) {
 	founded, equal := false, 0
 	for _, id := range others {

@@ -9,14 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// These tests go through every order in which three members can ask, answer, decide, crash and lose their folders. An answer is kept until the
-// member's process ends: that covers all answers that come late.
+// These tests go through every order in which three members can ask, answer, decide, crash and lose their folders. An
+// answer is kept until the member's process ends: that covers all answers that come late.
 
 const agreeing = 3 // members
 
 func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// folder is a standing in one byte: nothing is known, empty, or a seed that is held or founded. Seeds are numbered as they are drawn.
+// folder is a standing in one byte: nothing is known, empty, or a seed that is held or founded. Seeds are numbered as
+// they are drawn.
 type folder uint8
 
 const (
@@ -175,8 +176,8 @@ func explore(t *testing.T, wipes, draws uint8) map[members]members {
 	return before
 }
 
-// A cluster is founded only when no folder is left with the seed of another one that was founded, and by nobody who founded it before and
-// lost that.
+// A cluster is founded only when no folder is left with the seed of another one that was founded, and by nobody who
+// founded it before and lost that.
 func TestDecide_InEveryOrderWithLostFolders_OneClusterIsFounded(t *testing.T) {
 	again := 0
 	states := explore(t, 3, 2)
@@ -191,7 +192,8 @@ func TestDecide_InEveryOrderWithLostFolders_OneClusterIsFounded(t *testing.T) {
 	}
 }
 
-// However often members crash, the set starts once all are up for long enough: from every state each asks and decides in turn.
+// However often members crash, the set starts once all are up for long enough: from every state each asks and decides
+// in turn.
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s

@@ -292,7 +292,8 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 	return &faultyConn{c, l.faults, "answer", "question heard"}, nil
 }
 
-// Each member is ended once at each step: after it has stored something, before it says or after it has heard something.
+// Each member is ended once at each step: after it has stored something, before it says or after it has heard
+// something.
 func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 	for where, steps := range map[string]int64{"stored": 2, "question": 8, "answer heard": 8, "question heard": 8, "answer": 8} {
 		for i := range 3 {

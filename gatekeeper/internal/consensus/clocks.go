@@ -32,8 +32,8 @@ func (n *Node) noteClock(s peer.Statement) {
 	n.clocks[s.ID] = sample{*s.Ahead, time.Now()}
 }
 
-// Clocks asks every other member what its wall clock shows, and returns those that answered and this member's own. members is how many
-// there are. It takes as long as the slowest answer, 2 s at most.
+// Clocks asks every other member what its wall clock shows, and returns those that answered and this member's own.
+// members is how many there are. It takes as long as the slowest answer, 2 s at most.
 func (n *Node) Clocks() (clocks []MemberClock, members int, err error) {
 	servers, err := n.servers()
 	if err != nil {

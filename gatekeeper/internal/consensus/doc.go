@@ -66,31 +66,36 @@
 //
 // # Clocks
 //
-// Wall clocks decide nothing here. A member states its own in the handshake, so that a leader can compare those of all (Clocks): due times of
-// firings are compared with the leader's.
+// Wall clocks decide nothing here. A member states its own in the handshake, so that a leader can compare those of all
+// (Clocks): due times of firings are compared with the leader's.
 //
 // # The first start of several members
 //
-// The members of a new set agree on the cluster's id before any of them has a Raft: see Folder.Agree, and decide for the rule. Each asks all others,
-// on the peer port, and each is empty, or holds an id, or has founded the cluster of that id. Every step is on disk before anybody hears of it.
+// The members of a new set agree on the cluster's id before any of them has a Raft: see Folder.Agree, and decide for
+// the rule. Each asks all others, on the peer port, and each is empty, or holds an id, or has founded the cluster of
+// that id. Every step is on disk before anybody hears of it.
 //
 //  1. The first in the sorted list draws an id, with a random seed, when all others have answered that they are empty, and holds it.
 //  2. The others take the id that the first holds, and hold it.
 //  3. The first founds the cluster when all others have answered that they hold its id, and bootstraps.
 //  4. The others found it when any member has, and bootstrap.
 //
-// A folder never exchanges the id that it holds. So when a cluster is founded every folder of the list has held its id, and another id needs all of them
-// too: a second cluster is founded only when all folders with the first one's id are lost. That needs nothing of the order or the age of messages,
-// and holds even if two servers are started as the first member by mistake.
+// A folder never exchanges the id that it holds. So when a cluster is founded every folder of the list has held its id,
+// and another id needs all of them too: a second cluster is founded only when all folders with the first one's id are
+// lost. That needs nothing of the order or the age of messages, and holds even if two servers are started as the first
+// member by mistake.
 //
-// A member that founded a cluster, voted, and lost its folder does not come back to it. It would have to take the id from a first member that
-// merely holds it, in an answer to its own question: but the first founds before anybody else, and for good. A first member that
-// lost its folder draws another seed. Either is refused as soon as it hears of a member with data, and waits while one is silent.
+// A member that founded a cluster, voted, and lost its folder does not come back to it. It would have to take the id
+// from a first member that merely holds it, in an answer to its own question: but the first founds before anybody else,
+// and for good. A first member that lost its folder draws another seed. Either is refused as soon as it hears of a
+// member with data, and waits while one is silent.
 //
-// When the first loses its folder in between, others hold an id that it does not know. It does not adopt that id, because it
-// may have founded a cluster with it that had data. The others do not exchange it. The log tells operators which folders to empty.
+// When the first loses its folder in between, others hold an id that it does not know. It does not adopt that id,
+// because it may have founded a cluster with it that had data. The others do not exchange it. The log tells operators
+// which folders to empty.
 //
-// What a member says when it asks is only a reason to ask it: answers count, at the address that the list has for the member.
+// What a member says when it asks is only a reason to ask it: answers count, at the address that the list has for the
+// member.
 //
 // # Recovery
 //

@@ -43,13 +43,14 @@ type FolderConfig struct {
 	Memory      *Memory
 	MemberID    string
 	ClusterName string
-	// Members are the named set that starts a new cluster together. Without others, and without Join, the member starts one alone.
+	// Members are the named set that starts a new cluster together. Without others, and without Join, the member starts
+	// one alone.
 	Members []Member
 	// Join says that the member joins a cluster that exists. It never starts one of its own, not even when it is
 	// restarted without Join before it heard from the cluster.
 	Join bool
-	// ClusterID is that of the cluster to join, or of the one that Members found; a folder that exists knows it. Without it the new
-	// folder of one of several members has no id until Agree has returned.
+	// ClusterID is that of the cluster to join, or of the one that Members found; a folder that exists knows it.
+	// Without it the new folder of one of several members has no id until Agree has returned.
 	ClusterID ClusterID
 }
 
@@ -63,7 +64,8 @@ type Folder struct {
 	lock   io.Closer
 	id     ClusterID
 	file   clusterFile
-	// members are those that start together, while the folder has no id; seed is what it has stored of that, see seedFile.
+	// members are those that start together, while the folder has no id; seed is what it has stored of that, see
+	// seedFile.
 	members []Member
 	seed    seedFile
 
@@ -94,8 +96,9 @@ type clusterFile struct {
 	Joiner      bool   `json:"joiner,omitempty"`
 }
 
-// seedFile is seed.json: what a member of a new set stores before the cluster is founded, which cluster.json says. It stays after that, so
-// that the members who bootstrap are those who agreed. It is frozen; another form gets another format number.
+// seedFile is seed.json: what a member of a new set stores before the cluster is founded, which cluster.json says. It
+// stays after that, so that the members who bootstrap are those who agreed. It is frozen; another form gets another
+// format number.
 type seedFile struct {
 	Format    int    `json:"format"`
 	ClusterID string `json:"cluster_id"`
@@ -108,9 +111,10 @@ type succeededFile struct {
 	Reason string `json:"reason"`
 }
 
-// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Only the new folder of one of several Members has
-// none before Agree. Errors: ErrClusterIDNeeded,
-// ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrInvalidMember, ErrSucceeded for ever once a server of that folder left with it, and those of the system.
+// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Only the new folder of one of
+// several Members has none before Agree. Errors: ErrClusterIDNeeded, ErrFolderInUse, ErrForeignFolder,
+// ErrFolderDamaged, ErrInvalidMember, ErrSucceeded for ever once a server of that folder left with it, and those of the
+// system.
 func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err

@@ -209,7 +209,8 @@ type addr string
 func (addr) Network() string  { return "tcp" }
 func (a addr) String() string { return string(a) }
 
-// A bit that the disk flips is found, or changes nothing: a server with another folder's number or cluster's id would wait for ever.
+// A bit that the disk flips is found, or changes nothing: a server with another folder's number or cluster's id would
+// wait for ever.
 func TestFolder_BitFlips_AreFound(t *testing.T) {
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
 	dir := t.TempDir()

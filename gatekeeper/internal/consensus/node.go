@@ -312,8 +312,8 @@ func (n *Node) Level() uint32 {
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
 // Close stops the member. A leadership ends and is demoted first. It hands leadership to nobody: see Transfer. When ctx
-// ends earlier, because a store call hangs for example, Close returns its error. The folder stays locked then until what hangs
-// has returned: it may still write.
+// ends earlier, because a store call hangs for example, Close returns its error. The folder stays locked then until
+// what hangs has returned: it may still write.
 func (n *Node) Close(ctx context.Context) error {
 	var err error
 	n.closing.Do(func() { err = n.close(ctx) })

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// relay accepts on a listener for one user after the other. A listener can only be closed, not given back, and what waits to be
-// accepted would be lost with it; so the first user gets a loan of the relay, and the next one the relay itself.
+// relay accepts on a listener for one user after the other. A listener can only be closed, not given back, and what
+// waits to be accepted would be lost with it; so the first user gets a loan of the relay, and the next one the relay
+// itself.
 type relay struct {
 	net.Listener // the address
 

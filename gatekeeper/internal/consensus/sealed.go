@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// checksumKey is what a folder's JSON objects have in addition: the start of a SHA-256 over the rest. No member has such an id. Earlier
-// versions write files without it, and ignore it.
+// checksumKey is what a folder's JSON objects have in addition: the start of a SHA-256 over the rest. No member has
+// such an id. Earlier versions write files without it, and ignore it.
 const checksumKey = "#checksum"
 
-// seal returns the JSON object of v with its checksum. Without one, a digit that the disk changed would pass for the number, and the server would
-// state a folder or a cluster that no member knows.
+// seal returns the JSON object of v with its checksum. Without one, a digit that the disk changed would pass for the
+// number, and the server would state a folder or a cluster that no member knows.
 func seal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// maxSemaphores is how many semaphores the memory keeps, and maxStrangers how many callers of names without a definition.
+	// maxSemaphores is how many semaphores the memory keeps, and maxStrangers how many callers of names without a
+	// definition.
 	maxSemaphores = 2000
 	maxStrangers  = 200
 	// maxPerShelf is how many callers it keeps of one semaphore, and how many names of one stranger.
@@ -65,7 +66,8 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	m.count.Store(int64(m.known.count + m.unknown.count))
 }
 
-// Passed notes that nothing but a free permit stood in the way of a request. A memory without denials costs one look at a counter.
+// Passed notes that nothing but a free permit stood in the way of a request. A memory without denials costs one look at
+// a counter.
 func (m *Memory) Passed(req *semaphore.Request) {
 	if m.count.Load() == 0 {
 		return
@@ -79,8 +81,8 @@ func (m *Memory) Passed(req *semaphore.Request) {
 	}
 }
 
-// Of returns the denials of a semaphore that are not too old at that time, the newest first, without those from before it was
-// defined: it costs one look into a map, for listings of many definitions.
+// Of returns the denials of a semaphore that are not too old at that time, the newest first, without those from before
+// it was defined: it costs one look into a map, for listings of many definitions.
 func (m *Memory) Of(name string, now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil

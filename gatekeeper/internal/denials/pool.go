@@ -29,7 +29,8 @@ type shelf struct {
 	denials []Denial
 }
 
-// asks says whether a denial is of the same semaphore, group and acquirer. Holder ids differ from one acquisition to the next.
+// asks says whether a denial is of the same semaphore, group and acquirer. Holder ids differ from one acquisition to
+// the next.
 func asks(req *semaphore.Request) func(Denial) bool {
 	return func(d Denial) bool {
 		return d.Semaphore == req.Semaphore && d.Identity.Group == req.Identity.Group && d.Identity.Acquirer == req.Identity.Acquirer

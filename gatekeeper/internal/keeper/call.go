@@ -29,7 +29,8 @@ type AcquireCall struct {
 	WaitedBefore time.Duration
 	// LeaveOnPause: a pause is not waited out, but ends the wait.
 	LeaveOnPause bool
-	// OnePerAcquirer: the call does not wait beside another one of its group and acquirer, unless one of the two has a firing.
+	// OnePerAcquirer: the call does not wait beside another one of its group and acquirer, unless one of the two has a
+	// firing.
 	OnePerAcquirer bool
 }
 

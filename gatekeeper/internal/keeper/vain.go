@@ -24,7 +24,8 @@ type Vain struct {
 	Text string
 }
 
-// noteVain remembers a denial that waiting does not cure. Any other answer shows that the causes of earlier ones are gone for that caller.
+// noteVain remembers a denial that waiting does not cure. Any other answer shows that the causes of earlier ones are
+// gone for that caller.
 func (k *Keeper) noteVain(call *AcquireCall, d *Denial) {
 	if d == nil || !hopeless(&call.Request, d.Decision, k.cfg.Machine.State()) {
 		k.vain.Passed(&call.Request)
@@ -33,8 +34,8 @@ func (k *Keeper) noteVain(call *AcquireCall, d *Denial) {
 	k.vain.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
 }
 
-// hopeless says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a slot, or asks
-// in another way. client.Denied.NeedsAction draws the same line, except that a pause needs no warning.
+// hopeless says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a
+// slot, or asks in another way. client.Denied.NeedsAction draws the same line, except that a pause needs no warning.
 func hopeless(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
 	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,
@@ -62,7 +63,8 @@ func (k *Keeper) VainOf(state *fsm.State, name string) []Vain {
 	return k.judged(state, k.vain.Of(name, k.cfg.WallClock()))
 }
 
-// Vain returns the callers that any semaphore denied lately, the last denied first, and since when this server remembers.
+// Vain returns the callers that any semaphore denied lately, the last denied first, and since when this server
+// remembers.
 func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state *fsm.State, callers []Vain, since time.Time, err error) {
 	e, err := k.leading()
 	if err != nil {
@@ -81,9 +83,9 @@ func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state
 	return state, k.judged(state, chosen), e.began, nil
 }
 
-// Deserted returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied first. A
-// paused semaphore is not one of them, and neither is one whose caller is denied by its own permit. It is for a summary: that this
-// server still leads is not confirmed.
+// Deserted returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied
+// first. A paused semaphore is not one of them, and neither is one whose caller is denied by its own permit. It is for
+// a summary: that this server still leads is not confirmed.
 func (k *Keeper) Deserted() []Vain {
 	state := k.cfg.Machine.State()
 	served := make(map[string]bool) // false: nothing says so yet

@@ -122,7 +122,8 @@ func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Co
 	return reasons
 }
 
-// ConfirmForgetting returns why a person must agree that firings of a semaphore are forgotten and that its low-water mark moves.
+// ConfirmForgetting returns why a person must agree that firings of a semaphore are forgotten and that its low-water
+// mark moves.
 func ConfirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.Time) (reasons []Confirmation) {
 	add := func(format string, args ...any) {
 		reasons = append(reasons, Confirmation{ForgetsFirings, fmt.Sprintf(format, args...)})

@@ -102,8 +102,8 @@ func (q *Queue[C]) Join(
 	return q.join(k, req, metadata, call, now, waitedBefore)
 }
 
-// JoinAlone is Join, but w is nil, and nothing is done, when another acquisition of the same semaphore, group and acquirer waits, neither of
-// them with a firing.
+// JoinAlone is Join, but w is nil, and nothing is done, when another acquisition of the same semaphore, group and
+// acquirer waits, neither of them with a firing.
 func (q *Queue[C]) JoinAlone(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {

@@ -11,8 +11,9 @@
 // for a later life of its cluster only when a member says so that it dialed itself, at the address where its own
 // configuration has that member. An incoming claim only makes it ask.
 //
-// Members that start a new cluster together have no id yet. They ask each other with a Note, one on each connection, under the same rules. Every member
-// answers, also one that has a cluster; it does not tell a stranger which. Members that still agree refuse every other handshake.
+// Members that start a new cluster together have no id yet. They ask each other with a Note, one on each connection,
+// under the same rules. Every member answers, also one that has a cluster; it does not tell a stranger which. Members
+// that still agree refuse every other handshake.
 //
 // A new connection is introduced on a goroutine of its own, against a deadline. When too many are waiting the one that
 // has waited longest gives way, so that port scanners and stuck clients keep no member out.

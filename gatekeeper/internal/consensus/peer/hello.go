@@ -198,8 +198,8 @@ func (h *hello) level() uint32 {
 	return uint32(n)
 }
 
-// ahead is how far the speaker's clock is ahead of this side's; nil when it did not say. It answered between the times asked and
-// asked+took by this side's clock, so the difference is right to half of took.
+// ahead is how far the speaker's clock is ahead of this side's; nil when it did not say. It answered between the times
+// asked and asked+took by this side's clock, so the difference is right to half of took.
 func (h *hello) ahead(asked time.Time, took time.Duration) *time.Duration {
 	n, err := strconv.ParseInt(h.Clock, 10, 64)
 	if err != nil {

@@ -36,7 +36,8 @@ type Config struct {
 	Level uint32
 	// WallClock shows the time that this member states to peers. Default: time.Now.
 	WallClock func() time.Time
-	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "". Peers are refused.
+	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "".
+	// Peers are refused.
 	Held func() string
 	// Asked answers a member that starts for the first time; an error refuses it, and is the reason that it gets.
 	// Default: this member is of Cluster.

@@ -9,9 +9,9 @@ import (
 
 // Note is what a member says of itself before it has a cluster: as a question to another member, and as the answer.
 //
-// The form is frozen. A question has status 4 and an answer status 5; a refusal is that of a hello. The body is the five texts
-// in the order below, each with two bytes of length. New ones come at the end, as in a hello. A server of a version that
-// does not know these statuses closes the connection without an answer.
+// The form is frozen. A question has status 4 and an answer status 5; a refusal is that of a hello. The body is the
+// five texts in the order below, each with two bytes of length. New ones come at the end, as in a hello. A server of a
+// version that does not know these statuses closes the connection without an answer.
 type Note struct {
 	// Cluster is the id that the speaker has stored. Empty: it has none, or does not tell a stranger.
 	Cluster string
@@ -86,8 +86,8 @@ func (l *Layer) founded(n Note, proved bool) Note {
 	return answer
 }
 
-// Ask asks the member n.To at address, on a separate connection. Only the answer of that member is returned, and only one to
-// this very question.
+// Ask asks the member n.To at address, on a separate connection. Only the answer of that member is returned, and only
+// one to this very question.
 func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()

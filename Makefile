@@ -57,7 +57,7 @@ faults: build build-faulty ## Kill, suspend, cut off and damage real servers und
 planted: ## Plant known bugs, one after the other, in simulated and in real clusters: the checks must see each
 	@go test -count=1 -tags planted -run '^TestPlanted$$' -v ./gatekeeper/internal/sim ./deploy/proof | grep -v '^=== '
 	@go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper
-	@PLANTED_BUGS='lease overwritten by its grant' go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper | grep -e '^--- FAIL: Test'
+	@{ PLANTED_BUGS='lease overwritten by its grant' go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper || true; } | grep -e '^--- FAIL: Test'
 
 .PHONY: test
 test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fails the run

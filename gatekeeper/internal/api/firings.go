@@ -152,6 +152,9 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if result.Conflict != nil {
 		return nil, &firingConflictError{cmd.Semaphore, []string{"its firings changed at this moment: look again"}}
 	}
+	if result.Repeated { // since it was looked for
+		return &gatekeeperv1.ForgetFiringsResponse{Revision: result.Revision, Change: toFiringsChange(result.Firings)}, nil
+	}
 	if out.Revision = result.Revision; result.Firings != nil {
 		out.Change = toFiringsChange(result.Firings)
 	}
@@ -231,9 +234,12 @@ func (c *choosing) of(state *fsm.State, name string, now time.Time) (claims []*s
 			break
 		}
 		if len(claims) == maxFirings {
+			next := fmt.Sprintf("after %s forgets the furthest ones, then go on", claim.Firing.Due.Format(time.RFC3339Nano))
+			if claim.Firing.Due.Equal(claims[0].Firing.Due) {
+				next = fmt.Sprintf("name %d of the firings that are due at %s, then go on", maxFirings, claim.Firing.Due.Format(time.RFC3339Nano))
+			}
 			return nil, time.Time{}, invalid("after", after.Format(time.RFC3339), fmt.Sprintf(
-				"must choose at most %d firings, which is what one step forgets: after %s forgets the furthest ones, then go on",
-				maxFirings, claim.Firing.Due.Format(time.RFC3339Nano)))
+				"must choose at most %d firings, which is what one step forgets: %s", maxFirings, next))
 		}
 		claims = append(claims, claim)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -250,5 +251,19 @@ func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", After: timestamppb.New(after)})
 	if err != nil || len(r.GetChange().GetFirings()) != maxFirings {
 		t.Error(err)
+	}
+}
+
+// Firings of one due time cannot be told apart by time.
+func TestForgetFirings_TooManyAtOneTime_SaysToNameThem(t *testing.T) {
+	g, op, year := poisoned(t)
+	due := year.Add(24 * time.Hour)
+	for i := range maxFirings + 1 {
+		g.claim(t, semaphore.Firing{Name: fmt.Sprint("m", i), Due: due}, true)
+	}
+	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
+	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
+	if text := status.Convert(err).Message(); !strings.Contains(text, "name 1000 of the firings that are due at "+due.Format(time.RFC3339)) {
+		t.Error(text)
 	}
 }

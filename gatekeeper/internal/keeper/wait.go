@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // waiting is one call that waits in the queue.
@@ -67,8 +68,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	w, replaced := join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
 	if w == nil {
 		a, _, err := k.settle(ctx, e, call, key, turn{queued: queued})
-		if a.Denial != nil {
-			a.Denial.Message += fmt.Sprintf(" Another acquire of %q in group %q waits already.", call.Identity.Acquirer, call.Identity.Group)
+		if d := a.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
+			d.Message += fmt.Sprintf(" Another acquire of %q in group %q waits already.", call.Identity.Acquirer, call.Identity.Group)
 		}
 		k.count(call, a, err)
 		return a, err

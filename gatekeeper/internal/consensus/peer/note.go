@@ -115,8 +115,8 @@ func (l *Layer) ask(ctx context.Context, address string, n Note) (Note, error) {
 	status, body, err := readMessage(c)
 	switch {
 	case errors.Is(err, io.EOF):
-		return Note{}, errors.New("it closed the connection without an answer: it is another program, or a Gatekeeper server of a version that does not answer " +
-			"a new cluster's members; stop it, or upgrade it")
+		return Note{}, errors.New("it closed the connection without an answer; if it does so again, it is another program, or a Gatekeeper server of a " +
+			"version that does not answer a new cluster's members: stop it, or upgrade it")
 	case err != nil:
 		return Note{}, err
 	case status != statusTell:

@@ -108,7 +108,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// openAll opens the servers of a new cluster, which wait for one another, each in a folder of its own below dir.
+// openAll opens the servers of a new cluster, which wait for one another, each in its own folder below dir.
 func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
 	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))
 	var opening sync.WaitGroup

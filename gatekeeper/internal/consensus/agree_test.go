@@ -443,7 +443,7 @@ func TestAgree_SetsThatDiffer_DoNotStartTogether(t *testing.T) {
 		}
 		for i, s := range set[:2] {
 			other := set[1-i].ID
-			until(t, name+": who differs is told", func() bool {
+			until(t, name+": the one that differs hears it", func() bool {
 				return s.log.says(other + " was started with other members or another cluster name than " + s.ID)
 			})
 		}

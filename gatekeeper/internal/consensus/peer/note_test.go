@@ -57,14 +57,14 @@ func TestAsk_AMemberOfACluster_TellsAStrangerNotWhich(t *testing.T) {
 	b := open(t, "b", nil)
 	a := beginner(t, "a", "")
 	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
-		t.Errorf("a stranger is told %+v, %v", answer, err)
+		t.Errorf("a stranger gets the answer %+v, %v", answer, err)
 	}
 	if answer, err := ask(a, "b", b, Note{Cluster: "c1", Set: "set", State: Holds}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
-		t.Errorf("a member is told %+v, %v", answer, err)
+		t.Errorf("a member gets the answer %+v, %v", answer, err)
 	}
 	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {
-		t.Errorf("a stranger who means another is told %v", refused)
+		t.Errorf("a stranger that means another member gets %v", refused)
 	}
 }
 

@@ -31,7 +31,7 @@ func newPause(a *app) *cobra.Command {
 		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
 		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
 		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume automatically. What
-runs goes on to its end; with --stop its holders must stop, with --drain after that time.
+runs goes on to its end; with --stop its holders must stop, and --drain gives them time for it.
 
 A semaphore that is paused already gets the new pause, also its end; undo brings the old one back. Only --all leaves paused
 semaphores as they are, unless --replace is given.

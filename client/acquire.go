@@ -45,10 +45,10 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	if a.weightless {
 		return nil, errWeightless()
 	}
-	if err := c.keeper.enter(ctx, a); err != nil {
+	if err := c.renewer.enter(ctx, a); err != nil {
 		return nil, err
 	}
-	defer c.keeper.exit(a)
+	defer c.renewer.exit(a)
 	var got answer
 	tries := 0
 	for got = (answer{repeat: true}); got.repeat; {
@@ -76,7 +76,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	if got.denial != nil {
 		return nil, newDenied(a, got.denial)
 	}
-	p, err := c.keeper.take(ctx, a, got)
+	p, err := c.renewer.take(ctx, a, got)
 	if err != nil {
 		c.takeBack(a)
 		return nil, err
@@ -154,7 +154,7 @@ func (c *Client) takeBack(a *acquisition) {
 	if a.named {
 		return
 	}
-	over := c.keeper.speak(a.claim)
+	over := c.renewer.speak(a.claim)
 	sent := c.inBackground(func() {
 		defer over()
 		ctx, cancel := context.WithTimeout(c.ctx, lastWord)

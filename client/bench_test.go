@@ -73,10 +73,10 @@ func BenchmarkTryAcquire_Release(b *testing.B) {
 	})
 }
 
-// One round of refreshes of 10 000 permits: everything that the keeper does but for the stream.
-func BenchmarkKeeper_Round(b *testing.B) {
+// One round of refreshes of 10 000 permits: everything that the renewer does but for the stream.
+func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
-	k, clock := restingKeeper(b)
+	k, clock := restingRenewer(b)
 	for token := range uint64(permits) {
 		k.granted(b, token+1, 30*time.Second)
 	}

@@ -25,7 +25,7 @@ const minSweep = 64
 // claimKey is an identity at a semaphore.
 type claimKey struct{ semaphore, group, acquirer, holderID string }
 
-// claim is one identity at a semaphore. The keeper's mutex guards it.
+// claim is one identity at a semaphore. The renewer's mutex guards it.
 type claim struct {
 	key       claimKey
 	acquiring bool    // an acquisition is under way
@@ -70,11 +70,11 @@ func (e *InUseError) Error() string {
 
 // enter begins an acquisition. Of an identity that the application chose it is the only one until exit. It goes on when releases and
 // cancellations of that identity that were sent before have been answered, or have had the time for it.
-func (k *keeper) enter(ctx context.Context, a *acquisition) error {
+func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	if !a.chosen {
 		return nil
 	}
-	settled, err := k.claim(a)
+	settled, err := r.claim(a)
 	if err != nil {
 		return err
 	}
@@ -84,33 +84,33 @@ func (k *keeper) enter(ctx context.Context, a *acquisition) error {
 		select {
 		case <-settled:
 		case <-timer.C: // the servers sort it out
-		case <-k.ctx.Done():
+		case <-r.ctx.Done():
 		case <-ctx.Done():
-			k.exit(a)
+			r.exit(a)
 			return ctx.Err()
 		}
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.clock.Now() < a.claim.forget {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clock.Now() < a.claim.forget {
 		a.replaces = a.claim.leftover
 	}
 	return nil
 }
 
 // claim takes an identity. settled, if not nil, is closed when its last words are over.
-func (k *keeper) claim(a *acquisition) (settled <-chan struct{}, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (r *renewer) claim(a *acquisition) (settled <-chan struct{}, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	key := a.claimKey()
-	c := k.claims.byKey[key]
+	c := r.claims.byKey[key]
 	if c == nil {
-		k.sweep()
+		r.sweep()
 		c = &claim{key: key}
-		k.claims.byKey[key] = c
+		r.claims.byKey[key] = c
 	}
-	if p := c.permit; p != nil && k.clock.Now() >= p.belief.deadline {
-		k.end(p, lostAtDeadline())
+	if p := c.permit; p != nil && r.clock.Now() >= p.belief.deadline {
+		r.end(p, lostAtDeadline())
 	}
 	if c.acquiring || c.permit != nil {
 		e := &InUseError{Semaphore: key.semaphore, Group: key.group, Acquirer: key.acquirer, HolderID: key.holderID}
@@ -125,52 +125,52 @@ func (k *keeper) claim(a *acquisition) (settled <-chan struct{}, err error) {
 }
 
 // exit ends an acquisition, whatever it brought.
-func (k *keeper) exit(a *acquisition) {
+func (r *renewer) exit(a *acquisition) {
 	if a.claim == nil {
 		return
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	a.claim.acquiring = false
-	k.tidy(a.claim)
+	r.tidy(a.claim)
 }
 
 // speak notes that a release or a cancellation of an identity is about to be sent, and returns what notes that it is over.
-func (k *keeper) speak(c *claim) (over func()) {
+func (r *renewer) speak(c *claim) (over func()) {
 	if c == nil {
 		return func() {}
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if c.unanswered++; c.settled == nil {
 		c.settled = make(chan struct{})
 	}
 	return func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		if c.unanswered--; c.unanswered == 0 {
 			close(c.settled)
 			c.settled = nil
-			k.tidy(c)
+			r.tidy(c)
 		}
 	}
 }
 
 // letGo notes that belief in the claim's permit has ended. A server may have the permit live for as long as it could keep it after one
 // more change of leaders. The caller holds mu.
-func (k *keeper) letGo(p *Permit) {
+func (r *renewer) letGo(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {
 		return
 	}
 	c.permit = nil
 	c.ended, c.leftover = p.Token(), p.Token()
-	now := k.clock.Now()
+	now := r.clock.Now()
 	c.forget = max(c.forget, max(now, p.belief.deadline)+afterDeadline(p.belief.duration))
 }
 
 // gone notes that the servers have said that a permit has ended. The caller holds mu.
-func (k *keeper) gone(p *Permit) {
+func (r *renewer) gone(p *Permit) {
 	c := p.claim
 	if c == nil {
 		return
@@ -178,22 +178,22 @@ func (k *keeper) gone(p *Permit) {
 	if c.leftover == p.Token() {
 		c.leftover = 0
 	}
-	k.tidy(c)
+	r.tidy(c)
 }
 
 // lost ends a permit that the servers call lost. The caller holds mu.
-func (k *keeper) lost(p *Permit, r *gatekeeperv1.TokenResult) {
-	cause := fmt.Errorf("%w: %s", ErrLost, r.GetMessage())
-	if by := r.GetSupersededBy(); by != 0 {
-		cause = fmt.Errorf("%w: %w: %s", ErrLost, ErrSuperseded, r.GetMessage())
-		k.takenAway = append(k.takenAway, takenAway{p, by})
+func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
+	cause := fmt.Errorf("%w: %s", ErrLost, res.GetMessage())
+	if by := res.GetSupersededBy(); by != 0 {
+		cause = fmt.Errorf("%w: %w: %s", ErrLost, ErrSuperseded, res.GetMessage())
+		r.takenAway = append(r.takenAway, takenAway{p, by})
 		if c := p.claim; c != nil {
-			c.lost = &supersession{by: by, until: k.clock.Now() + p.belief.duration, rest: p.belief.duration}
+			c.lost = &supersession{by: by, until: r.clock.Now() + p.belief.duration, rest: p.belief.duration}
 			c.forget = max(c.forget, c.lost.until+afterDeadline(c.lost.rest))
 		}
 	}
-	k.end(p, cause)
-	k.gone(p)
+	r.end(p, cause)
+	r.gone(p)
 }
 
 // takenAway is a permit that another process took, and the token under which it has it.
@@ -203,68 +203,68 @@ type takenAway struct {
 }
 
 // reportTaken logs losses to other processes. It is called without the mutex: a log handler is not ours.
-func (k *keeper) reportTaken() {
-	k.mu.Lock()
-	taken := k.takenAway
-	k.takenAway = nil
-	k.mu.Unlock()
+func (r *renewer) reportTaken() {
+	r.mu.Lock()
+	taken := r.takenAway
+	r.takenAway = nil
+	r.mu.Unlock()
 	for _, t := range taken {
-		k.client.settings.logger.Warn("gatekeeper: two processes use one holder id: the other one took the permit",
+		r.client.settings.logger.Warn("gatekeeper: two processes use one holder id: the other one took the permit",
 			"semaphore", t.permit.Semaphore(), "group", t.permit.Group(), "acquirer", t.permit.Acquirer(), "holder_id", t.permit.HolderID(),
 			"token", t.permit.Token(), "superseded_by", t.by)
 	}
 }
 
 // resting returns the last loss of an identity to another process, and how long a Runner still leaves the permit alone; nil without one.
-func (k *keeper) resting(key claimKey) (*supersession, time.Duration) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	c := k.claims.byKey[key]
+func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.claims.byKey[key]
 	if c == nil || c.lost == nil {
 		return nil, 0
 	}
-	return c.lost, c.lost.until - k.clock.Now()
+	return c.lost, c.lost.until - r.clock.Now()
 }
 
 // restAgain has the Runners of an identity leave the permit alone for as long again, and restOver for no longer.
-func (k *keeper) restAgain(key claimKey, lost *supersession) {
-	k.changeRest(key, lost, &supersession{by: lost.by, until: k.clock.Now() + lost.rest, rest: lost.rest})
+func (r *renewer) restAgain(key claimKey, lost *supersession) {
+	r.changeRest(key, lost, &supersession{by: lost.by, until: r.clock.Now() + lost.rest, rest: lost.rest})
 }
 
-func (k *keeper) restOver(key claimKey, lost *supersession) { k.changeRest(key, lost, nil) }
+func (r *renewer) restOver(key claimKey, lost *supersession) { r.changeRest(key, lost, nil) }
 
 // changeRest does nothing when there was a newer loss, or a grant, meanwhile.
-func (k *keeper) changeRest(key claimKey, from, to *supersession) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	c := k.claims.byKey[key]
+func (r *renewer) changeRest(key claimKey, from, to *supersession) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.claims.byKey[key]
 	if c == nil || c.lost != from {
 		return
 	}
 	if c.lost = to; to != nil {
 		c.forget = max(c.forget, to.until+afterDeadline(to.rest))
 	}
-	k.tidy(c)
+	r.tidy(c)
 }
 
 // tidy removes a claim of which nothing is left to know. The caller holds mu.
-func (k *keeper) tidy(c *claim) {
+func (r *renewer) tidy(c *claim) {
 	busy := c.acquiring || c.permit != nil || c.unanswered > 0
-	known := (c.leftover != 0 || c.lost != nil) && k.clock.Now() < c.forget
-	if !busy && !known && k.claims.byKey[c.key] == c {
-		delete(k.claims.byKey, c.key)
+	known := (c.leftover != 0 || c.lost != nil) && r.clock.Now() < c.forget
+	if !busy && !known && r.claims.byKey[c.key] == c {
+		delete(r.claims.byKey, c.key)
 	}
 }
 
 // sweep tidies all claims once they have doubled, so that releases without an answer do not add up. The caller holds mu.
-func (k *keeper) sweep() {
-	if len(k.claims.byKey) < max(k.claims.sweepAt, minSweep) {
+func (r *renewer) sweep() {
+	if len(r.claims.byKey) < max(r.claims.sweepAt, minSweep) {
 		return
 	}
-	for _, c := range k.claims.byKey {
-		k.tidy(c)
+	for _, c := range r.claims.byKey {
+		r.tidy(c)
 	}
-	k.claims.sweepAt = 2 * len(k.claims.byKey)
+	r.claims.sweepAt = 2 * len(r.claims.byKey)
 }
 
 func (a *acquisition) claimKey() claimKey {

@@ -143,7 +143,7 @@ func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t
 				if err := q.Release(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if n := len(c.keeper.claims.byKey); n != 0 {
+				if n := len(c.renewer.claims.byKey); n != 0 {
 					t.Errorf("%d claims are left", n)
 				}
 			})
@@ -243,7 +243,7 @@ func TestRelease_NamesTheIdentity(t *testing.T) {
 
 // A Client whose releases have no answer must not keep a note of each forever.
 func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *testing.T) {
-	k, clock := restingKeeper(t)
+	k, clock := restingRenewer(t)
 	const many = 10_000
 	for i := range uint64(many) {
 		id := fmt.Sprintf("worker-%d", i)
@@ -284,7 +284,7 @@ func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
 		if err := p.Release(ctx); !errors.Is(err, ErrOutcomeUnknown) {
 			t.Error(err)
 		}
-		if n := len(c.keeper.claims.byKey); n != 0 {
+		if n := len(c.renewer.claims.byKey); n != 0 {
 			t.Errorf("%d claims", n)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 type Client struct {
 	settings *settings
 	router   *router
-	keeper   *keeper
+	renewer   *renewer
 	// unrunnable is for the Runners of the Client.
 	unrunnable unrunnable
 	// seen is the newest revision of the cluster in any answer; 0: none yet.
@@ -45,14 +45,14 @@ func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, err
 	}
 	c := &Client{settings: s, router: newRouter(s)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.keeper = newKeeper(c)
+	c.renewer = newRenewer(c)
 	return c, nil
 }
 
 // Close ends the belief in every permit that is still held, with ErrClosed, and returns when nothing of the Client runs any more.
 // It releases none of them, since their jobs may still run: they expire at the servers. Release permits before.
 func (c *Client) Close() error {
-	c.keeper.close()
+	c.renewer.close()
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()

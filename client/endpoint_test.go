@@ -48,9 +48,9 @@ func TestRunner_LostAndReturnsAtOnce_IsNoOverrun(t *testing.T) {
 			s := newStage(t)
 			r := s.runner(func(ctx context.Context) error {
 				p := PermitOf(ctx)
-				p.keeper.mu.Lock()
-				p.keeper.end(p, ErrLost)
-				p.keeper.mu.Unlock()
+				p.renewer.mu.Lock()
+				p.renewer.end(p, ErrLost)
+				p.renewer.mu.Unlock()
 				<-ctx.Done()
 				synctest.Wait() // the watch has seen both
 				return ctx.Err()

@@ -532,9 +532,9 @@ func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(p *Permit) {
-			p.keeper.mu.Lock()
-			p.belief.deadline = p.keeper.clock.Now()
-			p.keeper.mu.Unlock()
+			p.renewer.mu.Lock()
+			p.belief.deadline = p.renewer.clock.Now()
+			p.renewer.mu.Unlock()
 		}}))
 		if err := r.RunDue(t.Context(), time.Now()); !errors.Is(err, ErrLost) {
 			t.Errorf("%v", err)

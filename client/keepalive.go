@@ -35,12 +35,12 @@ var (
 
 // serve keeps a stream to some member as long as there are permits, on a connection of its own, so that no other call stands in
 // its way. Only one frame is on its way at a time: so only the answer to a permit's latest attempt can count.
-func (k *keeper) serve() {
+func (r *renewer) serve() {
 	round, failures, hints := 0, 0, 0
-	for k.awaitWork() {
-		address := k.client.router.pick()
-		answered, err := k.stream(address, round)
-		if k.ctx.Err() != nil {
+	for r.awaitWork() {
+		address := r.client.router.pick()
+		answered, err := r.stream(address, round)
+		if r.ctx.Err() != nil {
 			return
 		}
 		if answered {
@@ -49,68 +49,68 @@ func (k *keeper) serve() {
 		if errors.Is(err, errIdle) {
 			continue
 		}
-		k.failed(address, err)
-		if s, ok := status.FromError(err); ok && hints < maxHints && k.client.router.follow(address, hintOf(info(s))) {
+		r.failed(address, err)
+		if s, ok := status.FromError(err); ok && hints < maxHints && r.client.router.follow(address, hintOf(info(s))) {
 			hints++
 			continue
 		}
-		k.client.router.failed(address)
-		if failures++; failures%len(k.client.router.endpoints) == 0 {
-			k.client.router.forget()
-			sleep(k.ctx, min(backoff(round), k.shortest()/10))
+		r.client.router.failed(address)
+		if failures++; failures%len(r.client.router.endpoints) == 0 {
+			r.client.router.forget()
+			sleep(r.ctx, min(backoff(round), r.shortest()/10))
 			round++
 		}
 	}
 }
 
-// awaitWork waits until a refresh is due; false when the keeper closes.
-func (k *keeper) awaitWork() bool {
+// awaitWork waits until a refresh is due; false when the renewer closes.
+func (r *renewer) awaitWork() bool {
 	for {
-		wait := k.untilDue()
+		wait := r.untilDue()
 		if wait <= 0 {
-			return k.ctx.Err() == nil
+			return r.ctx.Err() == nil
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-k.serving.wake:
-		case <-k.ctx.Done():
+		case <-r.serving.wake:
+		case <-r.ctx.Done():
 		}
 		timer.Stop()
-		if k.ctx.Err() != nil {
+		if r.ctx.Err() != nil {
 			return false
 		}
 	}
 }
 
 // untilDue is how long no refresh is due, and so how long to sleep at most; 0 when one is.
-func (k *keeper) untilDue() time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.clock.Now()
-	p := k.refresh.first()
+func (r *renewer) untilDue() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
+	p := r.refresh.first()
 	if p == nil {
-		return k.serving.begin(now, time.Hour) // a permit ends it
+		return r.serving.begin(now, time.Hour) // a permit ends it
 	}
-	return k.serving.begin(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
+	return r.serving.begin(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
 // stream serves one stream until it fails, or is idle. answered says that a frame was answered on it.
-func (k *keeper) stream(address string, round int) (answered bool, err error) {
-	conn, err := k.client.router.dial(address)
+func (r *renewer) stream(address string, round int) (answered bool, err error) {
+	conn, err := r.client.router.dial(address)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = conn.Close() }() // its only error is that it was closed before
-	ctx, cancel := context.WithCancelCause(k.ctx)
-	s := &session{keeper: k, round: round, cancel: cancel, replies: make(chan *gatekeeperv1.KeepAliveResponse), failed: make(chan error, 1)}
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	s := &session{renewer: r, round: round, cancel: cancel, replies: make(chan *gatekeeperv1.KeepAliveResponse), failed: make(chan error, 1)}
 
-	silence := time.AfterFunc(s.timeout(k.shortest()), func() { cancel(errSilent) })
+	silence := time.AfterFunc(s.timeout(r.shortest()), func() { cancel(errSilent) })
 	s.stream, err = gatekeeperv1.NewPermitServiceClient(conn).KeepAlive(ctx)
 	silence.Stop()
 	if err == nil {
-		k.work.Go(func() { s.receive(ctx) })
-		k.everythingDue()
+		r.work.Go(func() { s.receive(ctx) })
+		r.everythingDue()
 		err = s.run(ctx)
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -122,7 +122,7 @@ func (k *keeper) stream(address string, round int) (answered bool, err error) {
 
 // session is one stream.
 type session struct {
-	keeper *keeper
+	renewer *renewer
 	stream gatekeeperv1.PermitService_KeepAliveClient
 	round  int // how many rounds over all members have failed before
 	cancel context.CancelCauseFunc
@@ -139,7 +139,7 @@ func (s *session) timeout(d time.Duration) time.Duration {
 	for range min(s.round, 8) {
 		t *= 2
 	}
-	return min(t, max(s.keeper.client.settings.attemptTimeout, minFrameTimeout))
+	return min(t, max(s.renewer.client.settings.attemptTimeout, minFrameTimeout))
 }
 
 // receive hands on what comes down until the stream ends. Notices count at once.
@@ -150,7 +150,7 @@ func (s *session) receive(ctx context.Context) {
 			s.failed <- err
 			return
 		}
-		s.keeper.noticed(r.GetNotices())
+		s.renewer.noticed(r.GetNotices())
 		if r.GetFrame() == 0 {
 			continue
 		}
@@ -169,17 +169,17 @@ func (s *session) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for number := uint64(1); ; {
-		f := s.keeper.nextFrame(number, s.grouped)
+		f := s.renewer.nextFrame(number, s.grouped)
 		if f != nil {
 			if err := s.exchange(ctx, f); err != nil {
-				s.keeper.unanswered(f)
+				s.renewer.unanswered(f)
 				return err
 			}
 			number++
 			continue
 		}
-		wait := s.keeper.untilDue()
-		if !s.keeper.empty() {
+		wait := s.renewer.untilDue()
+		if !s.renewer.empty() {
 			idleSince = time.Now()
 		} else if wait = idle - time.Since(idleSince); wait <= 0 {
 			return errIdle
@@ -187,7 +187,7 @@ func (s *session) run(ctx context.Context) error {
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-s.keeper.serving.wake:
+		case <-s.renewer.serving.wake:
 		case err := <-s.failed:
 			return err
 		case <-ctx.Done():
@@ -210,7 +210,7 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 		}
 		s.answered, s.round = true, 0
 		s.grouped = s.grouped || len(r.GetRefreshed()) > 0
-		s.keeper.answeredFrame(f, r)
+		s.renewer.answeredFrame(f, r)
 		return nil
 	case err := <-s.failed:
 		return err
@@ -230,30 +230,30 @@ type frame struct {
 
 // nextFrame takes what is due, and what is nearly due beside it, into a frame; nil when nothing is. grouped says that the server
 // reads groups.
-func (k *keeper) nextFrame(number uint64, grouped bool) *frame {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.clock.Now()
-	first := k.refresh.first()
-	if (first == nil || first.at[byRefresh] > now) && len(k.forget) < maxTokens {
+func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
+	first := r.refresh.first()
+	if (first == nil || first.at[byRefresh] > now) && len(r.forget) < maxTokens {
 		return nil
 	}
 	f := &frame{message: &gatekeeperv1.KeepAliveRequest{Frame: number, Grouped: true}, sent: now, shortest: time.Hour}
-	for p := first; p != nil && p.at[byRefresh] <= now+merge && len(f.permits) < maxTokens; p = k.refresh.first() {
-		k.refresh.remove(p)
-		p.asked, p.named = true, k.streams
+	for p := first; p != nil && p.at[byRefresh] <= now+merge && len(f.permits) < maxTokens; p = r.refresh.first() {
+		r.refresh.remove(p)
+		p.asked, p.named = true, r.streams
 		f.permits = append(f.permits, p)
 		f.shortest = min(f.shortest, p.belief.duration)
 		if b := p.belief.stated(now); b != p.belief {
 			p.belief = b
-			k.arrange(p)
-			k.watching.endBy(p.at[byEvent], now)
+			r.arrange(p)
+			r.watching.endBy(p.at[byEvent], now)
 		}
 	}
 	f.message.Tokens, f.message.Groups = statements(f.permits, now, grouped)
-	n := min(len(k.forget), maxTokens)
-	f.message.Forget = append(f.message.Forget, k.forget[:n]...)
-	k.forget = append(k.forget[:0], k.forget[n:]...)
+	n := min(len(r.forget), maxTokens)
+	f.message.Forget = append(f.message.Forget, r.forget[:n]...)
+	r.forget = append(r.forget[:0], r.forget[n:]...)
 	return f
 }
 
@@ -278,7 +278,7 @@ func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*g
 }
 
 // answeredFrame takes the answer to a frame. A permit that it does not name was not refreshed.
-func (k *keeper) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
+func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
 	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(f.permits))
 	for _, g := range answer.GetRefreshed() {
 		r := &gatekeeperv1.TokenResult{Status: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED, Duration: g.GetDuration()}
@@ -289,61 +289,61 @@ func (k *keeper) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse)
 	for _, r := range answer.GetResults() {
 		byToken[r.GetToken()] = r
 	}
-	defer k.reportTaken()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.trouble = nil
-	now := k.clock.Now()
+	defer r.reportTaken()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trouble = nil
+	now := r.clock.Now()
 	for _, p := range f.permits {
 		p.asked = false
 		switch {
 		case p.ended:
 		case now >= p.belief.deadline: // the answer is too late: somebody may have been told so already
-			k.end(p, lostAtDeadline())
+			r.end(p, lostAtDeadline())
 		default:
-			k.result(p, f.sent, now, byToken[p.Token()])
+			r.result(p, f.sent, now, byToken[p.Token()])
 		}
 	}
 }
 
 // result takes a permit's result; nil when there is none. The caller holds mu.
-func (k *keeper) result(p *Permit, sent, now time.Duration, r *gatekeeperv1.TokenResult) {
-	switch duration := r.GetDuration().AsDuration(); r.GetStatus() {
+func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
+	switch duration := res.GetDuration().AsDuration(); res.GetStatus() {
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
 		if duration <= 0 {
 			break // nonsense; as good as no answer
 		}
 		p.belief = p.belief.refreshed(sent, duration)
-		p.drain = drainEnd(sent, r.GetDrainLeft().AsDuration()) // none any more when the order to stop was taken back
-		if r.GetDrainLeft() != nil || r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			k.drained(p, r) // unless the notice was here before
+		p.drain = drainEnd(sent, res.GetDrainLeft().AsDuration()) // none any more when the order to stop was taken back
+		if res.GetDrainLeft() != nil || res.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
+			r.drained(p, res) // unless the notice was here before
 		}
 		if tooBrief(p.stopTime, duration) { // an edit: while the longer duration is believed in there is time to stop
-			_ = k.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: k.wall(p.belief.deadline)}) // the context has it
+			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // the context has it
 		}
-		k.arrange(p)
-		k.refresh.set(p, sent+jitter(refreshEvery(stopTime(p.stopTime, duration), duration)))
+		r.arrange(p)
+		r.refresh.set(p, sent+jitter(refreshEvery(stopTime(p.stopTime, duration), duration)))
 		p.answer(sent)
 		if len(p.waiters) > 0 {
-			k.refresh.set(p, now)
+			r.refresh.set(p, now)
 		}
 		return
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 		p.drain = 0
-		p.refused = k.stop(p, r.GetStop(), r.GetMessage())
+		p.refused = r.stop(p, res.GetStop(), res.GetMessage())
 		p.answerAll(p.refused)
 		return
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
-		k.lost(p, r)
+		r.lost(p, res)
 		return
 	}
-	if r.GetMessage() != "" {
-		k.trouble = errors.New(r.GetMessage())
+	if res.GetMessage() != "" {
+		r.trouble = errors.New(res.GetMessage())
 	}
-	k.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
+	r.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
 }
 
-// answer tells the waiters whose call came before the attempt was sent. The caller holds the keeper's mutex.
+// answer tells the waiters whose call came before the attempt was sent. The caller holds the renewer's mutex.
 func (p *Permit) answer(sent time.Duration) {
 	left := p.waiters[:0]
 	for _, w := range p.waiters {
@@ -360,79 +360,79 @@ func (p *Permit) answer(sent time.Duration) {
 // noticed takes notices. A notice to stop ends the context; refreshes go on, for they may pass until a drain is over. When the
 // notice was sent is not known, only that it was after the answer by which the permit is counted: an answer that was given after the
 // order to stop would have said so, and come first.
-func (k *keeper) noticed(notices []*gatekeeperv1.TokenResult) {
+func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
 	}
-	defer k.reportTaken()
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	defer r.reportTaken()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, n := range notices {
-		p := k.permits[n.GetToken()]
+		p := r.permits[n.GetToken()]
 		if p == nil {
 			continue
 		}
 		switch n.GetStatus() {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
-			k.drained(p, n)
+			r.drained(p, n)
 			if p.drain > 0 && !p.asked { // its answer says more exactly for how long
-				now := k.clock.Now()
-				k.refresh.set(p, now)
-				k.serving.endBy(now, now)
+				now := r.clock.Now()
+				r.refresh.set(p, now)
+				r.serving.endBy(now, now)
 			}
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
-			k.lost(p, n)
+			r.lost(p, n)
 		}
 	}
 }
 
 // unanswered takes back a frame that will not be answered: its attempts are over, and its permits due.
-func (k *keeper) unanswered(f *frame) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (r *renewer) unanswered(f *frame) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, p := range f.permits {
 		p.asked = false
 		if !p.ended {
-			k.refresh.set(p, f.sent)
+			r.refresh.set(p, f.sent)
 		}
 	}
 }
 
 // everythingDue begins a new stream: it must name every token, or it brings no notices of it.
-func (k *keeper) everythingDue() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.streams++
-	k.forget = nil // they were followed by the old stream only
-	now := k.clock.Now()
-	for _, p := range k.permits {
+func (r *renewer) everythingDue() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.streams++
+	r.forget = nil // they were followed by the old stream only
+	now := r.clock.Now()
+	for _, p := range r.permits {
 		if p.refused == nil && p.at[byRefresh] > now {
-			k.refresh.set(p, now)
+			r.refresh.set(p, now)
 		}
 	}
 }
 
 // failed notes why a stream failed.
-func (k *keeper) failed(address string, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.trouble = fmt.Errorf("%s: %s", address, plainText(err))
+func (r *renewer) failed(address string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trouble = fmt.Errorf("%s: %s", address, plainText(err))
 }
 
 // shortest is the shortest duration of all permits.
-func (k *keeper) shortest() time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (r *renewer) shortest() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	d := time.Hour
-	for _, p := range k.permits {
+	for _, p := range r.permits {
 		d = min(d, p.belief.duration)
 	}
 	return d
 }
 
-func (k *keeper) empty() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.permits) == 0
+func (r *renewer) empty() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.permits) == 0
 }

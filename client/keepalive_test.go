@@ -119,9 +119,9 @@ func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {
 		if n := get(w.servers["a"], func(s *server) int { return s.streams }); n != 0 {
 			t.Errorf("%d streams", n)
 		}
-		c.keeper.mu.Lock()
-		defer c.keeper.mu.Unlock()
-		if n := len(c.keeper.forget) + len(c.keeper.permits) + len(c.keeper.events.permits) + len(c.keeper.refresh.permits); n != 0 {
+		c.renewer.mu.Lock()
+		defer c.renewer.mu.Unlock()
+		if n := len(c.renewer.forget) + len(c.renewer.permits) + len(c.renewer.events.permits) + len(c.renewer.refresh.permits); n != 0 {
 			t.Errorf("%d things are remembered of permits that have ended", n)
 		}
 	})

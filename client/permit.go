@@ -16,7 +16,7 @@ import (
 // Permit is a permit that this process holds. It is kept alive in the background until it is released, lost, or the Client
 // closed. Its methods may be called from any goroutine, also after it has ended.
 type Permit struct {
-	keeper   *keeper
+	renewer   *renewer
 	granted  *gatekeeperv1.Permit
 	identity *gatekeeperv1.Identity
 	claim    *claim        // nil: of a holder id that was drawn
@@ -32,7 +32,7 @@ type Permit struct {
 	releasing sync.Mutex // serializes Release, and guards released
 	released  bool
 
-	// The keeper's mutex guards everything below.
+	// The renewer's mutex guards everything below.
 	belief   belief
 	ended    bool
 	refused  error         // why a refresh was refused; it is asked no more
@@ -89,7 +89,7 @@ func (p *Permit) Done() <-chan struct{} { return p.done }
 // Held says whether the permit may be counted on at this moment. It asks the clock, not a timer, so it is right also in the
 // first moment after the machine was suspended.
 func (p *Permit) Held() bool {
-	k := p.keeper
+	k := p.renewer
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return !p.ended && k.clock.Now() < p.belief.deadline
@@ -101,7 +101,7 @@ func (p *Permit) Held() bool {
 // It is a time of the wall clock, as that stands at the call: right after the machine was suspended too, and wrong by as much as
 // somebody sets the wall clock meanwhile. Read it anew each time. What must be exact asks Held or Ensure, which go by a clock that nobody sets.
 func (p *Permit) SafeUntil() time.Time {
-	k := p.keeper
+	k := p.renewer
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p.ended {
@@ -114,7 +114,7 @@ func (p *Permit) SafeUntil() time.Time {
 // end of the drain as far as the last answer said, at the earliest. It is the zero time when there is no drain, or none any more. It is what
 // the servers mean to do, and a second order can cut it short: what the permit can be counted on for is SafeUntil, also now.
 func (p *Permit) DrainUntil() time.Time {
-	k := p.keeper
+	k := p.renewer
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p.ended || p.drain == 0 {
@@ -128,8 +128,8 @@ func (p *Permit) ExpirationPeriod() time.Duration { return p.Duration() }
 
 // Duration is how long the permit lives without a refresh, as the last answer said: the definition's duration.
 func (p *Permit) Duration() time.Duration {
-	p.keeper.mu.Lock()
-	defer p.keeper.mu.Unlock()
+	p.renewer.mu.Lock()
+	defer p.renewer.mu.Unlock()
 	return p.belief.duration
 }
 
@@ -137,7 +137,7 @@ func (p *Permit) Duration() time.Duration {
 // keep the permit alive. The error is that of ctx, a *StopError when refreshes are refused, or the end of the permit: ErrLost,
 // ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
-	w, err := p.keeper.ask(p)
+	w, err := p.renewer.ask(p)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (p *Permit) Refresh(ctx context.Context) error {
 	case err := <-w.result:
 		return err
 	case <-ctx.Done():
-		p.keeper.leave(p, w)
+		p.renewer.leave(p, w)
 		return ctx.Err()
 	}
 }
@@ -173,7 +173,7 @@ func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 
 // left is how long the permit can be counted on; the error is why not at all.
 func (p *Permit) left() (time.Duration, error) {
-	k := p.keeper
+	k := p.renewer
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p.ended {
@@ -188,7 +188,7 @@ func (p *Permit) left() (time.Duration, error) {
 // Progress says that the job is getting on; see WithStallLimit. From the first call on the servers are told with each refresh how
 // long ago the last one was, and so whoever asks them. It is cheap enough for every turn of a loop.
 func (p *Permit) Progress() {
-	p.progress.Store(int64(p.keeper.clock.Now()))
+	p.progress.Store(int64(p.renewer.clock.Now()))
 	if !p.reports.Load() {
 		p.reports.Store(true)
 	}
@@ -234,8 +234,8 @@ func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 }
 
 func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome) error {
-	defer p.keeper.speak(p.claim)()
-	bound := p.keeper.drop(p) // before the lock: belief ends also while another release is under way
+	defer p.renewer.speak(p.claim)()
+	bound := p.renewer.drop(p) // before the lock: belief ends also while another release is under way
 	p.releasing.Lock()
 	defer p.releasing.Unlock()
 	if p.released {
@@ -244,11 +244,11 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	if ctx.Err() != nil {
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	r, err := p.keeper.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome, Identity: p.identity})
+	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{Token: p.Token(), Outcome: outcome, Identity: p.identity})
 	if err != nil {
 		return err
 	}
-	p.keeper.released(p)
+	p.renewer.released(p)
 	if !r.GetReleased() {
 		return &EndedError{Token: p.Token(), Message: r.GetMessage()}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The schedules of a keeper. Each orders permits by one time of theirs.
+// The schedules of a renewer. Each orders permits by one time of theirs.
 const (
 	byEvent   = iota // when the context or belief ends
 	byRefresh        // when the next refresh is due

@@ -14,7 +14,7 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	if !a.chosen {
 		return nil // the holder id will be a new one, which takes nothing from anybody
 	}
-	k, key := r.sem.client.keeper, a.claimKey()
+	k, key := r.sem.client.renewer, a.claimKey()
 	for {
 		lost, wait := k.resting(key)
 		switch {

@@ -19,9 +19,9 @@ const (
 	firstRefresh = time.Second
 )
 
-// keeper keeps the permits of a Client. Two goroutines work for it, from the first permit on: watch ends contexts and beliefs
+// renewer keeps the permits of a Client. Two goroutines work for it, from the first permit on: watch ends contexts and beliefs
 // when their time has come, and never waits for anything else; serve keeps the stream of refreshes.
-type keeper struct {
+type renewer struct {
 	client *Client
 	clock  Clock
 	ctx    context.Context //nolint:containedctx // ends with the client
@@ -48,8 +48,8 @@ type keeper struct {
 	trouble error
 }
 
-func newKeeper(c *Client) *keeper {
-	k := &keeper{
+func newRenewer(c *Client) *renewer {
+	k := &renewer{
 		client:   c,
 		clock:    c.settings.clock,
 		watching: newNap(),
@@ -67,13 +67,13 @@ func newKeeper(c *Client) *keeper {
 var errHeldTwice = errors.New("the servers granted the token of a permit that this process holds already, to another holder id")
 
 // take begins to keep a permit that was granted.
-func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
+func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
 	granted := got.grant.GetPermit()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.clock.Now()
-	switch held := k.permits[granted.GetToken()]; {
-	case k.closed:
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
+	switch held := r.permits[granted.GetToken()]; {
+	case r.closed:
 		return nil, ErrClosed
 	case a.claim != nil && granted.GetToken() <= a.claim.ended:
 		return nil, ErrReleasePending // a repeat of the request that had this permit; a release of it may still arrive
@@ -84,7 +84,7 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 		return nil, &StopTimeError{StopTime: a.stopTime, Duration: got.belief.duration}
 	}
 	p := &Permit{
-		keeper:   k,
+		renewer:   r,
 		granted:  granted,
 		identity: a.identity(),
 		claim:    a.claim,
@@ -97,33 +97,33 @@ func (k *keeper) take(ctx context.Context, a *acquisition, got answer) (*Permit,
 	p.progress.Store(int64(now))
 	p.reports.Store(p.stall > 0)
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	k.permits[p.Token()] = p
+	r.permits[p.Token()] = p
 	if c := a.claim; c != nil {
 		c.permit, c.leftover, c.lost = p, 0, nil
 	}
-	k.arrange(p)
-	k.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
-	k.watching.endBy(p.at[byEvent], now)
-	k.serving.endBy(p.at[byRefresh], now)
-	k.start.Do(func() {
-		k.work.Go(k.watch)
-		k.work.Go(k.serve)
+	r.arrange(p)
+	r.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
+	r.watching.endBy(p.at[byEvent], now)
+	r.serving.endBy(p.at[byRefresh], now)
+	r.start.Do(func() {
+		r.work.Go(r.watch)
+		r.work.Go(r.serve)
 	})
 	return p, nil
 }
 
 // arrange schedules the permit's next event. The caller holds mu.
-func (k *keeper) arrange(p *Permit) {
+func (r *renewer) arrange(p *Permit) {
 	at := p.belief.deadline
 	if !p.stopping {
 		at = min(at-stopTime(p.stopTime, p.belief.duration), p.stallsAt())
 	}
-	k.events.set(p, at)
+	r.events.set(p, at)
 }
 
-// nap is the sleep of one of the keeper's goroutines until the first permit of its schedule is due. Who schedules a permit wakes
+// nap is the sleep of one of the renewer's goroutines until the first permit of its schedule is due. Who schedules a permit wakes
 // it only if it would sleep for too long: most permits are released before a refresh is due, and waking a goroutine takes longer
-// than all else that the keeper does for them.
+// than all else that the renewer does for them.
 type nap struct {
 	wake chan struct{} // holds one
 	// until is the clock's reading at which the goroutine looks at its schedule again by itself. It always does so before it
@@ -151,55 +151,55 @@ func (n *nap) endBy(at, now time.Duration) {
 	}
 }
 
-// watch ends what has come to its end, until the keeper closes.
-func (k *keeper) watch() {
+// watch ends what has come to its end, until the renewer closes.
+func (r *renewer) watch() {
 	timer := time.NewTimer(maxSleep)
 	defer timer.Stop()
 	for {
-		timer.Reset(k.expire())
+		timer.Reset(r.expire())
 		select {
 		case <-timer.C:
-		case <-k.watching.wake:
-		case <-k.ctx.Done():
+		case <-r.watching.wake:
+		case <-r.ctx.Done():
 			return
 		}
 	}
 }
 
 // expire ends what is due, reports who stalls, and says how long there is nothing to do.
-func (k *keeper) expire() time.Duration {
-	wait, stalled := k.endWhatIsDue()
+func (r *renewer) expire() time.Duration {
+	wait, stalled := r.endWhatIsDue()
 	for _, p := range stalled { // not under the mutex: a log handler is anybody's
-		k.client.settings.logger.Warn("gatekeeper: the job makes no progress and was told to stop",
+		r.client.settings.logger.Warn("gatekeeper: the job makes no progress and was told to stop",
 			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
 	}
 	return wait
 }
 
-func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.clock.Now()
+func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
 	for {
-		p := k.events.first()
+		p := r.events.first()
 		switch {
 		case p == nil:
-			return k.watching.begin(now, time.Hour), stalled // a permit ends it
+			return r.watching.begin(now, time.Hour), stalled // a permit ends it
 		case now < p.at[byEvent]:
-			return k.watching.begin(now, min(p.at[byEvent]-now, maxSleep)), stalled
+			return r.watching.begin(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
-			k.end(p, lostAtDeadline())
+			r.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
-			_ = k.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: k.wall(p.belief.deadline)}) // the context has it
+			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // the context has it
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
-			k.arrange(p) // it has made progress since
+			r.arrange(p) // it has made progress since
 		default:
 			message := "no server has answered since"
-			if k.trouble != nil {
-				message = plainText(k.trouble)
+			if r.trouble != nil {
+				message = plainText(r.trouble)
 			}
-			_ = k.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // the context has it
+			_ = r.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // the context has it
 		}
 	}
 }
@@ -207,38 +207,38 @@ func (k *keeper) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
 // drained ends the permit's context, though refreshes are granted until its drain is over; belief goes on. The caller holds mu.
-func (k *keeper) drained(p *Permit, r *gatekeeperv1.TokenResult) {
-	_ = k.stopFor(p, &StopError{ // the context has it
-		Cause: r.GetStop(), Message: r.GetMessage(), Drain: r.GetDrainLeft().AsDuration(), Until: k.wall(max(p.belief.deadline, p.drain)),
+func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
+	_ = r.stopFor(p, &StopError{ // the context has it
+		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wall(max(p.belief.deadline, p.drain)),
 	})
 }
 
 // stop ends the permit's context; belief goes on. The caller holds mu.
-func (k *keeper) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {
-	return k.stopFor(p, &StopError{Cause: cause, Message: message, Until: k.wall(p.belief.deadline)})
+func (r *renewer) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {
+	return r.stopFor(p, &StopError{Cause: cause, Message: message, Until: r.wall(p.belief.deadline)})
 }
 
-func (k *keeper) stopFor(p *Permit, why *StopError) error {
+func (r *renewer) stopFor(p *Permit, why *StopError) error {
 	if !p.stopping {
 		p.stopping = true
 		p.cancel(why)
-		k.arrange(p)
+		r.arrange(p)
 	}
 	return why
 }
 
 // end ends belief in a permit for good. The caller holds mu.
-func (k *keeper) end(p *Permit, cause error) {
+func (r *renewer) end(p *Permit, cause error) {
 	if p.ended {
 		return
 	}
 	p.ended, p.stopping = true, true
-	delete(k.permits, p.Token())
-	k.letGo(p)
-	k.events.remove(p)
-	k.refresh.remove(p)
-	if p.named != 0 && p.named == k.streams {
-		k.forget = append(k.forget, p.Token())
+	delete(r.permits, p.Token())
+	r.letGo(p)
+	r.events.remove(p)
+	r.refresh.remove(p)
+	if p.named != 0 && p.named == r.streams {
+		r.forget = append(r.forget, p.Token())
 	}
 	p.cancel(cause)
 	close(p.done)
@@ -247,42 +247,42 @@ func (k *keeper) end(p *Permit, cause error) {
 
 // drop ends belief in a permit that is about to be released, and returns for how long a server may hold it: as long as belief would
 // have lasted, unless the leaders change.
-func (k *keeper) drop(p *Permit) time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.end(p, ErrReleased)
-	return p.belief.deadline - k.clock.Now() + afterDeadline(p.belief.duration)
+func (r *renewer) drop(p *Permit) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end(p, ErrReleased)
+	return p.belief.deadline - r.clock.Now() + afterDeadline(p.belief.duration)
 }
 
 // released notes that the servers have answered a release.
-func (k *keeper) released(p *Permit) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.gone(p)
+func (r *renewer) released(p *Permit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone(p)
 }
 
 // close ends belief in all permits, and returns when both goroutines have ended.
-func (k *keeper) close() {
-	k.mu.Lock()
-	k.closed = true
-	for _, p := range k.permits {
-		k.end(p, ErrClosed)
+func (r *renewer) close() {
+	r.mu.Lock()
+	r.closed = true
+	for _, p := range r.permits {
+		r.end(p, ErrClosed)
 	}
-	k.mu.Unlock()
-	k.cancel()
-	k.work.Wait()
+	r.mu.Unlock()
+	r.cancel()
+	r.work.Wait()
 }
 
 // ask makes a refresh due now.
-func (k *keeper) ask(p *Permit) (refreshWaiter, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := k.clock.Now()
+func (r *renewer) ask(p *Permit) (refreshWaiter, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
 	switch {
 	case p.ended:
 		return refreshWaiter{}, context.Cause(p.ctx)
 	case now >= p.belief.deadline:
-		k.end(p, lostAtDeadline())
+		r.end(p, lostAtDeadline())
 		return refreshWaiter{}, context.Cause(p.ctx)
 	case p.refused != nil:
 		return refreshWaiter{}, p.refused
@@ -290,20 +290,20 @@ func (k *keeper) ask(p *Permit) (refreshWaiter, error) {
 	w := refreshWaiter{after: now, result: make(chan error, 1)}
 	p.waiters = append(p.waiters, w)
 	if !p.asked { // otherwise it is asked again when the frame on its way is answered
-		k.refresh.set(p, now)
-		k.serving.endBy(now, now)
+		r.refresh.set(p, now)
+		r.serving.endBy(now, now)
 	}
 	return w, nil
 }
 
 // leave takes a waiter off who waits no more.
-func (k *keeper) leave(p *Permit, w refreshWaiter) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (r *renewer) leave(p *Permit, w refreshWaiter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	p.waiters = slices.DeleteFunc(p.waiters, func(o refreshWaiter) bool { return o.result == w.result })
 }
 
-// answerAll tells every waiter. The caller holds the keeper's mutex.
+// answerAll tells every waiter. The caller holds the renewer's mutex.
 func (p *Permit) answerAll(err error) {
 	for _, w := range p.waiters {
 		w.result <- err
@@ -313,4 +313,4 @@ func (p *Permit) answerAll(err error) {
 
 // wall turns a reading of the clock into a time for people and timers. It has no monotonic reading, which stands still while the
 // machine is suspended: a comparison with time.Now() afterwards would find time left that is over.
-func (k *keeper) wall(at time.Duration) time.Time { return time.Now().Round(0).Add(at - k.clock.Now()) }
+func (r *renewer) wall(at time.Duration) time.Time { return time.Now().Round(0).Add(at - r.clock.Now()) }

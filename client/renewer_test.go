@@ -11,12 +11,12 @@ type handClock struct{ now time.Duration }
 
 func (c *handClock) Now() time.Duration { return c.now }
 
-// restingKeeper is a keeper whose goroutines do not run: the test does their work.
-func restingKeeper(t testing.TB) (*keeper, *handClock) {
+// restingRenewer is a renewer whose goroutines do not run: the test does their work.
+func restingRenewer(t testing.TB) (*renewer, *handClock) {
 	clock := &handClock{now: time.Hour}
 	c := &Client{settings: &settings{clock: clock}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	k := newKeeper(c)
+	k := newRenewer(c)
 	k.start.Do(func() {})
 	t.Cleanup(func() {
 		k.close()
@@ -25,11 +25,11 @@ func restingKeeper(t testing.TB) (*keeper, *handClock) {
 	return k, clock
 }
 
-// granted lets the keeper keep a permit that was granted at this moment.
-func (k *keeper) granted(t testing.TB, token uint64, duration time.Duration) *Permit {
+// granted lets the renewer keep a permit that was granted at this moment.
+func (r *renewer) granted(t testing.TB, token uint64, duration time.Duration) *Permit {
 	t.Helper()
-	id, now := "h", k.clock.Now()
-	p, err := k.take(t.Context(), &acquisition{holderID: &id},
+	id, now := "h", r.clock.Now()
+	p, err := r.take(t.Context(), &acquisition{holderID: &id},
 		answer{grant: grant("s", token, duration, 0), belief: believe(now, 0, duration, now)})
 	if err != nil {
 		t.Fatal(err)
@@ -48,15 +48,15 @@ func woken(n *nap) bool {
 }
 
 // rest begins both naps as the goroutines do.
-func (k *keeper) rest() {
-	k.untilDue()
-	k.expire()
-	woken(&k.serving)
-	woken(&k.watching)
+func (r *renewer) rest() {
+	r.untilDue()
+	r.expire()
+	woken(&r.serving)
+	woken(&r.watching)
 }
 
-func TestKeeper_PermitThatIsDueBeforeTheNapsEnd_WakesBoth(t *testing.T) {
-	k, _ := restingKeeper(t)
+func TestRenewer_PermitThatIsDueBeforeTheNapsEnd_WakesBoth(t *testing.T) {
+	k, _ := restingRenewer(t)
 	k.rest() // for an hour: there is no permit
 	k.granted(t, 1, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
@@ -69,8 +69,8 @@ func TestKeeper_PermitThatIsDueBeforeTheNapsEnd_WakesBoth(t *testing.T) {
 	}
 }
 
-func TestKeeper_PermitThatIsDueAfterTheNapsEnd_WakesNobody(t *testing.T) {
-	k, clock := restingKeeper(t)
+func TestRenewer_PermitThatIsDueAfterTheNapsEnd_WakesNobody(t *testing.T) {
+	k, clock := restingRenewer(t)
 	k.granted(t, 1, time.Second) // due within 0.4 s
 	k.rest()
 	clock.now += 10 * time.Millisecond
@@ -80,8 +80,8 @@ func TestKeeper_PermitThatIsDueAfterTheNapsEnd_WakesNobody(t *testing.T) {
 	}
 }
 
-func TestKeeper_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
-	k, clock := restingKeeper(t)
+func TestRenewer_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
+	k, clock := restingRenewer(t)
 	k.granted(t, 1, time.Minute)
 	k.rest()
 	clock.now += time.Minute // and the timers of the naps have stood still
@@ -92,7 +92,7 @@ func TestKeeper_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
 }
 
 func TestPermit_RefreshDuringANap_EndsIt(t *testing.T) {
-	k, _ := restingKeeper(t)
+	k, _ := restingRenewer(t)
 	p := k.granted(t, 1, time.Minute)
 	k.rest()
 	if _, err := k.ask(p); err != nil {

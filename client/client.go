@@ -12,7 +12,7 @@ import (
 type Client struct {
 	settings *settings
 	router   *router
-	renewer   *renewer
+	renewer  *renewer
 	// unrunnable is for the Runners of the Client.
 	unrunnable unrunnable
 	// seen is the newest revision of the cluster in any answer; 0: none yet.

@@ -90,9 +90,9 @@ func (r *renewer) untilDue() time.Duration {
 	now := r.clock.Now()
 	p := r.refresh.first()
 	if p == nil {
-		return r.serving.begin(now, time.Hour) // a permit ends it
+		return r.serving.set(now, time.Hour) // a permit ends it
 	}
-	return r.serving.begin(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
+	return r.serving.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
 // stream serves one stream until it fails, or is idle. answered says that a frame was answered on it.
@@ -123,9 +123,9 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 // session is one stream.
 type session struct {
 	renewer *renewer
-	stream gatekeeperv1.PermitService_KeepAliveClient
-	round  int // how many rounds over all members have failed before
-	cancel context.CancelCauseFunc
+	stream  gatekeeperv1.PermitService_KeepAliveClient
+	round   int // how many rounds over all members have failed before
+	cancel  context.CancelCauseFunc
 
 	replies  chan *gatekeeperv1.KeepAliveResponse // the numbered ones
 	failed   chan error                           // has room for the receiver's last word
@@ -247,7 +247,7 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 		if b := p.belief.stated(now); b != p.belief {
 			p.belief = b
 			r.arrange(p)
-			r.watching.endBy(p.at[byEvent], now)
+			r.watching.ringBy(p.at[byEvent], now)
 		}
 	}
 	f.message.Tokens, f.message.Groups = statements(f.permits, now, grouped)
@@ -379,7 +379,7 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 			if p.drain > 0 && !p.asked { // its answer says more exactly for how long
 				now := r.clock.Now()
 				r.refresh.set(p, now)
-				r.serving.endBy(now, now)
+				r.serving.ringBy(now, now)
 			}
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
 			r.lost(p, n)

@@ -16,7 +16,7 @@ import (
 // Permit is a permit that this process holds. It is kept alive in the background until it is released, lost, or the Client
 // closed. Its methods may be called from any goroutine, also after it has ended.
 type Permit struct {
-	renewer   *renewer
+	renewer  *renewer
 	granted  *gatekeeperv1.Permit
 	identity *gatekeeperv1.Identity
 	claim    *claim        // nil: of a holder id that was drawn

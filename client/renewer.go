@@ -29,10 +29,10 @@ type renewer struct {
 	start  sync.Once
 	work   sync.WaitGroup
 
-	watching nap // watch's, until the first event
-	serving  nap // serve's, until the first refresh
+	watching alarm // watch's, until the first event
+	serving  alarm // serve's, until the first refresh
 
-	mu      sync.Mutex // guards everything below, the naps' ends, and the permits' own parts
+	mu      sync.Mutex // guards everything below, until of the alarms, and the permits' own parts
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
@@ -52,8 +52,8 @@ func newRenewer(c *Client) *renewer {
 	k := &renewer{
 		client:   c,
 		clock:    c.settings.clock,
-		watching: newNap(),
-		serving:  newNap(),
+		watching: newAlarm(),
+		serving:  newAlarm(),
 		permits:  make(map[uint64]*Permit),
 		events:   schedule{by: byEvent},
 		refresh:  schedule{by: byRefresh},
@@ -84,7 +84,7 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 		return nil, &StopTimeError{StopTime: a.stopTime, Duration: got.belief.duration}
 	}
 	p := &Permit{
-		renewer:   r,
+		renewer:  r,
 		granted:  granted,
 		identity: a.identity(),
 		claim:    a.claim,
@@ -103,8 +103,8 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 	}
 	r.arrange(p)
 	r.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
-	r.watching.endBy(p.at[byEvent], now)
-	r.serving.endBy(p.at[byRefresh], now)
+	r.watching.ringBy(p.at[byEvent], now)
+	r.serving.ringBy(p.at[byRefresh], now)
 	r.start.Do(func() {
 		r.work.Go(r.watch)
 		r.work.Go(r.serve)
@@ -121,33 +121,33 @@ func (r *renewer) arrange(p *Permit) {
 	r.events.set(p, at)
 }
 
-// nap is the sleep of one of the renewer's goroutines until the first permit of its schedule is due. Who schedules a permit wakes
-// it only if it would sleep for too long: most permits are released before a refresh is due, and waking a goroutine takes longer
-// than all else that the renewer does for them.
-type nap struct {
+// alarm wakes one of the renewer's goroutines. The goroutine sleeps until the first permit of its schedule is due. Scheduling an
+// earlier permit rings the alarm; scheduling a later one does not. Most permits are released before a refresh is due, and waking a
+// goroutine takes longer than all else that the renewer does for them.
+type alarm struct {
 	wake chan struct{} // holds one
-	// until is the clock's reading at which the goroutine looks at its schedule again by itself. It always does so before it
-	// sleeps, so this need not be right while it is awake.
+	// until is the clock's reading at which the goroutine wakes up without being rung. It reads its schedule before it sleeps, so
+	// until may be wrong while it is awake.
 	until time.Duration
 }
 
-func newNap() nap { return nap{wake: make(chan struct{}, 1)} }
+func newAlarm() alarm { return alarm{wake: make(chan struct{}, 1)} }
 
-// begin notes that the goroutine sleeps for d at most, and returns d.
-func (n *nap) begin(now, d time.Duration) time.Duration {
-	n.until = now + d
+// set records that the goroutine sleeps for at most d, and returns d.
+func (a *alarm) set(now, d time.Duration) time.Duration {
+	a.until = now + d
 	return d
 }
 
-// endBy makes sure that the goroutine looks at its schedule at that time at the latest. A nap that should be over may still be
-// going on: timers stand still while the machine is suspended.
-func (n *nap) endBy(at, now time.Duration) {
-	if now < n.until && n.until <= at {
+// ringBy makes the goroutine read its schedule at that time at the latest. A goroutine that should be awake by now may still
+// sleep: timers stand still while the machine is suspended.
+func (a *alarm) ringBy(at, now time.Duration) {
+	if now < a.until && a.until <= at {
 		return
 	}
 	select {
-	case n.wake <- struct{}{}:
-	default: // it is to look anyway
+	case a.wake <- struct{}{}:
+	default: // it reads the schedule anyway
 	}
 }
 
@@ -184,9 +184,9 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		p := r.events.first()
 		switch {
 		case p == nil:
-			return r.watching.begin(now, time.Hour), stalled // a permit ends it
+			return r.watching.set(now, time.Hour), stalled // a permit ends it
 		case now < p.at[byEvent]:
-			return r.watching.begin(now, min(p.at[byEvent]-now, maxSleep)), stalled
+			return r.watching.set(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
 			r.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
@@ -291,7 +291,7 @@ func (r *renewer) ask(p *Permit) (refreshWaiter, error) {
 	p.waiters = append(p.waiters, w)
 	if !p.asked { // otherwise it is asked again when the frame on its way is answered
 		r.refresh.set(p, now)
-		r.serving.endBy(now, now)
+		r.serving.ringBy(now, now)
 	}
 	return w, nil
 }
@@ -313,4 +313,6 @@ func (p *Permit) answerAll(err error) {
 
 // wall turns a reading of the clock into a time for people and timers. It has no monotonic reading, which stands still while the
 // machine is suspended: a comparison with time.Now() afterwards would find time left that is over.
-func (r *renewer) wall(at time.Duration) time.Time { return time.Now().Round(0).Add(at - r.clock.Now()) }
+func (r *renewer) wall(at time.Duration) time.Time {
+	return time.Now().Round(0).Add(at - r.clock.Now())
+}

@@ -37,8 +37,8 @@ func (r *renewer) granted(t testing.TB, token uint64, duration time.Duration) *P
 	return p
 }
 
-// woken says whether a nap was ended, and takes note of it.
-func woken(n *nap) bool {
+// woken says whether the alarm has rung, and clears it.
+func woken(n *alarm) bool {
 	select {
 	case <-n.wake:
 		return true
@@ -47,7 +47,7 @@ func woken(n *nap) bool {
 	}
 }
 
-// rest begins both naps as the goroutines do.
+// rest sets both alarms as the goroutines do.
 func (r *renewer) rest() {
 	r.untilDue()
 	r.expire()
@@ -55,28 +55,28 @@ func (r *renewer) rest() {
 	woken(&r.watching)
 }
 
-func TestRenewer_PermitThatIsDueBeforeTheNapsEnd_WakesBoth(t *testing.T) {
+func TestRenewer_PermitThatIsDueBeforeTheAlarms_WakesBoth(t *testing.T) {
 	k, _ := restingRenewer(t)
 	k.rest() // for an hour: there is no permit
 	k.granted(t, 1, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
-		t.Error("the first permit did not end the naps")
+		t.Error("the first permit did not ring the alarms")
 	}
 	k.rest()
 	k.granted(t, 2, 90*time.Millisecond)
 	if !woken(&k.serving) || !woken(&k.watching) {
-		t.Error("a permit that is due earlier than all others did not end the naps")
+		t.Error("a permit that is due earlier than all others did not ring the alarms")
 	}
 }
 
-func TestRenewer_PermitThatIsDueAfterTheNapsEnd_WakesNobody(t *testing.T) {
+func TestRenewer_PermitThatIsDueAfterTheAlarms_WakesNobody(t *testing.T) {
 	k, clock := restingRenewer(t)
 	k.granted(t, 1, time.Second) // due within 0.4 s
 	k.rest()
 	clock.now += 10 * time.Millisecond
 	k.granted(t, 2, time.Minute)
 	if woken(&k.serving) || woken(&k.watching) {
-		t.Error("a permit that is due later ended a nap")
+		t.Error("a permit that is due later rang an alarm")
 	}
 }
 
@@ -84,14 +84,14 @@ func TestRenewer_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
 	k, clock := restingRenewer(t)
 	k.granted(t, 1, time.Minute)
 	k.rest()
-	clock.now += time.Minute // and the timers of the naps have stood still
+	clock.now += time.Minute // and the timers have stood still
 	k.granted(t, 2, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
-		t.Error("the naps go on although they should be over")
+		t.Error("no alarm rang for goroutines that should be awake")
 	}
 }
 
-func TestPermit_RefreshDuringANap_EndsIt(t *testing.T) {
+func TestPermit_RefreshWhileServeSleeps_WakesIt(t *testing.T) {
 	k, _ := restingRenewer(t)
 	p := k.granted(t, 1, time.Minute)
 	k.rest()

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// company is how many calls must be on their way at once before a stream is opened for them. One caller alone never has one.
-	company = 2
+	// minConcurrent is how many calls must be on their way at once before a stream is opened for them. One caller alone never has one.
+	minConcurrent = 2
 	// openAgain is how long no stream is opened after one could not be, and openOlder after a server did not know of it: one day it may.
 	openAgain = time.Second
 	openOlder = time.Minute
@@ -71,7 +71,7 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 		if done, err := line.call(ctx, args, size, reply, opts); done {
 			return err
 		}
-	} else if callers >= company {
+	} else if callers >= minConcurrent {
 		l.shared.open()
 	}
 	return l.ClientConn.Invoke(ctx, method, args, reply, opts...)

@@ -85,20 +85,20 @@ type server struct {
 	listener *bufconn.Listener
 	grpc     *grpc.Server
 
-	mu       sync.Mutex // guards everything below
-	cut      bool       // connections are accepted by nobody
-	instead  *server    // connections lead to this one
-	cluster  string     // it belongs to this cluster; empty: it does not say
-	calls    []string
-	acquired []*gatekeeperv1.TryAcquireRequest
-	released []uint64
-	outcomes []gatekeeperv1.ReleaseOutcome
-	releaser []*gatekeeperv1.Identity // of each release
-	canceled []*gatekeeperv1.CancelRequest
-	frames   []sentFrame
-	streams  int
-	lines    int // streams of many calls
-	open     map[int]gatekeeperv1.PermitService_KeepAliveServer
+	mu         sync.Mutex // guards everything below
+	cut        bool       // connections are accepted by nobody
+	instead    *server    // connections lead to this one
+	cluster    string     // it belongs to this cluster; empty: it does not say
+	calls      []string
+	acquired   []*gatekeeperv1.TryAcquireRequest
+	released   []uint64
+	outcomes   []gatekeeperv1.ReleaseOutcome
+	releaser   []*gatekeeperv1.Identity // of each release
+	canceled   []*gatekeeperv1.CancelRequest
+	frames     []sentFrame
+	streams    int
+	muxStreams int // streams of many calls
+	open       map[int]gatekeeperv1.PermitService_KeepAliveServer
 
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error

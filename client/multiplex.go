@@ -32,8 +32,8 @@ type multiplexer struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	inFlight atomic.Int32         // calls that could be carried, whichever way they went
-	line     atomic.Pointer[line] // nil: none is open
+	inFlight atomic.Int32              // calls that could be carried, whichever way they went
+	current  atomic.Pointer[muxStream] // nil: none is open
 
 	mu      sync.Mutex // guards what follows, and adding to running
 	opening bool       // a stream is being opened, or is open
@@ -67,8 +67,8 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 	}
 	callers := l.shared.inFlight.Add(1)
 	defer l.shared.inFlight.Add(-1)
-	if line := l.shared.line.Load(); line != nil {
-		if done, err := line.call(ctx, args, size, reply, opts); done {
+	if stream := l.shared.current.Load(); stream != nil {
+		if done, err := stream.call(ctx, args, size, reply, opts); done {
 			return err
 		}
 	} else if callers >= minConcurrent {
@@ -90,8 +90,8 @@ func (m *multiplexer) open() {
 
 // leave ends the use of the stream that is open, if there is one. What was entrusted to it is answered.
 func (m *multiplexer) leave() {
-	if line := m.line.Swap(nil); line != nil {
-		line.retire()
+	if stream := m.current.Swap(nil); stream != nil {
+		stream.retire()
 	}
 }
 
@@ -136,12 +136,12 @@ func (m *multiplexer) stream() error {
 		return context.DeadlineExceeded
 	}
 	at, _ := peer.FromContext(stream.Context())
-	line := newLine(stream, at)
-	m.line.Store(line)
+	shared := newMuxStream(stream, at)
+	m.current.Store(shared)
 	var writing sync.WaitGroup
-	writing.Go(func() { line.write(ctx, cancel) })
-	line.read()
-	m.line.Store(nil)
+	writing.Go(func() { shared.write(ctx, cancel) })
+	shared.read()
+	m.current.Store(nil)
 	cancel()
 	writing.Wait()
 	return nil

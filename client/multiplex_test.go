@@ -60,7 +60,7 @@ func TestCalls_GoByStream_NothingElseChanges(t *testing.T) {
 	}
 }
 
-func lines(s *server) int { return get(s, func(s *server) int { return s.lines }) }
+func muxStreams(s *server) int { return get(s, func(s *server) int { return s.muxStreams }) }
 
 // until makes every TryAcquire wait until let is closed, and then be denied.
 func until(let <-chan struct{}) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -88,7 +88,7 @@ func TestMultiplex_OneCallerAlone_HasNoStream_ManyShareOne(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if n := lines(w.servers["a"]); n != 0 {
+		if n := muxStreams(w.servers["a"]); n != 0 {
 			t.Fatalf("%d streams for one caller", n)
 		}
 		var group sync.WaitGroup
@@ -102,13 +102,13 @@ func TestMultiplex_OneCallerAlone_HasNoStream_ManyShareOne(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if n := lines(w.servers["a"]); n != 1 {
+		if n := muxStreams(w.servers["a"]); n != 1 {
 			t.Fatalf("%d streams for many callers", n)
 		}
 		conn, _ := c.router.conn(endpoint("a"))
-		pass(3 * idleLine)
+		pass(3 * idleMuxStream)
 		synctest.Wait()
-		if conn.shared.line.Load() != nil {
+		if conn.shared.current.Load() != nil {
 			t.Error("a stream that nobody uses is kept")
 		}
 		if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*Denied)) {
@@ -265,7 +265,7 @@ func TestMultiplex_WhatCannotBeCarried_GoesAlone(t *testing.T) {
 		c := w.dial([]string{"a"})
 		w.openLines(c, []string{endpoint("a")})
 		conn, _ := c.router.conn(endpoint("a"))
-		carriedOn := func() uint64 { return conn.shared.line.Load().number }
+		carriedOn := func() uint64 { return conn.shared.current.Load().number }
 		w.servers["a"].tryAcquire = grants(7, time.Minute)
 		plain := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
 		for name, call := range map[string]func() error{
@@ -313,11 +313,11 @@ func TestMultiplex_AnotherServerIsMeantAtTheAddress_TheStreamIsLeft(t *testing.T
 		w.openLines(c, []string{endpoint("b")})
 		w.servers["b"].tryAcquire = grants(7, time.Minute)
 		conn, _ := c.router.conn(endpoint("b"))
-		ask := func() *line {
+		ask := func() *muxStream {
 			if _, err := c.Permits().TryAcquire(t.Context(), new(gatekeeperv1.TryAcquireRequest)); err != nil {
 				t.Fatal(err)
 			}
-			return conn.shared.line.Load()
+			return conn.shared.current.Load()
 		}
 		c.router.follow(endpoint("a"), leaderHint{address: endpoint("b"), name: "one/gk2", term: 2})
 		if ask() == nil {
@@ -348,7 +348,7 @@ func TestWithCallsAlone_NoStreamIsOpened(t *testing.T) {
 		synctest.Wait()
 		close(let)
 		group.Wait()
-		if n := lines(w.servers["a"]); n != 0 {
+		if n := muxStreams(w.servers["a"]); n != 0 {
 			t.Errorf("%d streams", n)
 		}
 	})

@@ -19,7 +19,7 @@ func (s *server) Multiplex(stream gatekeeperv1.PermitService_MultiplexServer) er
 	if get(s, func(s *server) bool { return s.cut }) {
 		return errDown
 	}
-	s.set(func(s *server) { s.lines++ })
+	s.set(func(s *server) { s.muxStreams++ })
 	ctx, cancel := context.WithCancel(stream.Context())
 	c := &carrying{server: s, stream: stream, cancels: make(map[uint64]context.CancelFunc)}
 	defer c.work.Wait()

@@ -21,8 +21,8 @@ import (
 const mostOfAFrame = 4 << 20
 
 // One frame that is too large would end the stream, and nobody on it would know what became of his call.
-func TestLine_LargeCalls_AreSentInFramesThatServersTake(t *testing.T) {
-	l := newLine(nil, nil)
+func TestMuxStream_LargeCalls_AreSentInFramesThatServersTake(t *testing.T) {
+	l := newMuxStream(nil, nil)
 	small := make(map[string]string)
 	for i := range maxCarried / 8 {
 		small[fmt.Sprintf("%06d", i)] = ""
@@ -58,8 +58,8 @@ func TestLine_LargeCalls_AreSentInFramesThatServersTake(t *testing.T) {
 }
 
 // The caller may change his message as soon as he has his answer, whatever it is.
-func TestLine_EndsWhileAFrameIsEncoded_NobodyHearsOfItBefore(t *testing.T) {
-	l := newLine(nil, nil)
+func TestMuxStream_EndsWhileAFrameIsEncoded_NobodyHearsOfItBefore(t *testing.T) {
+	l := newMuxStream(nil, nil)
 	heard := make(chan error, 1)
 	go func() {
 		_, err := l.call(t.Context(), new(gatekeeperv1.TryAcquireRequest), 0, new(gatekeeperv1.TryAcquireResponse), nil)
@@ -82,23 +82,23 @@ func TestLine_EndsWhileAFrameIsEncoded_NobodyHearsOfItBefore(t *testing.T) {
 }
 
 // What cannot be encoded is never to come so far. If it does, its stream is ended, so that another one can be opened.
-func TestLine_CannotBeEncoded_EndsTheStream(t *testing.T) {
+func TestMuxStream_CannotBeEncoded_EndsTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"})
 		w.openLines(c, []string{endpoint("a")})
 		conn, _ := c.router.conn(endpoint("a"))
 		bad := &gatekeeperv1.TryAcquireRequest{Semaphore: "\xff"}
-		done, err := conn.shared.line.Load().call(t.Context(), bad, 1, new(gatekeeperv1.TryAcquireResponse), nil)
+		done, err := conn.shared.current.Load().call(t.Context(), bad, 1, new(gatekeeperv1.TryAcquireResponse), nil)
 		if !done || err == nil {
 			t.Errorf("done: %v, %v", done, err)
 		}
 		synctest.Wait()
-		if conn.shared.line.Load() != nil {
+		if conn.shared.current.Load() != nil {
 			t.Error("the stream is kept, and carries nothing")
 		}
 		w.openLines(c, []string{endpoint("a")})
-		if conn.shared.line.Load() == nil {
+		if conn.shared.current.Load() == nil {
 			t.Error("no other stream was opened")
 		}
 	})

@@ -29,12 +29,12 @@ const (
 	// maxFrame is about where a frame of calls ends, and callBytes what a call has beside its texts. Servers take four times as much.
 	maxFrame  = 1 << 20
 	callBytes = 256
-	// idleLine is how long a stream without calls is kept, about.
-	idleLine = 30 * time.Second
+	// idleMuxStream is how long a stream without calls is kept, about.
+	idleMuxStream = 30 * time.Second
 )
 
-// line is one open stream.
-type line struct {
+// muxStream is one open stream.
+type muxStream struct {
 	stream gatekeeperv1.PermitService_MultiplexClient
 	peer   *peer.Peer
 	wake   chan struct{} // holds a token when there is something to send
@@ -58,7 +58,7 @@ type carriedCall struct {
 	size     int       // of message, about
 	deadline time.Time // zero: none
 
-	number uint64 // 0 while it is queued; guarded by line.mu
+	number uint64 // 0 while it is queued; guarded by muxStream.mu
 
 	told   chan struct{} // closed, or holds a token, once what follows is set
 	answer *gatekeeperv1.NumberedAnswer
@@ -68,8 +68,8 @@ type carriedCall struct {
 // errUntouched is the fate of a call of which certainly nothing was done: it is to be made in another way.
 var errUntouched = errors.New("the stream ended before the call was taken on")
 
-func newLine(stream gatekeeperv1.PermitService_MultiplexClient, at *peer.Peer) *line {
-	return &line{stream: stream, peer: at, wake: make(chan struct{}, 1), sent: make(map[uint64]*carriedCall)}
+func newMuxStream(stream gatekeeperv1.PermitService_MultiplexClient, at *peer.Peer) *muxStream {
+	return &muxStream{stream: stream, peer: at, wake: make(chan struct{}, 1), sent: make(map[uint64]*carriedCall)}
 }
 
 // carried tells whether a call can be carried, and its size: if a server would read it as it is meant, and nothing of it concerns gRPC.
@@ -127,7 +127,7 @@ func plainTexts(texts ...string) (size int, plain bool) {
 }
 
 // call makes a call on the stream. done is false when it is to be made in another way.
-func (l *line) call(ctx context.Context, args any, size int, reply any, opts []grpc.CallOption) (done bool, err error) {
+func (s *muxStream) call(ctx context.Context, args any, size int, reply any, opts []grpc.CallOption) (done bool, err error) {
 	c := &carriedCall{message: new(gatekeeperv1.NumberedCall), size: size, told: make(chan struct{}, 1)}
 	switch m := args.(type) {
 	case *gatekeeperv1.TryAcquireRequest:
@@ -136,74 +136,74 @@ func (l *line) call(ctx context.Context, args any, size int, reply any, opts []g
 		c.message.Call = &gatekeeperv1.NumberedCall_Release{Release: m}
 	}
 	c.deadline, _ = ctx.Deadline()
-	if !l.queue(c) {
+	if !s.queue(c) {
 		return false, nil
 	}
 	sent := true
 	select {
 	case <-c.told:
 		if c.err != nil {
-			l.encoded() // the stream may have ended meanwhile
+			s.encoded() // the stream may have ended meanwhile
 		}
 		if c.err == errUntouched { //nolint:errorlint // our own, as it is
 			return false, nil
 		}
 		err = c.read(reply)
 	case <-ctx.Done():
-		sent = l.giveUp(c)
+		sent = s.giveUp(c)
 		err = status.FromContextError(ctx.Err()).Err()
 	}
 	for _, o := range opts {
-		if p, ok := o.(grpc.PeerCallOption); ok && sent && l.peer != nil {
-			*p.PeerAddr = *l.peer
+		if p, ok := o.(grpc.PeerCallOption); ok && sent && s.peer != nil {
+			*p.PeerAddr = *s.peer
 		}
 	}
 	return true, err
 }
 
 // queue leaves a call to the writer, unless the stream has ended.
-func (l *line) queue(c *carriedCall) bool {
-	l.mu.Lock()
-	if l.ended {
-		l.mu.Unlock()
+func (s *muxStream) queue(c *carriedCall) bool {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
 		return false
 	}
-	l.queued = append(l.queued, c)
-	l.mu.Unlock()
-	l.signal()
+	s.queued = append(s.queued, c)
+	s.mu.Unlock()
+	s.signal()
 	return true
 }
 
-func (l *line) signal() {
+func (s *muxStream) signal() {
 	select {
-	case l.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
 // giveUp ends the waiting for a call, and tells whether it was sent. When it returns nobody reads the caller's message any more.
-func (l *line) giveUp(c *carriedCall) (sent bool) {
-	l.mu.Lock()
+func (s *muxStream) giveUp(c *carriedCall) (sent bool) {
+	s.mu.Lock()
 	sent = c.number != 0
 	switch {
 	case !sent:
-		l.queued = slices.DeleteFunc(l.queued, func(q *carriedCall) bool { return q == c })
-	case l.sent[c.number] == c:
-		delete(l.sent, c.number)
-		l.given = append(l.given, c.number)
+		s.queued = slices.DeleteFunc(s.queued, func(q *carriedCall) bool { return q == c })
+	case s.sent[c.number] == c:
+		delete(s.sent, c.number)
+		s.given = append(s.given, c.number)
 	}
-	l.mu.Unlock()
+	s.mu.Unlock()
 	if sent {
-		l.signal()
-		l.encoded()
+		s.signal()
+		s.encoded()
 	}
 	return sent
 }
 
 // encoded returns when the writer, which may be at it, does not read any caller's message that was sent before.
-func (l *line) encoded() {
-	l.encoding.Lock()
-	defer l.encoding.Unlock()
+func (s *muxStream) encoded() {
+	s.encoding.Lock()
+	defer s.encoding.Unlock()
 }
 
 // read takes the answer over into the caller's message.
@@ -231,15 +231,15 @@ func (c *carriedCall) read(reply any) error {
 }
 
 // write sends what has gathered, again and again, and ends the stream when nothing gathers for long, by calling end if it has to be at once.
-func (l *line) write(ctx context.Context, end func()) {
-	look := time.NewTicker(idleLine)
+func (s *muxStream) write(ctx context.Context, end func()) {
+	look := time.NewTicker(idleMuxStream)
 	defer look.Stop()
 	for {
 		select {
-		case <-l.wake:
+		case <-s.wake:
 		case <-look.C:
-			if l.idle() {
-				_ = l.stream.CloseSend() // its error is always nil
+			if s.idle() {
+				_ = s.stream.CloseSend() // its error is always nil
 				return
 			}
 			continue
@@ -249,12 +249,12 @@ func (l *line) write(ctx context.Context, end func()) {
 		// Whoever is about to call does so first: then one frame is enough for all.
 		runtime.Gosched()
 		for {
-			more, err := l.send()
+			more, err := s.send()
 			if errors.Is(err, io.EOF) {
 				return // the reader hears why
 			}
 			if err != nil {
-				l.fail(err)
+				s.fail(err)
 				end()
 				return
 			}
@@ -262,116 +262,116 @@ func (l *line) write(ctx context.Context, end func()) {
 				break
 			}
 		}
-		if l.isRetired() {
-			_ = l.stream.CloseSend() // its error is always nil
+		if s.isRetired() {
+			_ = s.stream.CloseSend() // its error is always nil
 			return
 		}
 	}
 }
 
 // send sends one frame of what has gathered. It returns false when there is nothing.
-func (l *line) send() (bool, error) {
-	l.encoding.Lock()
-	frame := l.gather()
+func (s *muxStream) send() (bool, error) {
+	s.encoding.Lock()
+	frame := s.gather()
 	if frame == nil {
-		l.encoding.Unlock()
+		s.encoding.Unlock()
 		return false, nil
 	}
 	// Encoding is one thing and sending another, which takes as long as the server likes: no caller that is gone waits for that.
 	encoded := new(grpc.PreparedMsg)
-	err := encoded.Encode(l.stream, frame)
-	l.encoding.Unlock()
+	err := encoded.Encode(s.stream, frame)
+	s.encoding.Unlock()
 	if err != nil {
 		return false, err
 	}
-	return true, l.stream.SendMsg(encoded)
+	return true, s.stream.SendMsg(encoded)
 }
 
 // gather takes what is to be sent next; nil: nothing is.
-func (l *line) gather() *gatekeeperv1.MultiplexRequest {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queued) == 0 && len(l.given) == 0 {
+func (s *muxStream) gather() *gatekeeperv1.MultiplexRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queued) == 0 && len(s.given) == 0 {
 		return nil
 	}
-	l.used = true
+	s.used = true
 	n, size := 0, 0
-	for n < min(len(l.queued), maxCalls) && (n == 0 || size+l.queued[n].size <= maxFrame) {
-		size += l.queued[n].size
+	for n < min(len(s.queued), maxCalls) && (n == 0 || size+s.queued[n].size <= maxFrame) {
+		size += s.queued[n].size
 		n++
 	}
 	frame := &gatekeeperv1.MultiplexRequest{Calls: make([]*gatekeeperv1.NumberedCall, 0, n)}
-	for _, c := range l.queued[:n] {
-		l.number++
-		c.number = l.number
+	for _, c := range s.queued[:n] {
+		s.number++
+		c.number = s.number
 		c.message.Number = c.number
 		if !c.deadline.IsZero() {
 			c.message.Timeout = durationpb.New(max(time.Until(c.deadline), 1))
 		}
-		l.sent[c.number] = c
+		s.sent[c.number] = c
 		frame.Calls = append(frame.Calls, c.message)
 	}
-	rest := copy(l.queued, l.queued[n:])
-	clear(l.queued[rest:])
-	l.queued = l.queued[:rest]
-	n = min(len(l.given), maxCalls)
-	frame.Cancel = append(frame.Cancel, l.given[:n]...)
-	l.given = append(l.given[:0], l.given[n:]...)
+	rest := copy(s.queued, s.queued[n:])
+	clear(s.queued[rest:])
+	s.queued = s.queued[:rest]
+	n = min(len(s.given), maxCalls)
+	frame.Cancel = append(frame.Cancel, s.given[:n]...)
+	s.given = append(s.given[:0], s.given[n:]...)
 	return frame
 }
 
 // retire takes no more calls on, and ends the stream when those that were are sent.
-func (l *line) retire() {
-	l.mu.Lock()
-	l.ended, l.retired = true, true
-	l.mu.Unlock()
-	l.signal()
+func (s *muxStream) retire() {
+	s.mu.Lock()
+	s.ended, s.retired = true, true
+	s.mu.Unlock()
+	s.signal()
 }
 
-func (l *line) isRetired() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.retired
+func (s *muxStream) isRetired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retired
 }
 
 // idle tells whether there was nothing to do for a while: then no call is taken on any more.
-func (l *line) idle() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = l.ended || !l.used && len(l.queued) == 0 && len(l.sent) == 0
-	l.used = false
-	return l.ended
+func (s *muxStream) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = s.ended || !s.used && len(s.queued) == 0 && len(s.sent) == 0
+	s.used = false
+	return s.ended
 }
 
 // read takes answers until the stream ends.
-func (l *line) read() {
+func (s *muxStream) read() {
 	for {
-		r, err := l.stream.Recv()
+		r, err := s.stream.Recv()
 		if err != nil {
-			l.fail(err)
+			s.fail(err)
 			return
 		}
-		l.answered(r)
+		s.answered(r)
 	}
 }
 
 // answered tells callers.
-func (l *line) answered(r *gatekeeperv1.MultiplexResponse) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *muxStream) answered(r *gatekeeperv1.MultiplexResponse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, a := range r.GetAnswers() {
-		if c := l.sent[a.GetNumber()]; c != nil {
-			delete(l.sent, a.GetNumber())
+		if c := s.sent[a.GetNumber()]; c != nil {
+			delete(s.sent, a.GetNumber())
 			c.tell(a, nil)
 		}
 	}
 	if r.Taken == nil {
 		return
 	}
-	l.ended = true
-	for number, c := range l.sent {
+	s.ended = true
+	for number, c := range s.sent {
 		if number > r.GetTaken() {
-			delete(l.sent, number)
+			delete(s.sent, number)
 			c.tell(nil, errUntouched)
 		}
 	}
@@ -383,18 +383,18 @@ func (c *carriedCall) tell(answer *gatekeeperv1.NumberedAnswer, err error) {
 }
 
 // fail ends the stream. What was sent and not answered may have been done or not.
-func (l *line) fail(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = true
-	for _, c := range l.queued {
+func (s *muxStream) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for _, c := range s.queued {
 		c.tell(nil, errUntouched)
 	}
-	l.queued = nil
-	for _, c := range l.sent {
+	s.queued = nil
+	for _, c := range s.sent {
 		c.tell(nil, unknown(err))
 	}
-	clear(l.sent)
+	clear(s.sent)
 }
 
 // unknown is what a call failed by whose stream has ended: never more certain than that.

@@ -54,8 +54,8 @@ func (d *draft) apply(cmd Command) Result {
 		return d.revert(c)
 	case Sight:
 		return d.sight(c)
-	case NoteSilence:
-		return d.noteSilence(c)
+	case NoteMissed:
+		return d.noteMissed(c)
 	case EndQuarantine:
 		return d.endQuarantine(c)
 	case Undo:

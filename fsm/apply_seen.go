@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What the leader has seen and what it waits for: who asks, what has fallen silent, the end of a quarantine.
+// What the leader has seen and what it waits for: who asks, what misses its expected work, the end of a quarantine.
 
 // sight remembers callers. It is no change: what was seen decides nothing, and sightings come every second, so that with a
 // revision each they would wake whoever waits for changes.
@@ -43,18 +43,18 @@ func validSighting(s Sighting) error {
 	return nil
 }
 
-// noteSilence tells of a semaphore that fell silent or was heard again. The state keeps nothing of it but the journal.
-func (d *draft) noteSilence(c NoteSilence) Result {
+// noteMissed records that a semaphore misses its expected work, or is heard of again. The state keeps nothing of it but the journal.
+func (d *draft) noteMissed(c NoteMissed) Result {
 	if !d.timely(c.Term) || d.Definition(c.Semaphore) == nil {
 		return RevisionResult{}
 	}
-	kind := SilentEvent
-	if c.Silence == Heard {
+	kind := MissedEvent
+	if c.Missed == Heard {
 		kind = HeardEvent
 	}
 	revision := d.advance()
-	d.note(JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: ownAuthor, Reason: c.Text, At: c.At, Silence: c.Silence})
-	d.emit(Event{Kind: kind, Semaphore: c.Semaphore, Silence: c.Silence, Author: ownAuthor, Reason: c.Text, At: c.At})
+	d.note(JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: ownAuthor, Reason: c.Text, At: c.At, Missed: c.Missed})
+	d.emit(Event{Kind: kind, Semaphore: c.Semaphore, Missed: c.Missed, Author: ownAuthor, Reason: c.Text, At: c.At})
 	return RevisionResult{Applied: true, Revision: revision}
 }
 

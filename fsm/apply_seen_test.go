@@ -97,23 +97,23 @@ func TestGrant_SharesTheTextsOfTheSighting(t *testing.T) {
 	}
 }
 
-func TestNoteSilence(t *testing.T) {
+func TestNoteMissed(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s")
-	unchanged[fsm.RevisionResult](l, fsm.NoteSilence{Semaphore: "none", Term: l.term, Silence: fsm.NobodyAsked})
-	unchanged[fsm.RevisionResult](l, fsm.NoteSilence{Semaphore: "s", Term: l.term + 1, Silence: fsm.NobodyAsked})
+	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "none", Term: l.term, Missed: fsm.NobodyAsked})
+	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "s", Term: l.term + 1, Missed: fsm.NobodyAsked})
 	definition := l.state().Definition("s")
 	for _, tc := range []struct {
-		silence fsm.Silence
-		kind    fsm.EventKind
-	}{{fsm.AskedButDenied, fsm.SilentEvent}, {fsm.Heard, fsm.HeardEvent}} {
-		r := one[fsm.RevisionResult](l, fsm.NoteSilence{Semaphore: "s", Term: l.term, Silence: tc.silence, Text: "why", At: at(9)})
+		missed fsm.Missed
+		kind   fsm.EventKind
+	}{{fsm.AskedButDenied, fsm.MissedEvent}, {fsm.Heard, fsm.HeardEvent}} {
+		r := one[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "s", Term: l.term, Missed: tc.missed, Text: "why", At: at(9)})
 		equal(t, "events", l.events, []fsm.Event{{
-			Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Silence: tc.silence, Author: "gatekeeper", Reason: "why", At: at(9),
+			Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Missed: tc.missed, Author: "gatekeeper", Reason: "why", At: at(9),
 		}})
 		for e := range l.state().JournalBackward("s", 0) {
 			equal(t, "journal", *e, fsm.JournalEntry{
-				Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Silence: tc.silence, Author: "gatekeeper", Reason: "why", At: at(9),
+				Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Missed: tc.missed, Author: "gatekeeper", Reason: "why", At: at(9),
 			})
 			break
 		}

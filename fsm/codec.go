@@ -163,9 +163,9 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Revert{Revert: &logv1.Revert{Revision: c.Change, Term: c.Term, Names: c.Names, At: w.time(c.At)}}
 	case Sight:
 		out.Kind = &logv1.Command_Sight{Sight: w.sight(c)}
-	case NoteSilence:
-		out.Kind = &logv1.Command_NoteSilence{NoteSilence: &logv1.NoteSilence{
-			Semaphore: c.Semaphore, Term: c.Term, Silence: uint32(c.Silence), Text: c.Text, At: w.time(c.At),
+	case NoteMissed:
+		out.Kind = &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{
+			Semaphore: c.Semaphore, Term: c.Term, Missed: uint32(c.Missed), Text: c.Text, At: w.time(c.At),
 		}}
 	case EndQuarantine:
 		out.Kind = &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{Term: c.Term, At: w.time(c.At)}}
@@ -279,9 +279,9 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = Revert{Change: c.GetRevision(), Term: c.GetTerm(), Names: c.GetNames(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_Sight:
 		cmd = sightFromProto(k.Sight)
-	case *logv1.Command_NoteSilence:
-		c := k.NoteSilence
-		cmd = NoteSilence{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), Silence: r.silence(c.GetSilence()), Text: c.GetText(), At: timeFromProto(c.GetAt())}
+	case *logv1.Command_NoteMissed:
+		c := k.NoteMissed
+		cmd = NoteMissed{Semaphore: c.GetSemaphore(), Term: c.GetTerm(), Missed: r.missed(c.GetMissed()), Text: c.GetText(), At: timeFromProto(c.GetAt())}
 	case *logv1.Command_EndQuarantine:
 		cmd = EndQuarantine{Term: k.EndQuarantine.GetTerm(), At: timeFromProto(k.EndQuarantine.GetAt())}
 	case *logv1.Command_Undo:

@@ -330,7 +330,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 		Revision: e.Revision, Ordinal: e.Ordinal, Semaphore: e.Semaphore, Kind: uint32(e.Kind), Author: e.Author, Reason: e.Reason,
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
-		Drain: int64(e.Drain), Silence: uint32(e.Silence), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
+		Drain: int64(e.Drain), Missed: uint32(e.Missed), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
 		CordonBefore: w.cordon(more.CordonBefore), EndsGone: w.ends(more.EndsGone), EndsBack: w.ends(more.EndsBack), Undoes: more.Undoes,
 		Firings: w.firings(more.Firings),
 	}
@@ -350,7 +350,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		Author: in.GetAuthor(), Reason: in.GetReason(), At: timeFromProto(in.GetAt()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Permit: r.permit(in.GetPermit()),
 		Cordon: r.cordon(in.GetCordon()), Pause: r.pause(in.GetPause()),
-		Drain: r.drain(in.GetDrain()), Silence: r.silence(in.GetSilence()),
+		Drain: r.drain(in.GetDrain()), Missed: r.missed(in.GetMissed()),
 	}.With(Details{
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
 		EndsGone: r.ends(in.GetEndsGone()), EndsBack: r.ends(in.GetEndsBack()), Undoes: in.GetUndoes(),

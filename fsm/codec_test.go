@@ -196,8 +196,8 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			}
 			return c
 		case 20:
-			return fsm.NoteSilence{
-				Semaphore: text("semaphore"), Term: number("term"), Silence: fsm.Silence(rapid.Byte().Draw(t, "silence") % (byte(fsm.HeldLong) + 1)),
+			return fsm.NoteMissed{
+				Semaphore: text("semaphore"), Term: number("term"), Missed: fsm.Missed(rapid.Byte().Draw(t, "missed") % (byte(fsm.HeldLong) + 1)),
 				Text: text("text"), At: instant("at"),
 			}
 		case 21:
@@ -274,7 +274,7 @@ func TestDecode_Refuses(t *testing.T) {
 		{"delete with definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
 		{"on_expiry of more than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
 		{"labels out of order", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{Labels: []*logv1.Label{{Key: "b"}, {Key: "a"}}}}), fsm.ErrMalformed},
-		{"a silence of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteSilence{NoteSilence: &logv1.NoteSilence{Silence: 5}}}), fsm.ErrMalformed},
+		{"a missed of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{Missed: 5}}}), fsm.ErrMalformed},
 		{"a command above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{}}}), fsm.ErrMalformed},
 		{"a field above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_Pause{Pause: &logv1.Pause{Drain: 1}}}), fsm.ErrMalformed},
 		{"no settings", entry(1, &logv1.Command{Kind: &logv1.Command_Configure{Configure: &logv1.Configure{}}}), fsm.ErrMalformed},
@@ -301,7 +301,7 @@ func TestDecode_Refuses(t *testing.T) {
 func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{
-		fsm.EndDrain{}, fsm.Revert{}, fsm.Sight{}, fsm.NoteSilence{}, fsm.EndQuarantine{}, fsm.EditBatch{Drain: 1}, fsm.EditBatch{Until: until},
+		fsm.EndDrain{}, fsm.Revert{}, fsm.Sight{}, fsm.NoteMissed{}, fsm.EndQuarantine{}, fsm.EditBatch{Drain: 1}, fsm.EditBatch{Until: until},
 		fsm.SetCordon{ID: "k", Drain: 1}, fsm.Pause{Drain: 1}, fsm.Revoke{Drain: 1}, fsm.Revoke{UnsafeNow: true},
 		fsm.Release{Job: semaphore.JobCutShort},
 	}

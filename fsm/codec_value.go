@@ -243,8 +243,8 @@ func (r *reader) settings(in *logv1.Settings) Settings {
 	}
 }
 
-func (r *reader) silence(n uint32) Silence {
-	return Silence(r.small(n, uint32(Heard), uint32(HeldLong), "kind of silence"))
+func (r *reader) missed(n uint32) Missed {
+	return Missed(r.small(n, uint32(Heard), uint32(HeldLong), "kind of missed work"))
 }
 
 func (w *writer) sight(c Sight) *logv1.Sight {

@@ -396,22 +396,22 @@ type Sight struct {
 	Sightings []Sighting
 }
 
-// Silence is how expected work is missing. The numbers are frozen: they are in the journal.
-type Silence uint8
+// Missed is how a semaphore misses its expected work. The numbers are frozen: they are in the journal.
+type Missed uint8
 
 const (
-	Heard          Silence = iota // it is not, or no longer
-	NobodyAsked                   // nobody has asked for longer than expect_every
-	AskedButDenied                // it was asked for, and denied each time
-	NoProgress                    // it is held, and the job reports no progress
-	HeldLong                      // it has been held for longer than expect_every
+	Heard          Missed = iota // it is not, or no longer
+	NobodyAsked                  // nobody has asked for longer than expect_every
+	AskedButDenied               // it was asked for, and denied each time
+	NoProgress                   // it is held, and the job reports no progress
+	HeldLong                     // it has been held for longer than expect_every
 )
 
-// NoteSilence puts into the journal that a semaphore fell silent, or was heard again; its result is a RevisionResult. Feature level 2.
-type NoteSilence struct {
+// NoteMissed puts into the journal that a semaphore misses its expected work, or is heard of again; its result is a RevisionResult. Feature level 2.
+type NoteMissed struct {
 	Semaphore string
 	Term      uint64
-	Silence   Silence
+	Missed    Missed
 	Text      string
 	At        time.Time
 }
@@ -443,7 +443,7 @@ func (RaiseFeatureLevel) command() {}
 func (EndDrain) command()          {}
 func (Revert) command()            {}
 func (Sight) command()             {}
-func (NoteSilence) command()       {}
+func (NoteMissed) command()        {}
 func (EndQuarantine) command()     {}
 func (Undo) command()              {}
 func (Trim) command()              {}

@@ -35,7 +35,7 @@ const (
 	DrainedEvent
 	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced, and the same when nothing came back.
 	RevertedEvent
-	SilentEvent // see Event.Silence
+	MissedEvent // see Event.Missed
 	HeardEvent
 	// FreedUnsafely: an unsafe revoke ended the permit although its holder may still believe in it.
 	FreedUnsafely
@@ -76,7 +76,7 @@ func (k EventKind) End() semaphore.End {
 // ofRun reports whether journal entries of this kind tell of runs: what comes with each of them, and is by nobody's hand. All others are edits here.
 func (k EventKind) ofRun() bool {
 	switch k {
-	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, SilentEvent, HeardEvent:
+	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, MissedEvent, HeardEvent:
 		return true
 	default:
 		return false
@@ -96,11 +96,11 @@ type Event struct {
 	Before     *StoredDefinition
 	Cordon     *Cordon
 	// Change is the change whose drain or time is over, of DrainedEvent and RevertedEvent.
-	Change  uint64
-	Silence Silence
-	Author  string
-	Reason  string
-	At      time.Time
+	Change uint64
+	Missed Missed
+	Author string
+	Reason string
+	At     time.Time
 }
 
 // Applied is what one log entry did, with the state after it.

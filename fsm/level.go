@@ -64,7 +64,7 @@ func (e UndoEdit) limitsAhead() bool {
 
 func needsLevel2(cmd Command) bool {
 	switch c := cmd.(type) {
-	case EndDrain, Revert, Sight, NoteSilence, EndQuarantine, Undo:
+	case EndDrain, Revert, Sight, NoteMissed, EndQuarantine, Undo:
 		return true
 	case EditBatch:
 		return c.Drain != 0 || !c.Until.IsZero()

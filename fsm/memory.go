@@ -15,8 +15,8 @@ type JournalEntry struct {
 	// Ordinal tells the entries of one revision apart, from 0.
 	Ordinal uint32
 	Kind    EventKind
-	// Silence is what a SilentEvent tells.
-	Silence Silence
+	// Missed is what a MissedEvent tells.
+	Missed Missed
 	// Semaphore is empty for cordons, settings, recoveries and the end of their quarantine.
 	Semaphore string
 	Author    string

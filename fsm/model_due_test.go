@@ -31,14 +31,14 @@ func (m *model) due(cmd fsm.Command) fsm.Result {
 				m.revert(name, i, c.At)
 			}
 		}
-	case fsm.NoteSilence:
+	case fsm.NoteMissed:
 		if c.Term == m.term && m.definition(c.Semaphore) != nil {
 			m.revision++
-			kind := fsm.SilentEvent
-			if c.Silence == fsm.Heard {
+			kind := fsm.MissedEvent
+			if c.Missed == fsm.Heard {
 				kind = fsm.HeardEvent
 			}
-			m.note(fsm.JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: "gatekeeper", Reason: c.Text, At: c.At, Silence: c.Silence})
+			m.note(fsm.JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: "gatekeeper", Reason: c.Text, At: c.At, Missed: c.Missed})
 		}
 	case fsm.EndQuarantine:
 		if c.Term == m.term && m.quarantine > 0 {

@@ -214,7 +214,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		return m.forgetFirings(c)
 	case fsm.Sight:
 		return m.sight(c)
-	case fsm.EndDrain, fsm.Revert, fsm.NoteSilence, fsm.EndQuarantine:
+	case fsm.EndDrain, fsm.Revert, fsm.NoteMissed, fsm.EndQuarantine:
 		return m.due(c)
 	}
 	panic("the model does not know this command")
@@ -541,7 +541,7 @@ func (m *model) kind(run bool) (all []int) {
 }
 
 func modelRun(kind fsm.EventKind) bool {
-	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.SilentEvent, fsm.HeardEvent}, kind)
+	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.MissedEvent, fsm.HeardEvent}, kind)
 }
 
 // forgetEntry drops a journal entry and keeps the marks.

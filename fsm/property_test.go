@@ -228,7 +228,7 @@ func (d draw) due(all []timer) (change uint64, names []string, cordon string, to
 }
 
 func (d draw) dueCommand() fsm.Command {
-	switch pick(d, "due", "drain", "drain", "revert", "revert", "sight", "silence", "quarantine") {
+	switch pick(d, "due", "drain", "drain", "revert", "revert", "sight", "missed", "quarantine") {
 	case "drain":
 		c := fsm.EndDrain{Term: d.timer(), At: d.at()}
 		c.Change, c.Names, c.Cordon, c.Token = d.due(d.m.allDrains())
@@ -246,9 +246,9 @@ func (d draw) dueCommand() fsm.Command {
 			c.Sightings = append(c.Sightings, fsm.Sighting{Group: pick(d, "group", "", "g"), Acquirer: pick(d, "acquirer", "", "x")})
 		}
 		return c
-	case "silence":
-		return fsm.NoteSilence{
-			Semaphore: d.name(), Term: d.timer(), Silence: pick(d, "silence", fsm.Heard, fsm.NobodyAsked, fsm.HeldLong), Text: d.text("text"), At: d.at(),
+	case "missed":
+		return fsm.NoteMissed{
+			Semaphore: d.name(), Term: d.timer(), Missed: pick(d, "missed", fsm.Heard, fsm.NobodyAsked, fsm.HeldLong), Text: d.text("text"), At: d.at(),
 		}
 	}
 	return fsm.EndQuarantine{Term: d.timer(), At: d.at()}

@@ -376,8 +376,8 @@ func (in *restoring) told(e *JournalEntry) {
 		in.r.fail("journal entry %d.%d of kind %d has a drain", e.Revision, e.Ordinal, e.Kind)
 	case !e.Details().Until.IsZero() && e.Kind != Replaced:
 		in.r.fail("journal entry %d.%d of kind %d has an end", e.Revision, e.Ordinal, e.Kind)
-	case (e.Silence != Heard) != (e.Kind == SilentEvent):
-		in.r.fail("journal entry %d.%d of kind %d has a silence, or lacks one", e.Revision, e.Ordinal, e.Kind)
+	case (e.Missed != Heard) != (e.Kind == MissedEvent):
+		in.r.fail("journal entry %d.%d of kind %d names a kind of missed work, or lacks one", e.Revision, e.Ordinal, e.Kind)
 	}
 }
 

@@ -82,7 +82,7 @@ func commandsOfLevel2() []fsm.Command {
 		fsm.EndDrain{Change: 9, Term: 3, Token: 1, At: at(27)},
 		fsm.Revert{Change: 9, Term: 3, Names: []string{"import"}, At: at(28)},
 		fsm.Sight{Term: 3, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "app1", At: at(29)}, {Group: "prod", Acquirer: "app2", At: at(29)}}},
-		fsm.NoteSilence{Semaphore: "import", Term: 3, Silence: fsm.NobodyAsked, Text: "nobody has asked for 25h", At: at(30)},
+		fsm.NoteMissed{Semaphore: "import", Term: 3, Missed: fsm.NobodyAsked, Text: "nobody has asked for 25h", At: at(30)},
 		fsm.EndQuarantine{Term: 3, At: at(31)},
 	}
 }
@@ -264,8 +264,8 @@ func storyOfEveryCommand(tb tester) *log {
 	l.apply(fsm.SetCordon{ID: "rack", AcquirerPattern: "app8", Drain: time.Minute}, fsm.SetCordon{ID: "drained", AcquirerPattern: "app7", Drain: time.Minute})
 	l.apply(fsm.EndDrain{Change: l.state().Revision(), Term: l.term, Cordon: "drained"})
 	l.apply(
-		fsm.NoteSilence{Semaphore: "fresh", Term: l.term, Silence: fsm.HeldLong, Text: "held for 2h", At: at(40)},
-		fsm.NoteSilence{Semaphore: "fresh", Term: l.term, At: at(41)},
+		fsm.NoteMissed{Semaphore: "fresh", Term: l.term, Missed: fsm.HeldLong, Text: "held for 2h", At: at(40)},
+		fsm.NoteMissed{Semaphore: "fresh", Term: l.term, At: at(41)},
 		fsm.Pause{Names: []string{"fresh"}, Stop: true, Drain: 2 * time.Hour, Author: "bob"},
 	)
 	l.grant("export", "kept", requestID("k"))

@@ -107,7 +107,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		Watchers:   hub.Watchers,
 		Waiting:    s.batcher.Waiting,
 		Recovering: s.keeper.Recovering,
-		Silent:     s.keeper.Silent,
+		Missing:    s.keeper.Missing,
 		HostClocks: func() int { return len(s.keeper.HostClocks()) },
 		ClocksOff:  func() int { return len(s.leading.clocks.list()) },
 		Admission:  admitted,

@@ -70,7 +70,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		}
 		err = o.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
-			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "SILENCE", "PAUSED BY", "WARNINGS"},
+			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "MISSED", "PAUSED BY", "WARNINGS"},
 			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
@@ -142,7 +142,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) row {
 		},
 		more: []string{
 			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
-			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), silence(r.GetSilence()), r.GetPause().GetAuthor(),
+			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), missed(r.GetMissed()), r.GetPause().GetAuthor(),
 			strings.Join(r.GetWarnings(), "; "),
 		},
 	}
@@ -181,15 +181,15 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	return strings.Join(states, "; ")
 }
 
-// silence says what is known of expected work that is not heard of.
-func silence(s *gatekeeperv1.Silence) string {
+// missed is the MISSED column: how a semaphore misses its work.
+func missed(s *gatekeeperv1.Missed) string {
 	if s == nil {
 		return ""
 	}
 	if s.GetText() != "" { // it says all of it
 		return "for " + ago(s.GetSince()) + ": " + s.GetText()
 	}
-	text := word(s.GetKind(), "SILENCE_KIND_") + " for " + ago(s.GetSince())
+	text := word(s.GetKind(), "MISSED_KIND_") + " for " + ago(s.GetSince())
 	if why := word(s.GetReason(), "REASON_"); why != "" {
 		text += " (" + why + ")"
 	}

@@ -242,7 +242,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 	if p := e.GetPermit(); p != nil {
 		parts = append(parts, permitText(p))
 	}
-	if s := word(e.GetSilence(), "SILENCE_KIND_"); s != "" {
+	if s := word(e.GetMissed(), "MISSED_KIND_"); s != "" {
 		parts = append(parts, s)
 	}
 	return strings.Join(parts, "; ")

@@ -57,17 +57,17 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		if err != nil {
 			stops = nil // how the cluster is counts more, and is known
-			o.say("gkctl: pauses, cordons and silences could not be counted: %s", sentence(err))
+			o.say("gkctl: pauses, cordons and missed work could not be counted: %s", sentence(err))
 		}
 		return o.tell(best, members, stops)
 	})
 }
 
-// stops are definitions that are paused or silent, and cordons: reasons why little is granted while every server is well.
+// stops are definitions that are paused or miss their work, and cordons: reasons why little is granted while every server is well.
 type stops struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`
-	Silent  int `json:"silent"`
+	Missed  int `json:"missed"`
 }
 
 func countStops(ctx context.Context, c *client.Client) (*stops, error) {
@@ -79,8 +79,8 @@ func countStops(ctx context.Context, c *client.Client) (*stops, error) {
 		if r.GetPause() != nil {
 			s.Paused++
 		}
-		if r.GetSilence() != nil {
-			s.Silent++
+		if r.GetMissed() != nil {
+			s.Missed++
 		}
 	}
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
@@ -96,7 +96,7 @@ func (s *stops) lines() [][2]string {
 	return [][2]string{
 		{"paused", strconv.Itoa(s.Paused)},
 		{"cordons", strconv.Itoa(s.Cordons)},
-		{"silent", strconv.Itoa(s.Silent)},
+		{"missed", strconv.Itoa(s.Missed)},
 	}
 }
 

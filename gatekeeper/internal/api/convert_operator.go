@@ -4,8 +4,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -25,7 +25,7 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 		Revision: e.Revision, Ordinal: e.Ordinal, Kind: gatekeeperv1.EventKind(e.Kind), Semaphore: e.Semaphore,
 		Author: e.Author, Reason: e.Reason, At: toTimestamp(e.At), Permit: toPermit(e.Permit), Cordon: toCordon(e.Cordon),
 		Pause: toPause(e.Pause), Until: toTimestamp(more.Until), Drain: toOptionalDuration(e.Drain),
-		Silence:     gatekeeperv1.SilenceKind(e.Silence),
+		Missed:      gatekeeperv1.MissedKind(e.Missed),
 		PauseBefore: toPause(more.PauseBefore), CordonBefore: toCordon(more.CordonBefore), Undoes: more.Undoes,
 	}
 	out.Firings = toFiringsChange(more.Firings)
@@ -48,9 +48,9 @@ func toMissing(m *plan.Missing) *gatekeeperv1.MissingEntries {
 	return &gatekeeperv1.MissingEntries{Change: m.Change, Semaphores: m.Names, Cordons: uint32(m.Cordons), Unknown: m.Unknown}
 }
 
-func toSilence(r *silence.Report) *gatekeeperv1.Silence {
-	return &gatekeeperv1.Silence{
-		Kind: gatekeeperv1.SilenceKind(r.Kind), Since: toTimestamp(r.Since), Text: r.Text, Reason: gatekeeperv1.Reason(r.Reason),
+func toMissed(r *missed.Report) *gatekeeperv1.Missed {
+	return &gatekeeperv1.Missed{
+		Kind: gatekeeperv1.MissedKind(r.Kind), Since: toTimestamp(r.Since), Text: r.Text, Reason: gatekeeperv1.Reason(r.Reason),
 	}
 }
 

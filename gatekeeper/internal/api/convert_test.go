@@ -75,7 +75,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.StoppingEvent: gatekeeperv1.EventKind_EVENT_KIND_STOPPING, fsm.Abandoned: gatekeeperv1.EventKind_EVENT_KIND_ABANDONED,
 		fsm.DurationChanged: gatekeeperv1.EventKind_EVENT_KIND_DURATION_CHANGED, fsm.Configured: gatekeeperv1.EventKind_EVENT_KIND_CONFIGURED,
 		fsm.DrainedEvent: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, fsm.RevertedEvent: gatekeeperv1.EventKind_EVENT_KIND_REVERTED,
-		fsm.SilentEvent: gatekeeperv1.EventKind_EVENT_KIND_SILENT, fsm.HeardEvent: gatekeeperv1.EventKind_EVENT_KIND_HEARD,
+		fsm.MissedEvent: gatekeeperv1.EventKind_EVENT_KIND_MISSED, fsm.HeardEvent: gatekeeperv1.EventKind_EVENT_KIND_HEARD,
 		fsm.FreedUnsafely:     gatekeeperv1.EventKind_EVENT_KIND_FREED_UNSAFELY,
 		fsm.QuarantineEnded:   gatekeeperv1.EventKind_EVENT_KIND_QUARANTINE_ENDED,
 		fsm.RecoveredEvent:    gatekeeperv1.EventKind_EVENT_KIND_RECOVERED,
@@ -91,17 +91,17 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 			t.Errorf("event kind %d is %s", ours, theirs)
 		}
 	}
-	silences := map[fsm.Silence]gatekeeperv1.SilenceKind{
-		fsm.Heard: gatekeeperv1.SilenceKind_SILENCE_KIND_UNSPECIFIED, fsm.NobodyAsked: gatekeeperv1.SilenceKind_SILENCE_KIND_NOBODY_ASKED,
-		fsm.AskedButDenied: gatekeeperv1.SilenceKind_SILENCE_KIND_DENIED, fsm.NoProgress: gatekeeperv1.SilenceKind_SILENCE_KIND_NO_PROGRESS,
-		fsm.HeldLong: gatekeeperv1.SilenceKind_SILENCE_KIND_HELD_TOO_LONG,
+	missed := map[fsm.Missed]gatekeeperv1.MissedKind{
+		fsm.Heard: gatekeeperv1.MissedKind_MISSED_KIND_UNSPECIFIED, fsm.NobodyAsked: gatekeeperv1.MissedKind_MISSED_KIND_NOBODY_ASKED,
+		fsm.AskedButDenied: gatekeeperv1.MissedKind_MISSED_KIND_DENIED, fsm.NoProgress: gatekeeperv1.MissedKind_MISSED_KIND_NO_PROGRESS,
+		fsm.HeldLong: gatekeeperv1.MissedKind_MISSED_KIND_HELD_TOO_LONG,
 	}
-	if len(silences) != len(gatekeeperv1.SilenceKind_name) {
-		t.Errorf("this test lists %d kinds of silence, the API has %d", len(silences), len(gatekeeperv1.SilenceKind_name))
+	if len(missed) != len(gatekeeperv1.MissedKind_name) {
+		t.Errorf("this test lists %d kinds of missed, the API has %d", len(missed), len(gatekeeperv1.MissedKind_name))
 	}
-	for ours, theirs := range silences {
-		if gatekeeperv1.SilenceKind(ours) != theirs {
-			t.Errorf("silence %d is %s", ours, theirs)
+	for ours, theirs := range missed {
+		if gatekeeperv1.MissedKind(ours) != theirs {
+			t.Errorf("missed %d is %s", ours, theirs)
 		}
 	}
 	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{}) != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -129,7 +129,7 @@ type fakeKeeper struct {
 	recovering                 time.Duration
 	meanwhile                  fsm.Command // applied just before an undo
 	onRead                     func()      // called before each read; nil: not
-	silent                     map[string]silence.Report
+	missed                     map[string]missed.Report
 	remaining                  map[uint64]time.Duration
 	wallClock                  func() time.Time // nil: time.Now
 
@@ -356,8 +356,8 @@ func (k *fakeKeeper) VainOf(_ *fsm.State, name string) []keeper.Vain {
 func (k *fakeKeeper) Misspellings(*fsm.State, string) []keeper.Vain { return k.misspelled }
 func (k *fakeKeeper) Deserted() []keeper.Vain                       { return k.deserted }
 
-func (k *fakeKeeper) Silence(sem string) (silence.Report, bool) {
-	r, ok := k.silent[sem]
+func (k *fakeKeeper) Missed(sem string) (missed.Report, bool) {
+	r, ok := k.missed[sem]
 	return r, ok
 }
 

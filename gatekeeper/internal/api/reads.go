@@ -31,8 +31,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.Holders = uint32(state.HolderCount(name))
 	record.Warnings = a.warnings(stored.Definition)
 	record.Disabled = a.cfg.Keeper.Disabled(stored)
-	if report, silent := a.cfg.Keeper.Silence(name); silent {
-		record.Silence = toSilence(&report)
+	if report, isMissed := a.cfg.Keeper.Missed(name); isMissed {
+		record.Missed = toMissed(&report)
 	}
 	record.Denied = a.denied(state, name)
 	for _, end := range state.Ends(name) {

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -53,7 +53,7 @@ type Keeper interface {
 	Recovering() (left time.Duration, recovering bool)
 	Remaining(token uint64) (time.Duration, bool)
 	Disabled(d *fsm.StoredDefinition) string
-	Silence(sem string) (silence.Report, bool)
+	Missed(sem string) (missed.Report, bool)
 }
 
 // Listener is one stream on which permits are kept alive; a *keeper.Listener is one.

@@ -28,7 +28,7 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 // asked takes note of who asks for what.
 func (k *Keeper) asked(call *AcquireCall) {
 	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
-	k.silence.Asked(call.Semaphore)
+	k.missed.Asked(call.Semaphore)
 	k.compareClocks(call)
 }
 
@@ -40,7 +40,7 @@ func (k *Keeper) count(call *AcquireCall, a Answer, err error) {
 	k.noteVain(call, a.Denial)
 	switch {
 	case a.Denial != nil:
-		k.silence.Denied(call.Semaphore, call.Identity, a.Denial.Decision.Reason, a.Denial.Message)
+		k.missed.Denied(call.Semaphore, call.Identity, a.Denial.Decision.Reason, a.Denial.Message)
 		k.cfg.Metrics.Decided(a.Outcome, a.Denial.Decision.Reason)
 		if a.Denial.Decision.Reason == semaphore.FiringTooFarAhead {
 			k.warnAhead(call, a.Denial)

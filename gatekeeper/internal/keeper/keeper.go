@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/silence"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -75,7 +75,7 @@ type Keeper struct {
 	cfg      Config
 	lessor   *lessor.Lessor
 	agenda   *agenda.Agenda
-	silence  *silence.Listener
+	missed   *missed.Listener
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -128,7 +128,7 @@ func New(cfg Config) *Keeper {
 		Overheld: k.overheld,
 	})
 	k.agenda = agenda.New(agenda.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
-	k.silence = silence.New(silence.Config{
+	k.missed = missed.New(missed.Config{
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
 		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
 	})
@@ -147,7 +147,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		now := time.Now()
 		k.lessor.Promote(term, now, state)
 		k.agenda.Promote(term, now, state)
-		k.silence.Promote(term, now, state)
+		k.missed.Promote(term, now, state)
 	})
 	k.queue.Clear()
 	k.vain.Clear() // a call of an earlier epoch may have ended late
@@ -164,7 +164,7 @@ func (k *Keeper) Demote(term uint64) {
 	}
 	k.lessor.Demote(term)
 	k.agenda.Demote(term)
-	k.silence.Demote(term)
+	k.missed.Demote(term)
 	k.queue.Clear()
 	k.notices.closeAll()
 	k.clearClocks()
@@ -181,7 +181,7 @@ func (k *Keeper) Close() {
 		close(k.closed)
 		k.lessor.Close()
 		k.agenda.Close()
-		k.silence.Close()
+		k.missed.Close()
 		k.runs.Wait()
 	})
 }
@@ -230,7 +230,7 @@ func (k *Keeper) confirmed(e *epoch, err error) error {
 func (k *Keeper) applied(a fsm.Applied) {
 	k.lessor.Applied(a)
 	k.agenda.Applied(a)
-	k.silence.Applied(a)
+	k.missed.Applied(a)
 	k.news.add(a)
 }
 
@@ -258,8 +258,8 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 // Leases is how many deadlines the leader keeps, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Silence tells whether a semaphore with expect_every is not heard of, and how; only a leader knows.
-func (k *Keeper) Silence(sem string) (silence.Report, bool) { return k.silence.Of(sem) }
+// Missed tells whether a semaphore with expect_every is not heard of, and how; only a leader knows.
+func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
-// Silent is how many semaphores are silent in that way, for metrics.
-func (k *Keeper) Silent(kind fsm.Silence) int { return k.silence.Counts()[kind] }
+// Missing is how many semaphores miss their work in that way, for metrics.
+func (k *Keeper) Missing(kind fsm.Missed) int { return k.missed.Counts()[kind] }

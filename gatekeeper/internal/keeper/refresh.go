@@ -114,7 +114,7 @@ func (r *renewal) results() ([]TokenResult, error) {
 		results[i] = k.result(t.Token, &r.before[i], &after[i])
 		k.cfg.Metrics.Refreshed(results[i].Status)
 		if t.Reports && after[i].Permit != nil {
-			k.silence.Progress(after[i].Permit.Semaphore, t.Token, r.received.Add(-t.SinceProgress))
+			k.missed.Progress(after[i].Permit.Semaphore, t.Token, r.received.Add(-t.SinceProgress))
 		}
 	}
 	return results, nil

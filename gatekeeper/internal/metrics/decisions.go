@@ -70,7 +70,7 @@ func kindNames() [eventKinds]string {
 		fsm.CoolingEvent: "cooling", fsm.CoolingEnded: "cooling_ended", fsm.Cleared: "cleared",
 		fsm.StoppingEvent: "stopping", fsm.Abandoned: "abandoned",
 		fsm.DurationChanged: "duration_changed", fsm.Configured: "configured",
-		fsm.DrainedEvent: "drained", fsm.RevertedEvent: "reverted", fsm.SilentEvent: "silent", fsm.HeardEvent: "heard",
+		fsm.DrainedEvent: "drained", fsm.RevertedEvent: "reverted", fsm.MissedEvent: "missed", fsm.HeardEvent: "heard",
 		fsm.FreedUnsafely: "freed_unsafely", fsm.QuarantineEnded: "quarantine_ended", fsm.RecoveredEvent: "recovered",
 		fsm.SupersededEvent: "superseded", fsm.FiringsForgotten: "firings_forgotten", fsm.FiringsRemembered: "firings_remembered",
 	}

@@ -19,8 +19,8 @@ type Sources struct {
 	Waiters, Deadlines, Watchers, Waiting func() int
 	// Recovering is how long nothing is granted yet after a recovery; false when permits are granted.
 	Recovering func() (time.Duration, bool)
-	// Silent is how many semaphores with expect_every are silent in that way.
-	Silent func(fsm.Silence) int
+	// Missing is how many semaphores with expect_every miss their work in that way.
+	Missing func(fsm.Missed) int
 	// HostClocks is how many callers have clocks that differ from this server's.
 	HostClocks func() int
 	// ClocksOff is how many members have clocks that differ from those of the others.
@@ -57,21 +57,21 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			return 0
 		})
 	}
-	silent := func(kind string, which fsm.Silence) prometheus.Collector {
+	missed := func(kind string, which fsm.Missed) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "silent_semaphores",
+			Namespace: namespace, Name: "missed_semaphores",
 			Help:        "Semaphores with expect_every that are not heard of as expected, on the leader.",
 			ConstLabels: prometheus.Labels{"kind": kind},
 		}, func() float64 {
-			if s := m.sources.Load(); s != nil && s.Silent != nil {
-				return float64(s.Silent(which))
+			if s := m.sources.Load(); s != nil && s.Missing != nil {
+				return float64(s.Missing(which))
 			}
 			return 0
 		})
 	}
 	return group{
-		silent("nobody_asked", fsm.NobodyAsked), silent("denied", fsm.AskedButDenied),
-		silent("no_progress", fsm.NoProgress), silent("held_too_long", fsm.HeldLong),
+		missed("nobody_asked", fsm.NobodyAsked), missed("denied", fsm.AskedButDenied),
+		missed("no_progress", fsm.NoProgress), missed("held_too_long", fsm.HeldLong),
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
 		state("permits", "Permits that take slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
 		state("revision", "The latest revision applied.", func(s *fsm.State) float64 { return float64(s.Revision()) }),

@@ -129,62 +129,62 @@ func (FiringOnLoss) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{1}
 }
 
-type SilenceKind int32
+type MissedKind int32
 
 const (
-	SilenceKind_SILENCE_KIND_UNSPECIFIED SilenceKind = 0
+	MissedKind_MISSED_KIND_UNSPECIFIED MissedKind = 0
 	// Nobody has asked for longer than expect_every.
-	SilenceKind_SILENCE_KIND_NOBODY_ASKED SilenceKind = 1
+	MissedKind_MISSED_KIND_NOBODY_ASKED MissedKind = 1
 	// It was asked for, and denied each time.
-	SilenceKind_SILENCE_KIND_DENIED SilenceKind = 2
+	MissedKind_MISSED_KIND_DENIED MissedKind = 2
 	// It is held, and its job reports no progress.
-	SilenceKind_SILENCE_KIND_NO_PROGRESS SilenceKind = 3
+	MissedKind_MISSED_KIND_NO_PROGRESS MissedKind = 3
 	// It has been held for longer than expect_every.
-	SilenceKind_SILENCE_KIND_HELD_TOO_LONG SilenceKind = 4
+	MissedKind_MISSED_KIND_HELD_TOO_LONG MissedKind = 4
 )
 
-// Enum value maps for SilenceKind.
+// Enum value maps for MissedKind.
 var (
-	SilenceKind_name = map[int32]string{
-		0: "SILENCE_KIND_UNSPECIFIED",
-		1: "SILENCE_KIND_NOBODY_ASKED",
-		2: "SILENCE_KIND_DENIED",
-		3: "SILENCE_KIND_NO_PROGRESS",
-		4: "SILENCE_KIND_HELD_TOO_LONG",
+	MissedKind_name = map[int32]string{
+		0: "MISSED_KIND_UNSPECIFIED",
+		1: "MISSED_KIND_NOBODY_ASKED",
+		2: "MISSED_KIND_DENIED",
+		3: "MISSED_KIND_NO_PROGRESS",
+		4: "MISSED_KIND_HELD_TOO_LONG",
 	}
-	SilenceKind_value = map[string]int32{
-		"SILENCE_KIND_UNSPECIFIED":   0,
-		"SILENCE_KIND_NOBODY_ASKED":  1,
-		"SILENCE_KIND_DENIED":        2,
-		"SILENCE_KIND_NO_PROGRESS":   3,
-		"SILENCE_KIND_HELD_TOO_LONG": 4,
+	MissedKind_value = map[string]int32{
+		"MISSED_KIND_UNSPECIFIED":   0,
+		"MISSED_KIND_NOBODY_ASKED":  1,
+		"MISSED_KIND_DENIED":        2,
+		"MISSED_KIND_NO_PROGRESS":   3,
+		"MISSED_KIND_HELD_TOO_LONG": 4,
 	}
 )
 
-func (x SilenceKind) Enum() *SilenceKind {
-	p := new(SilenceKind)
+func (x MissedKind) Enum() *MissedKind {
+	p := new(MissedKind)
 	*p = x
 	return p
 }
 
-func (x SilenceKind) String() string {
+func (x MissedKind) String() string {
 	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
 }
 
-func (SilenceKind) Descriptor() protoreflect.EnumDescriptor {
+func (MissedKind) Descriptor() protoreflect.EnumDescriptor {
 	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
 }
 
-func (SilenceKind) Type() protoreflect.EnumType {
+func (MissedKind) Type() protoreflect.EnumType {
 	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
 }
 
-func (x SilenceKind) Number() protoreflect.EnumNumber {
+func (x MissedKind) Number() protoreflect.EnumNumber {
 	return protoreflect.EnumNumber(x)
 }
 
-// Deprecated: Use SilenceKind.Descriptor instead.
-func (SilenceKind) EnumDescriptor() ([]byte, []int) {
+// Deprecated: Use MissedKind.Descriptor instead.
+func (MissedKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
@@ -215,7 +215,7 @@ const (
 	// An edit that ends has ended: fields got their old values back.
 	EventKind_EVENT_KIND_REVERTED EventKind = 20
 	// Expected work is not heard of, or is heard of again.
-	EventKind_EVENT_KIND_SILENT EventKind = 21
+	EventKind_EVENT_KIND_MISSED EventKind = 21
 	EventKind_EVENT_KIND_HEARD  EventKind = 22
 	// A slot was freed by an unsafe revoke although its holder may still have believed in it.
 	EventKind_EVENT_KIND_FREED_UNSAFELY EventKind = 23
@@ -255,7 +255,7 @@ var (
 		18: "EVENT_KIND_CONFIGURED",
 		19: "EVENT_KIND_DRAINED",
 		20: "EVENT_KIND_REVERTED",
-		21: "EVENT_KIND_SILENT",
+		21: "EVENT_KIND_MISSED",
 		22: "EVENT_KIND_HEARD",
 		23: "EVENT_KIND_FREED_UNSAFELY",
 		24: "EVENT_KIND_QUARANTINE_ENDED",
@@ -286,7 +286,7 @@ var (
 		"EVENT_KIND_CONFIGURED":         18,
 		"EVENT_KIND_DRAINED":            19,
 		"EVENT_KIND_REVERTED":           20,
-		"EVENT_KIND_SILENT":             21,
+		"EVENT_KIND_MISSED":             21,
 		"EVENT_KIND_HEARD":              22,
 		"EVENT_KIND_FREED_UNSAFELY":     23,
 		"EVENT_KIND_QUARANTINE_ENDED":   24,
@@ -538,8 +538,8 @@ type DefinitionRecord struct {
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
 	// How many permits take those slots.
 	Holders uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
-	// Present while work that is expected is not heard of; only in answers of the leader.
-	Silence *Silence `protobuf:"bytes,12,opt,name=silence,proto3" json:"silence,omitempty"`
+	// Present while expected work is missed; only in answers of the leader.
+	Missed *Missed `protobuf:"bytes,12,opt,name=missed,proto3" json:"missed,omitempty"`
 	// Edits of it that end, soonest first.
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
 	// What a person should know of this definition, for example that its permits do not outlast a fail-over.
@@ -657,9 +657,9 @@ func (x *DefinitionRecord) GetHolders() uint32 {
 	return 0
 }
 
-func (x *DefinitionRecord) GetSilence() *Silence {
+func (x *DefinitionRecord) GetMissed() *Missed {
 	if x != nil {
-		return x.Silence
+		return x.Missed
 	}
 	return nil
 }
@@ -685,34 +685,34 @@ func (x *DefinitionRecord) GetDenied() []*DeniedCaller {
 	return nil
 }
 
-// Silence says what is known of expected work that is not heard of.
-type Silence struct {
+// Missed is how a semaphore with expect_every misses its work.
+type Missed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  SilenceKind            `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.SilenceKind" json:"kind,omitempty"`
+	Kind  MissedKind             `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.MissedKind" json:"kind,omitempty"`
 	// Since when, by the leader's clock.
 	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
 	// For a person: what was last seen.
 	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	// With SILENCE_KIND_DENIED: why.
+	// With MISSED_KIND_DENIED: why.
 	Reason        Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Silence) Reset() {
-	*x = Silence{}
+func (x *Missed) Reset() {
+	*x = Missed{}
 	mi := &file_gatekeeper_v1_definition_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Silence) String() string {
+func (x *Missed) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Silence) ProtoMessage() {}
+func (*Missed) ProtoMessage() {}
 
-func (x *Silence) ProtoReflect() protoreflect.Message {
+func (x *Missed) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_v1_definition_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -724,33 +724,33 @@ func (x *Silence) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Silence.ProtoReflect.Descriptor instead.
-func (*Silence) Descriptor() ([]byte, []int) {
+// Deprecated: Use Missed.ProtoReflect.Descriptor instead.
+func (*Missed) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *Silence) GetKind() SilenceKind {
+func (x *Missed) GetKind() MissedKind {
 	if x != nil {
 		return x.Kind
 	}
-	return SilenceKind_SILENCE_KIND_UNSPECIFIED
+	return MissedKind_MISSED_KIND_UNSPECIFIED
 }
 
-func (x *Silence) GetSince() *timestamppb.Timestamp {
+func (x *Missed) GetSince() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Since
 	}
 	return nil
 }
 
-func (x *Silence) GetText() string {
+func (x *Missed) GetText() string {
 	if x != nil {
 		return x.Text
 	}
 	return ""
 }
 
-func (x *Silence) GetReason() Reason {
+func (x *Missed) GetReason() Reason {
 	if x != nil {
 		return x.Reason
 	}
@@ -903,7 +903,7 @@ func (x *CreateDefinitionRequest) GetRequestRevision() uint64 {
 }
 
 // CreateDefinitionResponse has the definition as this edit left it: version, author and time are those of the edit, also in the answer to
-// a repeat. What the record says of permits, silence and edits that end is as of the answer.
+// a repeat. What the record says of permits, missed work and edits that end is as of the answer.
 type CreateDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -2297,7 +2297,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11_acquirer_patternB\n" +
 	"\n" +
 	"\b_permitsB\x0f\n" +
-	"\r_firing_limit\"\xd2\x04\n" +
+	"\r_firing_limit\"\xcf\x04\n" +
 	"\x10DefinitionRecord\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2314,13 +2314,13 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\bdisabled\x18\t \x01(\tR\bdisabled\x12)\n" +
 	"\x10created_revision\x18\n" +
 	" \x01(\x04R\x0fcreatedRevision\x12\x18\n" +
-	"\aholders\x18\v \x01(\rR\aholders\x120\n" +
-	"\asilence\x18\f \x01(\v2\x16.gatekeeper.v1.SilenceR\asilence\x12*\n" +
+	"\aholders\x18\v \x01(\rR\aholders\x12-\n" +
+	"\x06missed\x18\f \x01(\v2\x15.gatekeeper.v1.MissedR\x06missed\x12*\n" +
 	"\x04ends\x18\r \x03(\v2\x16.gatekeeper.v1.EditEndR\x04ends\x12\x1a\n" +
 	"\bwarnings\x18\x0e \x03(\tR\bwarnings\x123\n" +
-	"\x06denied\x18\x0f \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\"\xae\x01\n" +
-	"\aSilence\x12.\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\x04kind\x120\n" +
+	"\x06denied\x18\x0f \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\"\xac\x01\n" +
+	"\x06Missed\x12-\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x19.gatekeeper.v1.MissedKindR\x04kind\x120\n" +
 	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12-\n" +
 	"\x06reason\x18\x04 \x01(\x0e2\x15.gatekeeper.v1.ReasonR\x06reason\"o\n" +
@@ -2448,13 +2448,14 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\fFiringOnLoss\x12\x1e\n" +
 	"\x1aFIRING_ON_LOSS_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_ON_LOSS_SPENT\x10\x01\x12\x17\n" +
-	"\x13FIRING_ON_LOSS_FREE\x10\x02*\xa1\x01\n" +
-	"\vSilenceKind\x12\x1c\n" +
-	"\x18SILENCE_KIND_UNSPECIFIED\x10\x00\x12\x1d\n" +
-	"\x19SILENCE_KIND_NOBODY_ASKED\x10\x01\x12\x17\n" +
-	"\x13SILENCE_KIND_DENIED\x10\x02\x12\x1c\n" +
-	"\x18SILENCE_KIND_NO_PROGRESS\x10\x03\x12\x1e\n" +
-	"\x1aSILENCE_KIND_HELD_TOO_LONG\x10\x04*\x86\x06\n" +
+	"\x13FIRING_ON_LOSS_FREE\x10\x02*\x9b\x01\n" +
+	"\n" +
+	"MissedKind\x12\x1b\n" +
+	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18MISSED_KIND_NOBODY_ASKED\x10\x01\x12\x16\n" +
+	"\x12MISSED_KIND_DENIED\x10\x02\x12\x1b\n" +
+	"\x17MISSED_KIND_NO_PROGRESS\x10\x03\x12\x1d\n" +
+	"\x19MISSED_KIND_HELD_TOO_LONG\x10\x04*\x86\x06\n" +
 	"\tEventKind\x12\x1a\n" +
 	"\x16EVENT_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12EVENT_KIND_CREATED\x10\x01\x12\x17\n" +
@@ -2478,7 +2479,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x15EVENT_KIND_CONFIGURED\x10\x12\x12\x16\n" +
 	"\x12EVENT_KIND_DRAINED\x10\x13\x12\x17\n" +
 	"\x13EVENT_KIND_REVERTED\x10\x14\x12\x15\n" +
-	"\x11EVENT_KIND_SILENT\x10\x15\x12\x14\n" +
+	"\x11EVENT_KIND_MISSED\x10\x15\x12\x14\n" +
 	"\x10EVENT_KIND_HEARD\x10\x16\x12\x1d\n" +
 	"\x19EVENT_KIND_FREED_UNSAFELY\x10\x17\x12\x1f\n" +
 	"\x1bEVENT_KIND_QUARANTINE_ENDED\x10\x18\x12\x18\n" +
@@ -2513,11 +2514,11 @@ var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo,
 var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(OnExpiry)(0),                     // 0: gatekeeper.v1.OnExpiry
 	(FiringOnLoss)(0),                 // 1: gatekeeper.v1.FiringOnLoss
-	(SilenceKind)(0),                  // 2: gatekeeper.v1.SilenceKind
+	(MissedKind)(0),                   // 2: gatekeeper.v1.MissedKind
 	(EventKind)(0),                    // 3: gatekeeper.v1.EventKind
 	(*Definition)(nil),                // 4: gatekeeper.v1.Definition
 	(*DefinitionRecord)(nil),          // 5: gatekeeper.v1.DefinitionRecord
-	(*Silence)(nil),                   // 6: gatekeeper.v1.Silence
+	(*Missed)(nil),                    // 6: gatekeeper.v1.Missed
 	(*EditEnd)(nil),                   // 7: gatekeeper.v1.EditEnd
 	(*CreateDefinitionRequest)(nil),   // 8: gatekeeper.v1.CreateDefinitionRequest
 	(*CreateDefinitionResponse)(nil),  // 9: gatekeeper.v1.CreateDefinitionResponse
@@ -2563,12 +2564,12 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	4,  // 10: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
 	29, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
 	30, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
-	6,  // 13: gatekeeper.v1.DefinitionRecord.silence:type_name -> gatekeeper.v1.Silence
+	6,  // 13: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
 	7,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
 	31, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
-	2,  // 16: gatekeeper.v1.Silence.kind:type_name -> gatekeeper.v1.SilenceKind
-	29, // 17: gatekeeper.v1.Silence.since:type_name -> google.protobuf.Timestamp
-	32, // 18: gatekeeper.v1.Silence.reason:type_name -> gatekeeper.v1.Reason
+	2,  // 16: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
+	29, // 17: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
+	32, // 18: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
 	29, // 19: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
 	4,  // 20: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
 	5,  // 21: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord

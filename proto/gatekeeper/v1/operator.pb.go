@@ -1880,8 +1880,8 @@ type HistoryEntry struct {
 	// Of an edit that ends: when.
 	Until *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=until,proto3" json:"until,omitempty"`
 	Drain *durationpb.Duration   `protobuf:"bytes,14,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Of a silence.
-	Silence SilenceKind `protobuf:"varint,15,opt,name=silence,proto3,enum=gatekeeper.v1.SilenceKind" json:"silence,omitempty"`
+	// Of missed work.
+	Missed MissedKind `protobuf:"varint,15,opt,name=missed,proto3,enum=gatekeeper.v1.MissedKind" json:"missed,omitempty"`
 	// What a pause or a cordon took the place of.
 	PauseBefore  *Pause        `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *CordonRecord `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
@@ -2023,11 +2023,11 @@ func (x *HistoryEntry) GetDrain() *durationpb.Duration {
 	return nil
 }
 
-func (x *HistoryEntry) GetSilence() SilenceKind {
+func (x *HistoryEntry) GetMissed() MissedKind {
 	if x != nil {
-		return x.Silence
+		return x.Missed
 	}
-	return SilenceKind_SILENCE_KIND_UNSPECIFIED
+	return MissedKind_MISSED_KIND_UNSPECIFIED
 }
 
 func (x *HistoryEntry) GetPauseBefore() *Pause {
@@ -3152,7 +3152,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"semaphores\x18\x02 \x03(\tR\n" +
 	"semaphores\x12\x18\n" +
 	"\acordons\x18\x03 \x01(\rR\acordons\x12\x18\n" +
-	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xe5\x06\n" +
+	"\aunknown\x18\x04 \x01(\bR\aunknown\"\xe2\x06\n" +
 	"\fHistoryEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\rR\aordinal\x12,\n" +
@@ -3168,8 +3168,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06cordon\x18\v \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\x12*\n" +
 	"\x05pause\x18\f \x01(\v2\x14.gatekeeper.v1.PauseR\x05pause\x120\n" +
 	"\x05until\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12/\n" +
-	"\x05drain\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x05drain\x124\n" +
-	"\asilence\x18\x0f \x01(\x0e2\x1a.gatekeeper.v1.SilenceKindR\asilence\x127\n" +
+	"\x05drain\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x05drain\x121\n" +
+	"\x06missed\x18\x0f \x01(\x0e2\x19.gatekeeper.v1.MissedKindR\x06missed\x127\n" +
 	"\fpause_before\x18\x10 \x01(\v2\x14.gatekeeper.v1.PauseR\vpauseBefore\x12@\n" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\fcordonBefore\x12\x16\n" +
 	"\x06undoes\x18\x12 \x01(\x04R\x06undoes\x12\x1f\n" +
@@ -3341,7 +3341,7 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(*CordonRecord)(nil),          // 42: gatekeeper.v1.CordonRecord
 	(EventKind)(0),                // 43: gatekeeper.v1.EventKind
 	(*Pause)(nil),                 // 44: gatekeeper.v1.Pause
-	(SilenceKind)(0),              // 45: gatekeeper.v1.SilenceKind
+	(MissedKind)(0),               // 45: gatekeeper.v1.MissedKind
 	(*FiringClaim)(nil),           // 46: gatekeeper.v1.FiringClaim
 	(*Firing)(nil),                // 47: gatekeeper.v1.Firing
 	(*DeniedCaller)(nil),          // 48: gatekeeper.v1.DeniedCaller
@@ -3393,7 +3393,7 @@ var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	44, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
 	40, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
 	39, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
-	45, // 46: gatekeeper.v1.HistoryEntry.silence:type_name -> gatekeeper.v1.SilenceKind
+	45, // 46: gatekeeper.v1.HistoryEntry.missed:type_name -> gatekeeper.v1.MissedKind
 	44, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
 	42, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
 	25, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange

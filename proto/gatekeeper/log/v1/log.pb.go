@@ -103,7 +103,7 @@ type Command struct {
 	//	*Command_EndDrain
 	//	*Command_Revert
 	//	*Command_Sight
-	//	*Command_NoteSilence
+	//	*Command_NoteMissed
 	//	*Command_EndQuarantine
 	//	*Command_Undo
 	//	*Command_Trim
@@ -339,10 +339,10 @@ func (x *Command) GetSight() *Sight {
 	return nil
 }
 
-func (x *Command) GetNoteSilence() *NoteSilence {
+func (x *Command) GetNoteMissed() *NoteMissed {
 	if x != nil {
-		if x, ok := x.Kind.(*Command_NoteSilence); ok {
-			return x.NoteSilence
+		if x, ok := x.Kind.(*Command_NoteMissed); ok {
+			return x.NoteMissed
 		}
 	}
 	return nil
@@ -473,8 +473,8 @@ type Command_Sight struct {
 	Sight *Sight `protobuf:"bytes,21,opt,name=sight,proto3,oneof"`
 }
 
-type Command_NoteSilence struct {
-	NoteSilence *NoteSilence `protobuf:"bytes,22,opt,name=note_silence,json=noteSilence,proto3,oneof"`
+type Command_NoteMissed struct {
+	NoteMissed *NoteMissed `protobuf:"bytes,22,opt,name=note_missed,json=noteMissed,proto3,oneof"`
 }
 
 type Command_EndQuarantine struct {
@@ -536,7 +536,7 @@ func (*Command_Revert) isCommand_Kind() {}
 
 func (*Command_Sight) isCommand_Kind() {}
 
-func (*Command_NoteSilence) isCommand_Kind() {}
+func (*Command_NoteMissed) isCommand_Kind() {}
 
 func (*Command_EndQuarantine) isCommand_Kind() {}
 
@@ -3078,13 +3078,13 @@ func (x *Sighting) GetAt() int64 {
 	return 0
 }
 
-// NoteSilence puts into the journal that a semaphore fell silent, or was heard again.
-type NoteSilence struct {
+// NoteMissed puts into the journal that a semaphore misses its expected work, or is heard of again.
+type NoteMissed struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// As fsm.Silence, frozen; 0: heard again.
-	Silence uint32 `protobuf:"varint,3,opt,name=silence,proto3" json:"silence,omitempty"`
+	// As fsm.Missed, frozen; 0: heard again.
+	Missed uint32 `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
 	// What is known of it, for a person.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	At            int64  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
@@ -3092,20 +3092,20 @@ type NoteSilence struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *NoteSilence) Reset() {
-	*x = NoteSilence{}
+func (x *NoteMissed) Reset() {
+	*x = NoteMissed{}
 	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NoteSilence) String() string {
+func (x *NoteMissed) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NoteSilence) ProtoMessage() {}
+func (*NoteMissed) ProtoMessage() {}
 
-func (x *NoteSilence) ProtoReflect() protoreflect.Message {
+func (x *NoteMissed) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -3117,40 +3117,40 @@ func (x *NoteSilence) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NoteSilence.ProtoReflect.Descriptor instead.
-func (*NoteSilence) Descriptor() ([]byte, []int) {
+// Deprecated: Use NoteMissed.ProtoReflect.Descriptor instead.
+func (*NoteMissed) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
-func (x *NoteSilence) GetSemaphore() string {
+func (x *NoteMissed) GetSemaphore() string {
 	if x != nil {
 		return x.Semaphore
 	}
 	return ""
 }
 
-func (x *NoteSilence) GetTerm() uint64 {
+func (x *NoteMissed) GetTerm() uint64 {
 	if x != nil {
 		return x.Term
 	}
 	return 0
 }
 
-func (x *NoteSilence) GetSilence() uint32 {
+func (x *NoteMissed) GetMissed() uint32 {
 	if x != nil {
-		return x.Silence
+		return x.Missed
 	}
 	return 0
 }
 
-func (x *NoteSilence) GetText() string {
+func (x *NoteMissed) GetText() string {
 	if x != nil {
 		return x.Text
 	}
 	return ""
 }
 
-func (x *NoteSilence) GetAt() int64 {
+func (x *NoteMissed) GetAt() int64 {
 	if x != nil {
 		return x.At
 	}
@@ -5240,8 +5240,8 @@ type JournalEntry struct {
 	Until int64 `protobuf:"fixed64,13,opt,name=until,proto3" json:"until,omitempty"`
 	// Of an edit, a pause, a cordon, or a revoke: its drain, nanoseconds. Feature level 2.
 	Drain int64 `protobuf:"varint,14,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Of a silence: its kind, as fsm.Silence. Feature level 2.
-	Silence uint32 `protobuf:"varint,15,opt,name=silence,proto3" json:"silence,omitempty"`
+	// Of missed work: its kind, as fsm.Missed. Feature level 2.
+	Missed uint32 `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
 	// What a pause or a cordon replaced. Feature level 2, as all that follows.
 	PauseBefore  *StoredPause  `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *StoredCordon `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
@@ -5388,9 +5388,9 @@ func (x *JournalEntry) GetDrain() int64 {
 	return 0
 }
 
-func (x *JournalEntry) GetSilence() uint32 {
+func (x *JournalEntry) GetMissed() uint32 {
 	if x != nil {
-		return x.Silence
+		return x.Missed
 	}
 	return 0
 }
@@ -5639,7 +5639,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x1bgatekeeper/log/v1/log.proto\x12\x11gatekeeper.log.v1\"d\n" +
 	"\x05Entry\x12#\n" +
 	"\rfeature_level\x18\x01 \x01(\rR\ffeatureLevel\x126\n" +
-	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\x80\f\n" +
+	"\bcommands\x18\x02 \x03(\v2\x1a.gatekeeper.log.v1.CommandR\bcommands\"\xfd\v\n" +
 	"\aCommand\x120\n" +
 	"\x05grant\x18\x01 \x01(\v2\x18.gatekeeper.log.v1.GrantH\x00R\x05grant\x123\n" +
 	"\x06extend\x18\x02 \x01(\v2\x19.gatekeeper.log.v1.ExtendH\x00R\x06extend\x126\n" +
@@ -5664,8 +5664,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x13raise_feature_level\x18\x12 \x01(\v2$.gatekeeper.log.v1.RaiseFeatureLevelH\x00R\x11raiseFeatureLevel\x12:\n" +
 	"\tend_drain\x18\x13 \x01(\v2\x1b.gatekeeper.log.v1.EndDrainH\x00R\bendDrain\x123\n" +
 	"\x06revert\x18\x14 \x01(\v2\x19.gatekeeper.log.v1.RevertH\x00R\x06revert\x120\n" +
-	"\x05sight\x18\x15 \x01(\v2\x18.gatekeeper.log.v1.SightH\x00R\x05sight\x12C\n" +
-	"\fnote_silence\x18\x16 \x01(\v2\x1e.gatekeeper.log.v1.NoteSilenceH\x00R\vnoteSilence\x12I\n" +
+	"\x05sight\x18\x15 \x01(\v2\x18.gatekeeper.log.v1.SightH\x00R\x05sight\x12@\n" +
+	"\vnote_missed\x18\x16 \x01(\v2\x1d.gatekeeper.log.v1.NoteMissedH\x00R\n" +
+	"noteMissed\x12I\n" +
 	"\x0eend_quarantine\x18\x17 \x01(\v2 .gatekeeper.log.v1.EndQuarantineH\x00R\rendQuarantine\x12-\n" +
 	"\x04undo\x18\x18 \x01(\v2\x17.gatekeeper.log.v1.UndoH\x00R\x04undo\x12-\n" +
 	"\x04trim\x18\x19 \x01(\v2\x17.gatekeeper.log.v1.TrimH\x00R\x04trim\x12I\n" +
@@ -5894,11 +5895,12 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\bSighting\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x10R\x02at\"}\n" +
-	"\vNoteSilence\x12\x1c\n" +
+	"\x02at\x18\x03 \x01(\x10R\x02at\"z\n" +
+	"\n" +
+	"NoteMissed\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
-	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x18\n" +
-	"\asilence\x18\x03 \x01(\rR\asilence\x12\x12\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x16\n" +
+	"\x06missed\x18\x03 \x01(\rR\x06missed\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x0e\n" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
@@ -6087,7 +6089,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xbd\a\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xbb\a\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -6103,8 +6105,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06cordon\x18\v \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\x06cordon\x124\n" +
 	"\x05pause\x18\f \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12\x14\n" +
 	"\x05until\x18\r \x01(\x10R\x05until\x12\x14\n" +
-	"\x05drain\x18\x0e \x01(\x03R\x05drain\x12\x18\n" +
-	"\asilence\x18\x0f \x01(\rR\asilence\x12A\n" +
+	"\x05drain\x18\x0e \x01(\x03R\x05drain\x12\x16\n" +
+	"\x06missed\x18\x0f \x01(\rR\x06missed\x12A\n" +
 	"\fpause_before\x18\x10 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\vpauseBefore\x12D\n" +
 	"\rcordon_before\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\fcordonBefore\x12<\n" +
 	"\tends_gone\x18\x12 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsGone\x12<\n" +
@@ -6173,7 +6175,7 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Revert)(nil),            // 30: gatekeeper.log.v1.Revert
 	(*Sight)(nil),             // 31: gatekeeper.log.v1.Sight
 	(*Sighting)(nil),          // 32: gatekeeper.log.v1.Sighting
-	(*NoteSilence)(nil),       // 33: gatekeeper.log.v1.NoteSilence
+	(*NoteMissed)(nil),        // 33: gatekeeper.log.v1.NoteMissed
 	(*EndQuarantine)(nil),     // 34: gatekeeper.log.v1.EndQuarantine
 	(*Undo)(nil),              // 35: gatekeeper.log.v1.Undo
 	(*UndoEdit)(nil),          // 36: gatekeeper.log.v1.UndoEdit
@@ -6223,7 +6225,7 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	29, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
 	30, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
 	31, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
-	33, // 22: gatekeeper.log.v1.Command.note_silence:type_name -> gatekeeper.log.v1.NoteSilence
+	33, // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
 	34, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
 	35, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
 	41, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
@@ -6327,7 +6329,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 		(*Command_EndDrain)(nil),
 		(*Command_Revert)(nil),
 		(*Command_Sight)(nil),
-		(*Command_NoteSilence)(nil),
+		(*Command_NoteMissed)(nil),
 		(*Command_EndQuarantine)(nil),
 		(*Command_Undo)(nil),
 		(*Command_Trim)(nil),

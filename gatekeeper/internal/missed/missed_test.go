@@ -1,4 +1,4 @@
-package silence
+package missed
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestSilence_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
+func TestMissed_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sleep(time.Hour - time.Second)
 		w.want(fsm.Heard)
@@ -29,7 +29,7 @@ func TestSilence_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
 	})
 }
 
-func TestSilence_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
+func TestMissed_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for range 14 {
 			w.sleep(5 * time.Minute)
@@ -51,7 +51,7 @@ func TestSilence_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
 	})
 }
 
-func TestSilence_SomebodyWaits_IsNotNobody(t *testing.T) {
+func TestMissed_SomebodyWaits_IsNotNobody(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.mu.Lock()
 		w.waiting = true
@@ -61,7 +61,7 @@ func TestSilence_SomebodyWaits_IsNotNobody(t *testing.T) {
 	})
 }
 
-func TestSilence_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
+func TestMissed_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sleep(time.Minute)
 		granted := time.Now()
@@ -77,7 +77,7 @@ func TestSilence_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
 	})
 }
 
-func TestSilence_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
+func TestMissed_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
 	inWorld(t, func(w *world) {
 		token := w.grant()
 		for range 3 {
@@ -96,7 +96,7 @@ func TestSilence_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
 	})
 }
 
-func TestSilence_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
+func TestMissed_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sleep(50 * time.Minute)
 		w.failOver()
@@ -107,9 +107,9 @@ func TestSilence_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
 	})
 }
 
-func TestSilence_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *testing.T) {
+func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *testing.T) {
 	for name, x := range map[string]struct {
-		kind  fsm.Silence
+		kind  fsm.Missed
 		begin func(w *world)
 	}{
 		"nobody asked": {fsm.NobodyAsked, func(w *world) { w.sleep(2 * time.Hour) }},
@@ -156,23 +156,23 @@ func TestSilence_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *tes
 	}
 }
 
-func TestSilence_NothingExpected_IsNotListenedTo(t *testing.T) {
+func TestMissed_NothingExpected_IsNotListenedTo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("other", 0)
 		w.sleep(2 * time.Hour)
 		w.want(fsm.NobodyAsked)
-		if _, silent := w.Of("other"); silent {
+		if _, misses := w.Of("other"); misses {
 			t.Error("nothing is expected of it")
 		}
 		w.define("job", 0)
 		if got := w.Counts(); got != [Kinds]int{} {
 			t.Errorf("counted %v", got)
 		}
-		w.define("job", time.Hour) // anew: the silence of before is another time's
+		w.define("job", time.Hour) // created again: what was missed before does not count
 		w.sleep(59 * time.Minute)
 		w.wantNotes(fsm.NobodyAsked)
-		if _, silent := w.Of("job"); silent {
-			t.Error("it is silent before its time")
+		if _, misses := w.Of("job"); misses {
+			t.Error("it misses its work before its time")
 		}
 		change := fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: w.machine.State().Definition("job").Version}
 		w.do(fsm.EditBatch{Changes: []fsm.Change{change}})
@@ -183,7 +183,7 @@ func TestSilence_NothingExpected_IsNotListenedTo(t *testing.T) {
 	})
 }
 
-func TestSilence_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
+func TestMissed_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
 	for _, err := range []error{consensus.ErrNotAppended, consensus.ErrUnknownOutcome} {
 		t.Run(err.Error(), func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -201,12 +201,12 @@ func TestSilence_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
 	}
 }
 
-func TestSilence_Demoted_KnowsNothing(t *testing.T) {
+func TestMissed_Demoted_KnowsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sleep(2 * time.Hour)
 		w.want(fsm.NobodyAsked)
 		w.Demote(w.term)
-		if _, silent := w.Of("job"); silent || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
+		if _, misses := w.Of("job"); misses || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
 			t.Error("it knows something")
 		}
 		w.grant()
@@ -215,7 +215,7 @@ func TestSilence_Demoted_KnowsNothing(t *testing.T) {
 	})
 }
 
-func TestSilence_NothingExpectedAnywhere_CallsCostNothing(t *testing.T) {
+func TestMissed_NothingExpectedAnywhere_CallsCostNothing(t *testing.T) {
 	l := New(Config{})
 	call := func() {
 		l.Asked("job")

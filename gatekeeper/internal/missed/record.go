@@ -1,4 +1,4 @@
-package silence
+package missed
 
 import (
 	"fmt"
@@ -21,12 +21,12 @@ type record struct {
 	message                   string
 	// holders are the live permits.
 	holders map[uint64]*holding
-	// Report is how silent it is; its Kind is fsm.Heard when it is not.
+	// Report is how it misses its work; its Kind is fsm.Heard when it is not.
 	Report
 	// told: Report is what the journal tells of an earlier epoch, and nothing was heard since.
 	told bool
 	// noted is what the journal says, and noting that it is being told something.
-	noted  fsm.Silence
+	noted  fsm.Missed
 	noting bool
 	// next is when it is to be looked at.
 	next time.Time
@@ -41,7 +41,7 @@ type holding struct {
 	progress time.Time
 }
 
-// heard has the record looked at when what was just heard may end its silence, or is news about it.
+// heard has the record looked at when what was just heard may end its missed work, or is news about it.
 func (r *record) heard(now time.Time) {
 	if r.Kind != fsm.Heard {
 		r.next = now
@@ -86,7 +86,7 @@ func (r *record) report(token uint64, at time.Time) {
 	}
 }
 
-// judge says how silent it is, and when that may change although nothing happens.
+// judge says how it misses its work, and when that may change although nothing happens.
 func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time) {
 	if len(r.holders) > 0 {
 		return r.judgeHeld(now)

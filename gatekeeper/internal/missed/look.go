@@ -1,4 +1,4 @@
-package silence
+package missed
 
 import (
 	"time"
@@ -50,12 +50,12 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 		if e.Kind == fsm.HeardEvent || e.After != nil && e.After.ExpectEvery == 0 || e.Before == nil && e.After != nil {
 			break // what is older tells of another time
 		}
-		if e.Kind == fsm.SilentEvent {
-			r.noted = e.Silence
-			held := e.Silence == fsm.NoProgress || e.Silence == fsm.HeldLong
+		if e.Kind == fsm.MissedEvent {
+			r.noted = e.Missed
+			held := e.Missed == fsm.NoProgress || e.Missed == fsm.HeldLong
 			if r.told = held == (len(r.holders) > 0); r.told {
-				r.Report = Report{Kind: e.Silence, Since: e.At, Text: e.Reason}
-				l.counts[e.Silence]++
+				r.Report = Report{Kind: e.Missed, Since: e.At, Text: e.Reason}
+				l.counts[e.Missed]++
 			}
 			break
 		}
@@ -88,7 +88,7 @@ func (l *Listener) forget() {
 	l.watched.Store(0)
 }
 
-// run looks once a second who has fallen silent, until the epoch is over.
+// run checks once a second which semaphores miss their work, until the epoch ends.
 func (l *Listener) run(term uint64, done <-chan struct{}) {
 	defer l.runs.Done()
 	tick := time.NewTicker(lookEvery)
@@ -100,7 +100,7 @@ func (l *Listener) run(term uint64, done <-chan struct{}) {
 		case <-tick.C:
 		}
 		for i := 0; i >= 0; {
-			var notes []fsm.NoteSilence
+			var notes []fsm.NoteMissed
 			notes, i = l.look(term, i)
 			for _, cmd := range notes {
 				l.cfg.Propose(cmd, func(o batcher.Outcome) { l.settled(term, cmd.Semaphore, o.Err) })
@@ -111,14 +111,14 @@ func (l *Listener) run(term uint64, done <-chan struct{}) {
 
 // look judges the records of one chunk whose time has come, and returns what the journal is to be told, and where the next
 // chunk begins; negative: there is none.
-func (l *Listener) look(term uint64, from int) (notes []fsm.NoteSilence, next int) {
+func (l *Listener) look(term uint64, from int) (notes []fsm.NoteMissed, next int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.term != term {
 		return nil, -1
 	}
 	now := time.Now()
-	journals := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteSilence{})
+	journals := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})
 	end := min(from+chunk, len(l.order))
 	for _, r := range l.order[min(from, end):end] {
 		if r.next.After(now) {
@@ -129,9 +129,9 @@ func (l *Listener) look(term uint64, from int) (notes []fsm.NoteSilence, next in
 			continue
 		}
 		r.noting = true
-		cmd := fsm.NoteSilence{Semaphore: r.name, Term: term, Silence: r.Kind, Text: r.Text, At: now}
+		cmd := fsm.NoteMissed{Semaphore: r.name, Term: term, Missed: r.Kind, Text: r.Text, At: now}
 		if r.Kind == fsm.Heard {
-			cmd.Text = "it was silent, and is heard of again"
+			cmd.Text = "it missed its work, and is heard of again"
 		}
 		notes = append(notes, cmd)
 	}

@@ -1,4 +1,4 @@
-package silence
+package missed
 
 import (
 	"sync"
@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// lookEvery is how often it is looked who has fallen silent.
+	// lookEvery is how often semaphores are checked for missed work.
 	lookEvery = time.Second
 	// chunk is how many records are looked at under one hold of the lock.
 	chunk = 512
@@ -27,9 +27,9 @@ type Config struct {
 	Waits func(semaphore string) bool
 }
 
-// Report is what is known of a semaphore that is silent.
+// Report describes a semaphore that misses its work.
 type Report struct {
-	Kind fsm.Silence
+	Kind fsm.Missed
 	// Since is when it was last heard of, by this server's clock.
 	Since time.Time
 	// Text is for a person.
@@ -38,7 +38,7 @@ type Report struct {
 	Reason semaphore.Reason
 }
 
-// Kinds is how many kinds of silence there are, fsm.Heard included: they count from 0.
+// Kinds is how many kinds of missed work there are, fsm.Heard included: they count from 0.
 const Kinds = int(fsm.HeldLong) + 1
 
 // Listener listens for expected work in one epoch. It is safe for concurrent use. While this server does not lead it knows
@@ -116,13 +116,13 @@ func (l *Listener) Progress(sem string, token uint64, at time.Time) {
 	l.with(sem, func(r *record) { r.report(token, at) })
 }
 
-// Of tells whether a semaphore is silent, and how.
-func (l *Listener) Of(sem string) (report Report, silent bool) {
-	l.with(sem, func(r *record) { report, silent = r.Report, r.Kind != fsm.Heard })
-	return report, silent
+// Of says whether a semaphore misses its work, and how.
+func (l *Listener) Of(sem string) (report Report, missed bool) {
+	l.with(sem, func(r *record) { report, missed = r.Report, r.Kind != fsm.Heard })
+	return report, missed
 }
 
-// Counts are how many semaphores are silent, by kind. That of fsm.Heard is 0.
+// Counts are how many semaphores miss their work, by kind. That of fsm.Heard is 0.
 func (l *Listener) Counts() [Kinds]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,8 +175,8 @@ func (l *Listener) take(e *fsm.Event, now time.Time) {
 		r.supersede(e.Superseded.Token, e.Permit.Token)
 	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEvent, fsm.Abandoned, fsm.FreedUnsafely:
 		r.end(e.Permit.Token, now)
-	case fsm.SilentEvent, fsm.HeardEvent:
-		r.noted = e.Silence
+	case fsm.MissedEvent, fsm.HeardEvent:
+		r.noted = e.Missed
 	default:
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func (w *world) wantSilence(kind fsm.Silence) {
+func (w *world) wantMissed(kind fsm.Missed) {
 	w.t.Helper()
-	if r, _ := w.Silence("job"); r.Kind != kind {
+	if r, _ := w.Missed("job"); r.Kind != kind {
 		w.t.Fatalf("it is %+v, want kind %d", r, kind)
 	}
 }
 
 // What is heard of a semaphore comes from the calls for it.
-func TestSilence_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
+func TestMissed_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.ExpectEvery = time.Hour })
 		w.sleep(61 * time.Minute)
-		w.wantSilence(fsm.NobodyAsked)
-		if n := w.Silent(fsm.NobodyAsked); n != 1 {
+		w.wantMissed(fsm.NobodyAsked)
+		if n := w.Missing(fsm.NobodyAsked); n != 1 {
 			t.Fatalf("%d are counted", n)
 		}
 		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}}, Ending{}); err != nil {
@@ -31,8 +31,8 @@ func TestSilence_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 		}
 		w.denied(ask("a", "1"), semaphore.Paused)
 		w.sleep(2 * time.Second)
-		w.wantSilence(fsm.AskedButDenied)
-		if r, _ := w.Silence("job"); r.Reason != semaphore.Paused {
+		w.wantMissed(fsm.AskedButDenied)
+		if r, _ := w.Missed("job"); r.Reason != semaphore.Paused {
 			t.Fatalf("reported %+v", r)
 		}
 		if _, err := w.Resume(context.Background(), fsm.Resume{Names: []string{"job"}}); err != nil {
@@ -41,7 +41,7 @@ func TestSilence_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 		synctest.Wait()
 		p := w.granted(ask("a", "2"))
 		w.sleep(2 * time.Second)
-		w.wantSilence(fsm.Heard)
+		w.wantMissed(fsm.Heard)
 		for range 62 * 3 { // a job whose last progress lies an hour back when it first says so
 			w.sleep(20 * time.Second)
 			r, err := w.Refresh(context.Background(), time.Now(), nil, []TokenRefresh{{Token: p.Token, Reports: true, SinceProgress: time.Since(p.GrantedAt)}})
@@ -49,9 +49,9 @@ func TestSilence_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 				t.Fatal(r, err)
 			}
 		}
-		w.wantSilence(fsm.NoProgress)
+		w.wantMissed(fsm.NoProgress)
 		w.release(p.Token)
 		w.sleep(2 * time.Second)
-		w.wantSilence(fsm.Heard)
+		w.wantMissed(fsm.Heard)
 	})
 }

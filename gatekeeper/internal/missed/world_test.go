@@ -1,4 +1,4 @@
-package silence
+package missed
 
 import (
 	"slices"
@@ -137,37 +137,37 @@ func (w *world) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-// want compares how silent "job" is, with what is counted and with what the journal says.
-func (w *world) want(kind fsm.Silence) Report {
+// want compares how "job" misses its work with what is counted and with what the journal says.
+func (w *world) want(kind fsm.Missed) Report {
 	w.t.Helper()
-	r, silent := w.Of("job")
-	if r.Kind != kind || silent != (kind != fsm.Heard) {
+	r, misses := w.Of("job")
+	if r.Kind != kind || misses != (kind != fsm.Heard) {
 		w.t.Fatalf("it is %+v, want kind %d", r, kind)
 	}
 	var counts [Kinds]int
-	if silent {
+	if misses {
 		counts[kind] = 1
 	}
 	if got := w.Counts(); got != counts {
 		w.t.Fatalf("counted %v, want %v", got, counts)
 	}
-	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && silent {
+	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && misses {
 		w.t.Fatalf("the journal says %v, want %d at last", notes, kind)
 	}
 	return r
 }
 
-// notes are the silences of "job" in the journal, in their order.
-func (w *world) notes() (notes []fsm.Silence) {
+// notes are the kinds of missed work of "job" in the journal, in order.
+func (w *world) notes() (notes []fsm.Missed) {
 	for e := range w.machine.State().Journal("job", 0) {
-		if e.Kind == fsm.SilentEvent || e.Kind == fsm.HeardEvent {
-			notes = append(notes, e.Silence)
+		if e.Kind == fsm.MissedEvent || e.Kind == fsm.HeardEvent {
+			notes = append(notes, e.Missed)
 		}
 	}
 	return notes
 }
 
-func (w *world) wantNotes(want ...fsm.Silence) {
+func (w *world) wantNotes(want ...fsm.Missed) {
 	w.t.Helper()
 	if got := w.notes(); !slices.Equal(got, want) {
 		w.t.Fatalf("the journal says %v, want %v", got, want)

@@ -218,7 +218,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
-		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "plan": "../plan", "agenda": "../agenda", "api": ".",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "plan": "../plan", "timers": "../timers", "api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
 			declared[room+"."+name] = true

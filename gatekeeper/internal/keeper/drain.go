@@ -22,14 +22,14 @@ func (k *Keeper) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause se
 	if sd != nil && sd.Pause != nil && sd.Pause.Stop {
 		left := time.Duration(0)
 		if sd.Pause.Drain > 0 && p.GrantedRevision < sd.Pause.Revision {
-			left = k.agenda.SemaphoreDrain(p.Semaphore, sd.Pause.Revision, sd.Pause.Drain)
+			left = k.timers.SemaphoreDrain(p.Semaphore, sd.Pause.Revision, sd.Pause.Drain)
 		}
 		tell(semaphore.StopPaused, "", left)
 	}
 	if p.Stop != semaphore.NotStopping {
 		left := time.Duration(0)
 		if p.StopOrder().Drain > 0 {
-			left = k.agenda.PermitDrain(p.Token, p.StopOrder().Revision, p.StopOrder().Drain)
+			left = k.timers.PermitDrain(p.Token, p.StopOrder().Revision, p.StopOrder().Drain)
 		}
 		tell(p.Stop, "", left)
 	}
@@ -40,7 +40,7 @@ func (k *Keeper) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause se
 func (k *Keeper) EditDrain(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
 	for _, d := range state.Drains(p.Semaphore) {
 		if p.GrantedRevision < d.Revision {
-			left = max(left, k.agenda.SemaphoreDrain(p.Semaphore, d.Revision, d.Duration))
+			left = max(left, k.timers.SemaphoreDrain(p.Semaphore, d.Revision, d.Duration))
 		}
 	}
 	return left
@@ -50,7 +50,7 @@ func (k *Keeper) cordonLeft(c *fsm.Cordon, p *semaphore.Permit) time.Duration {
 	if c.Drain == 0 || p.GrantedRevision >= c.Revision {
 		return 0
 	}
-	return k.agenda.CordonDrain(c.ID, c.Revision, c.Drain)
+	return k.timers.CordonDrain(c.ID, c.Revision, c.Drain)
 }
 
 // drainLeft is for how long the refreshes of a permit whose holder is to stop will go on being granted: all that shuts it out has to let it

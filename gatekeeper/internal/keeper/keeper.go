@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/agenda"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/timers"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -74,7 +74,7 @@ const (
 type Keeper struct {
 	cfg      Config
 	lessor   *lessor.Lessor
-	agenda   *agenda.Agenda
+	timers   *timers.Timers
 	missed   *missed.Listener
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
@@ -127,7 +127,7 @@ func New(cfg Config) *Keeper {
 		Propose:  cfg.Proposer.Go,
 		Overheld: k.overheld,
 	})
-	k.agenda = agenda.New(agenda.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
+	k.timers = timers.New(timers.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
 	k.missed = missed.New(missed.Config{
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
 		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
@@ -146,7 +146,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
 		k.lessor.Promote(term, now, state)
-		k.agenda.Promote(term, now, state)
+		k.timers.Promote(term, now, state)
 		k.missed.Promote(term, now, state)
 	})
 	k.queue.Clear()
@@ -163,7 +163,7 @@ func (k *Keeper) Demote(term uint64) {
 		k.epoch.Store(nil)
 	}
 	k.lessor.Demote(term)
-	k.agenda.Demote(term)
+	k.timers.Demote(term)
 	k.missed.Demote(term)
 	k.queue.Clear()
 	k.notices.closeAll()
@@ -180,7 +180,7 @@ func (k *Keeper) Close() {
 		k.cancel()
 		close(k.closed)
 		k.lessor.Close()
-		k.agenda.Close()
+		k.timers.Close()
 		k.missed.Close()
 		k.runs.Wait()
 	})
@@ -229,7 +229,7 @@ func (k *Keeper) confirmed(e *epoch, err error) error {
 // applied takes in every entry, on the applying goroutine: it must not block.
 func (k *Keeper) applied(a fsm.Applied) {
 	k.lessor.Applied(a)
-	k.agenda.Applied(a)
+	k.timers.Applied(a)
 	k.missed.Applied(a)
 	k.news.add(a)
 }

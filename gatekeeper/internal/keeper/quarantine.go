@@ -9,7 +9,7 @@ func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	if full == 0 {
 		return 0, false
 	}
-	return k.agenda.QuarantineLeft(full), true
+	return k.timers.QuarantineLeft(full), true
 }
 
 // recovering refuses a grant for as long as that lasts.

@@ -1,4 +1,4 @@
-package agenda
+package timers
 
 import (
 	"sync"
@@ -15,10 +15,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is an agenda over a real state machine, with virtual time. What the agenda proposes is applied at once, unless the
+// world is a set of timers over a real state machine, with virtual time. What the timers proposes is applied at once, unless the
 // test says what becomes of it.
 type world struct {
-	*Agenda
+	*Timers
 	t       *testing.T
 	machine *fsm.Machine
 
@@ -26,16 +26,16 @@ type world struct {
 	term     uint64
 	index    uint64
 	proposed []fsm.Command
-	// fate is what becomes of what the agenda proposes; nil: it is applied.
+	// fate is what becomes of what the timers propose; nil: it is applied.
 	fate func(fsm.Command) batcher.Outcome
 }
 
-// inWorld runs a test in a bubble of virtual time, with the agenda leading in term 1 at the newest feature level.
+// inWorld runs a test in a bubble of virtual time, with the timers leading in term 1 at the newest feature level.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, machine: fsm.New("test.1"), term: 1}
-		w.Agenda = New(Config{State: func() *fsm.State { return w.machine.State() }, Propose: w.propose})
+		w.Timers = New(Config{State: func() *fsm.State { return w.machine.State() }, Propose: w.propose})
 		defer w.machine.Subscribe(w.Applied)()
 		defer w.Close()
 		w.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
@@ -121,8 +121,8 @@ func (w *world) wantProposed(n int) []fsm.Command {
 
 func (w *world) wantKnown(n int) {
 	w.t.Helper()
-	w.Agenda.mu.Lock()
-	defer w.Agenda.mu.Unlock()
+	w.Timers.mu.Lock()
+	defer w.Timers.mu.Unlock()
 	if len(w.known) != n || len(w.spans)+len(w.dates) != n {
 		w.t.Fatalf("%d ends are known and %d scheduled, want %d", len(w.known), len(w.spans)+len(w.dates), n)
 	}

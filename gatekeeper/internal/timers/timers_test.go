@@ -1,4 +1,4 @@
-package agenda
+package timers
 
 import (
 	"bytes"
@@ -191,7 +191,7 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 	}
 }
 
-func TestAgenda_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
+func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
 		w.Demote(1)
@@ -208,7 +208,7 @@ func TestAgenda_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 	})
 }
 
-func TestAgenda_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
+func TestTimers_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
 	inEach(t, dated(), func(w *world, b begun) {
 		if b.byHand == nil {
 			return // at most 16 stand beside each other
@@ -216,9 +216,9 @@ func TestAgenda_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
 		for range 3 * roomy {
 			b.begin(w, 1000*time.Hour)
 		}
-		w.Agenda.mu.Lock()
+		w.Timers.mu.Lock()
 		known := len(w.known)
-		w.Agenda.mu.Unlock()
+		w.Timers.mu.Unlock()
 		if known > 2*roomy {
 			t.Fatalf("%d ends are kept for one thing that ends", known)
 		}
@@ -227,7 +227,7 @@ func TestAgenda_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
 	})
 }
 
-func TestAgenda_NothingToEnd_WritesNothing(t *testing.T) {
+func TestTimers_NothingToEnd_WritesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("job")
 		w.grant("job", "a")

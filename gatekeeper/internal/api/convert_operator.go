@@ -5,7 +5,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -41,7 +41,7 @@ func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
 	return out
 }
 
-func toMissing(m *plan.Missing) *gatekeeperv1.MissingEntries {
+func toMissing(m *preview.Missing) *gatekeeperv1.MissingEntries {
 	if m == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func toMissed(r *missed.Report) *gatekeeperv1.Missed {
 	}
 }
 
-func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {
+func toEffects(effects []preview.Effect) []*gatekeeperv1.Effect {
 	out := make([]*gatekeeperv1.Effect, len(effects))
 	for i := range effects {
 		e := &effects[i]
@@ -82,7 +82,7 @@ func toEffects(effects []plan.Effect) []*gatekeeperv1.Effect {
 	return out
 }
 
-func toConfirmations(reasons []plan.Confirmation) []*gatekeeperv1.Confirmation {
+func toConfirmations(reasons []preview.Confirmation) []*gatekeeperv1.Confirmation {
 	var out []*gatekeeperv1.Confirmation
 	for _, r := range reasons {
 		out = append(out, &gatekeeperv1.Confirmation{Kind: gatekeeperv1.ConfirmationKind(r.Kind), Text: r.Text})

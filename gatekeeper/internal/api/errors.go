@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -158,7 +158,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return map[string]string{"needed": decimal(uint64(e.Needed)), "in_force": decimal(uint64(e.InForce))}
 	}), nil},
 	{"keeper.ErrRecovering", codes.Unavailable, reasonRecovering, is(keeper.ErrRecovering), nil},
-	{"plan.NoSuchChangeError", codes.NotFound, reasonNoSuchChange, as(func(e *plan.NoSuchChangeError) map[string]string {
+	{"preview.NoSuchChangeError", codes.NotFound, reasonNoSuchChange, as(func(e *preview.NoSuchChangeError) map[string]string {
 		return map[string]string{"change": decimal(e.Change), "oldest": decimal(e.Oldest)}
 	}), nil},
 	{"api.undoConflictError", codes.FailedPrecondition, reasonUndoConflict, as(func(e *undoConflictError) map[string]string {
@@ -168,7 +168,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return map[string]string{"missing": strings.Join(e.missing, "\n")}
 	}), nil},
 	{"api.noFiringError", codes.NotFound, reasonNoSuchFiring, as(func(e *noFiringError) map[string]string {
-		return map[string]string{"semaphore": e.semaphore, "firing": plan.FiringText(e.firing)}
+		return map[string]string{"semaphore": e.semaphore, "firing": preview.FiringText(e.firing)}
 	}), nil},
 	{"api.firingConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *firingConflictError) map[string]string {
 		return map[string]string{"semaphore": e.semaphore, "conflicts": strings.Join(e.conflicts, "\n")}

@@ -23,7 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -87,7 +87,7 @@ func errorCases() []errorCase {
 		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c"}},
 		{"keeper.ErrFeatureLevel", &keeper.FeatureLevelError{Needed: 2, InForce: 1}, codes.FailedPrecondition, "FEATURE_LEVEL", map[string]string{"needed": "2", "in_force": "1"}},
 		{"keeper.ErrRecovering", keeper.ErrRecovering, codes.Unavailable, "RECOVERING", nil},
-		{"plan.NoSuchChangeError", &plan.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
+		{"preview.NoSuchChangeError", &preview.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
 		{"api.noFiringError", &noFiringError{"s", semaphore.Firing{Name: "f"}}, codes.NotFound, "NO_SUCH_FIRING", map[string]string{"semaphore": "s", "firing": "f"}},
 		{"api.firingConflictError", &firingConflictError{"s", []string{"a", "b"}}, codes.FailedPrecondition, "FIRING_CONFLICT", map[string]string{"semaphore": "s", "conflicts": "a\nb"}},
 		{"api.undoConflictError", &undoConflictError{[]uint64{4}, []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
@@ -218,7 +218,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
-		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "plan": "../plan", "timers": "../timers", "api": ".",
+		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "api": ".",
 	} {
 		for _, name := range errorsOf(t, folder, room == "api") {
 			declared[room+"."+name] = true

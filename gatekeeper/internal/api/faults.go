@@ -10,7 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -55,7 +55,7 @@ type noFiringError struct {
 }
 
 func (e *noFiringError) Error() string {
-	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.semaphore, plan.FiringText(e.firing))
+	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.semaphore, preview.FiringText(e.firing))
 }
 
 // firingConflictError says what keeps firings from being forgotten. Nothing was done.
@@ -96,7 +96,7 @@ func changesText(changes []uint64) string {
 }
 
 // missingText says what the journal has forgotten of a change.
-func missingText(m *plan.Missing) string {
+func missingText(m *preview.Missing) string {
 	const most = 20
 	parts := slices.Clone(m.Names[:min(most, len(m.Names))])
 	if more := len(m.Names) - most; more > 0 {

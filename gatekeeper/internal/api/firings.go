@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -266,7 +266,7 @@ func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
 		if c.State != semaphore.ClaimHeld || p == nil {
 			continue
 		}
-		text := fmt.Sprintf("firing %s is claimed by %s in %s (token %d)", plan.FiringText(c.Firing), c.Winner.Acquirer, c.Winner.Group, c.Token)
+		text := fmt.Sprintf("firing %s is claimed by %s in %s (token %d)", preview.FiringText(c.Firing), c.Winner.Acquirer, c.Winner.Group, c.Token)
 		switch p.State {
 		case semaphore.Held:
 			text += fmt.Sprintf(", whose permit is held for an operator: gkctl clear %d frees it", c.Token)
@@ -291,7 +291,7 @@ func forgetting(state *fsm.State, cmd *fsm.ForgetFirings, claims []*semaphore.Cl
 		change.MarkAfter = cmd.LowerTo
 	}
 	out := &gatekeeperv1.ForgetFiringsResponse{
-		Change: toFiringsChange(change), Confirm: toConfirmations(plan.ConfirmForgetting(cmd.Firings, mark, change.MarkAfter)),
+		Change: toFiringsChange(change), Confirm: toConfirmations(preview.ConfirmForgetting(cmd.Firings, mark, change.MarkAfter)),
 	}
 	var err error
 	out.Plan, err = planID(fsm.ForgetFirings{Semaphore: cmd.Semaphore, Firings: cmd.Firings})

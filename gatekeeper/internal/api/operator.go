@@ -11,7 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -211,7 +211,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if n := len(m.GetAlso()); n >= maxUndone {
 		return nil, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndone))
 	}
-	what := plan.Undoable{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
+	what := preview.Undoable{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
 	author, reason, err := wordFrom(m)
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	u, err := plan.Undo(state, what, time.Now())
+	u, err := preview.Undo(state, what, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -255,10 +255,10 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if m.GetPlan() != "" && m.GetPlan() != out.GetPlan() {
 		return nil, &undoConflictError{changes: what.Changes, conflicts: []string{"it would do something else by now than what was shown: look again"}}
 	}
-	change := plan.Change{Undo: u.Command, Now: time.Now()}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper, change)
+	change := preview.Change{Undo: u.Command, Now: time.Now()}
+	effects, warnings := preview.Effects(state, s.cfg.Keeper, change)
 	out.Effects, out.Warnings = toEffects(effects), warnings
-	out.Confirm = toConfirmations(plan.Confirm(state, s.cfg.Keeper, change, effects))
+	out.Confirm = toConfirmations(preview.Confirm(state, s.cfg.Keeper, change, effects))
 	if m.GetDryRun() {
 		return out, nil
 	}

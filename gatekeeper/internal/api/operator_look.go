@@ -8,7 +8,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -22,10 +22,10 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	if err != nil {
 		return nil, err
 	}
-	if conflict := plan.Conflict(state, c.Edits); conflict != nil {
+	if conflict := preview.Conflict(state, c.Edits); conflict != nil {
 		return nil, &conflictError{&keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion}
 	}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper, *c)
+	effects, warnings := preview.Effects(state, s.cfg.Keeper, *c)
 	for _, e := range c.Edits {
 		if e.Definition != nil {
 			warnings = append(warnings, s.warnings(e.Definition)...)
@@ -33,12 +33,12 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	}
 	return &gatekeeperv1.PreviewResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
-		Confirm: toConfirmations(plan.Confirm(state, s.cfg.Keeper, *c, effects)),
+		Confirm: toConfirmations(preview.Confirm(state, s.cfg.Keeper, *c, effects)),
 	}, nil
 }
 
 // changeFrom reads the change. Bad input is refused as the change itself would be.
-func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*plan.Change, error) {
+func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
 	given, now := 0, time.Now()
 	for _, there := range []bool{m.GetEdits() != nil, m.GetPause() != nil, m.GetCordon() != nil, m.GetResume() != nil} {
 		if there {
@@ -56,20 +56,20 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}
-		return &plan.Change{Pause: cmd, Now: now}, within("pause", err)
+		return &preview.Change{Pause: cmd, Now: now}, within("pause", err)
 	case m.GetResume() != nil:
 		c, err := choiceFrom("selector", m.GetResume().GetSelector())
 		cmd := &fsm.Resume{Revision: m.GetResume().GetChange()}
 		if err == nil {
 			cmd.Names, err = s.choose(ctx, c)
 		}
-		return &plan.Change{Resume: cmd, Now: now}, within("resume", err)
+		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
 	case m.GetCordon() != nil:
 		cmd, end, err := cordonFrom(m.GetCordon())
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}
-		return &plan.Change{Cordon: cmd, Now: now}, within("cordon", err)
+		return &preview.Change{Cordon: cmd, Now: now}, within("cordon", err)
 	}
 	edits, err := batchFrom(m.GetEdits())
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	if err := end.Validate(drain); err != nil {
 		return nil, within("edits", err)
 	}
-	c := &plan.Change{Drain: drain, Now: now}
+	c := &preview.Change{Drain: drain, Now: now}
 	longest := s.cfg.Machine.State().Settings().MaxDuration
 	for i := range edits {
 		if d := edits[i].Definition; d != nil {
@@ -126,17 +126,17 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 	if err := c.absent(state); err != nil {
 		return nil, err
 	}
-	moves := plan.Move(state, s.cfg.Keeper, m.GetFrom(), m.GetTo(), c.match, c.named)
+	moves := preview.Move(state, s.cfg.Keeper, m.GetFrom(), m.GetTo(), c.match, c.named)
 	if len(moves.Edits) > maxEdits {
 		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
 			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
 	}
-	change := plan.Change{Edits: moves.Edits, Drain: drain, Now: time.Now()}
-	effects, warnings := plan.Preview(state, s.cfg.Keeper, change)
+	change := preview.Change{Edits: moves.Edits, Drain: drain, Now: time.Now()}
+	effects, warnings := preview.Effects(state, s.cfg.Keeper, change)
 	out := &gatekeeperv1.PlanMoveResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
-		Confirm: toConfirmations(plan.Confirm(state, s.cfg.Keeper, change, effects)),
-		Doubts:  plan.MoveDoubts(state, m.GetTo(), effects),
+		Confirm: toConfirmations(preview.Confirm(state, s.cfg.Keeper, change, effects)),
+		Doubts:  preview.MoveDoubts(state, m.GetTo(), effects),
 	}
 	for i := range moves.Edits {
 		out.Edits = append(out.Edits, toEdit(&moves.Edits[i]))
@@ -198,7 +198,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	}
 	out := &gatekeeperv1.ListHistoryResponse{Revision: state.Revision()}
 	if change := m.GetChange(); change > 0 && change <= state.Revision() {
-		out.Missing = toMissing(plan.MissingOf(state, change))
+		out.Missing = toMissing(preview.MissingOf(state, change))
 	}
 	var taken page
 	var last pageKey

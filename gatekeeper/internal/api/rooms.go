@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -37,7 +37,7 @@ type Keeper interface {
 	// WallClock returns the time with which due times of firings are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
-	plan.Leader
+	preview.Leader
 	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/plan"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -41,7 +41,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				if !strings.Contains(d.Message, `Cordon "newer" catches everybody, because this server cannot use its pattern`) {
 					t.Errorf("the denial says %q", d.Message)
 				}
-				effects, _ := plan.Preview(w.machine.State(), w.Keeper, plan.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
+				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
 				if len(effects[0].Stopped) != 0 {
 					t.Errorf("a preview does not know that the holder is told to stop already: %+v", effects[0].Stopped)
 				}

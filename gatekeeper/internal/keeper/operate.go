@@ -127,7 +127,7 @@ func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
-// Undo carries out what plan.Undo planned, as one change. What is not as it was then is named in the result, and nothing is done. The
+// Undo carries out what preview.Undo planned, as one change. What is not as it was then is named in the result, and nothing is done. The
 // rules of definitions are checked as Edit does: an *EditFieldError names what breaks one by now. At of the command is set here.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {

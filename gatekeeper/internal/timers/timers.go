@@ -35,7 +35,7 @@ type Config struct {
 }
 
 // Timers know what ends when, in one epoch, and propose it. They are safe for concurrent use. While this server does not
-// lead it keeps nothing and ends nothing.
+// lead they keep nothing and end nothing.
 type Timers struct {
 	cfg  Config
 	runs sync.WaitGroup

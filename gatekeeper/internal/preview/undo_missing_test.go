@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"errors"
@@ -191,7 +191,7 @@ func TestUndo_OfSeveral_EditAndPauseOfOneSemaphore(t *testing.T) {
 	edited := c.move("dr", "a")
 	paused := c.do(fsm.Pause{Names: []string{"a"}, Reason: "dark"})
 	u := c.plan(Undoable{Changes: []uint64{edited, paused}})
-	effects, _ := Preview(c.state(), patterns{}, Change{Undo: u.Command})
+	effects, _ := Effects(c.state(), patterns{}, Change{Undo: u.Command})
 	if len(effects) != 1 {
 		t.Errorf("%d effects, want one for the semaphore", len(effects))
 	}

@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"cmp"
@@ -111,9 +111,9 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	return nil
 }
 
-// Preview says what a change would do: to each semaphore for which anything would change, in the order of their names, and
+// Effects says what a change would do: to each semaphore for which anything would change, in the order of their names, and
 // for a person to the whole.
-func Preview(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
+func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
 	now := newWorld(state, leader)
 	now.known.since = c.since()
 	switch {

@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 func (c *cluster) preview(change Change) ([]Effect, []string) {
-	return Preview(c.state(), patterns{}, change)
+	return Effects(c.state(), patterns{}, change)
 }
 
 // edited is the effect of one edit of "job".
@@ -32,7 +32,7 @@ func stopped(e *Effect) (tokens []uint64) {
 	return tokens
 }
 
-func TestPreview_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testing.T) {
+func TestEffects_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testing.T) {
 	for name, x := range map[string]struct {
 		before, after func(*semaphore.Definition)
 		drain         time.Duration
@@ -62,7 +62,7 @@ func TestPreview_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testin
 	}
 }
 
-func TestPreview_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime(t *testing.T) {
+func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime(t *testing.T) {
 	for name, shut := range map[string]func(c *cluster, token uint64, drain time.Duration){
 		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
 			c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
@@ -128,7 +128,7 @@ func TestPreview_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime
 	}
 }
 
-func TestPreview_DeletionWithHolders_StopsThem(t *testing.T) {
+func TestEffects_DeletionWithHolders_StopsThem(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
 	token := c.grant("job", "prod", "a")
@@ -138,7 +138,7 @@ func TestPreview_DeletionWithHolders_StopsThem(t *testing.T) {
 	}
 }
 
-func TestPreview_EditThatChangesNothing_HasNoEffect(t *testing.T) {
+func TestEffects_EditThatChangesNothing_HasNoEffect(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
 	c.grant("job", "prod", "a")
@@ -150,7 +150,7 @@ func TestPreview_EditThatChangesNothing_HasNoEffect(t *testing.T) {
 	}
 }
 
-func TestPreview_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
+func TestEffects_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 	c.grant("job", "prod", "a")
@@ -159,7 +159,7 @@ func TestPreview_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	}
 }
 
-func TestPreview_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
+func TestEffects_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 	token := c.grant("job", "prod", "a")
@@ -169,7 +169,7 @@ func TestPreview_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
 	}
 }
 
-func TestPreview_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
+func TestEffects_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", group("prod|east"))
 	c.saw([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
@@ -191,7 +191,7 @@ func TestPreview_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
 	}
 }
 
-func TestPreview_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
+func TestEffects_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", group("dr"))
 	var all [][2]string
@@ -204,7 +204,7 @@ func TestPreview_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
 	}
 }
 
-func TestPreview_Warnings(t *testing.T) {
+func TestEffects_Warnings(t *testing.T) {
 	seen := [][2]string{{"prod-eu", "a"}, {"dr-site", "b"}}
 	for name, x := range map[string]struct {
 		seen [][2]string
@@ -234,7 +234,7 @@ func TestPreview_Warnings(t *testing.T) {
 	}
 }
 
-func TestPreview_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
+func TestEffects_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
 	c.define("other", nil)
@@ -250,7 +250,7 @@ func TestPreview_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 	}
 }
 
-func TestPreview_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
+func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"b", "a", "gone", "c"} {
 		c.define(name, nil)
@@ -272,7 +272,7 @@ func TestPreview_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	}
 }
 
-func TestPreview_Cordon_CatchesAHolderOfWhomNoNoteWasTakenYet(t *testing.T) {
+func TestEffects_Cordon_CatchesAHolderOfWhomNoNoteWasTakenYet(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
 	c.grant("job", "prod", "host1")

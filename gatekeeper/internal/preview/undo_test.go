@@ -1,4 +1,4 @@
-package plan
+package preview
 
 import (
 	"errors"
@@ -437,7 +437,7 @@ func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
 }
 
 // The preview of an undo tells of holders that pauses and cordons stop, as that of an edit does.
-func TestPreview_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
+func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
 	c.define("other", nil)
@@ -459,7 +459,7 @@ func TestPreview_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 		{"resume", resumed, map[string]int{"job": 2}}, {"uncordon", uncordoned, map[string]int{"job": 1, "other": 1}},
 		{"delete", deleted, map[string]int{"gone": 0}},
 	} {
-		effects, _ := Preview(c.state(), patterns{}, Change{Undo: c.undo(x.change).Command})
+		effects, _ := Effects(c.state(), patterns{}, Change{Undo: c.undo(x.change).Command})
 		got := make(map[string]int)
 		for _, e := range effects {
 			got[e.Semaphore] = len(e.Stopped)
@@ -473,16 +473,16 @@ func TestPreview_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 	}
 }
 
-func TestPreview_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
+func TestEffects_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)
 	c.do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
 	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
-	effects, _ := Preview(c.state(), patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
+	effects, _ := Effects(c.state(), patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
 	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `paused already, by ann, "dark", without an end`) {
 		t.Errorf("warnings %q", w)
 	}
-	_, warnings := Preview(c.state(), patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
+	_, warnings := Effects(c.state(), patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
 	if w := strings.Join(warnings, ""); !strings.Contains(w, `in force already, by bob, "moon"`) {
 		t.Errorf("warnings %q", warnings)
 	}

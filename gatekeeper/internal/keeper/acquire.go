@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -20,9 +21,8 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 		return Answer{}, err
 	}
 	k.asked(call)
-	a, _, err := k.settle(ctx, e, call, keyOf(call), turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
-	k.count(call, a, err)
-	return a, err
+	r := k.settle(ctx, e, call, turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
+	return k.counted(call, r)
 }
 
 // asked takes note of who asks for what.
@@ -32,10 +32,11 @@ func (k *Keeper) asked(call *AcquireCall) {
 	k.compareClocks(call)
 }
 
-// count takes note of what was answered.
-func (k *Keeper) count(call *AcquireCall, a Answer, err error) {
-	if err != nil || a.Outcome == 0 {
-		return
+// counted takes note of what a call is answered, and returns it.
+func (k *Keeper) counted(call *AcquireCall, r round) (Answer, error) {
+	a := r.answer
+	if r.err != nil || a.Outcome == 0 {
+		return a, r.err
 	}
 	k.noteVain(call, a.Denial)
 	switch {
@@ -48,21 +49,23 @@ func (k *Keeper) count(call *AcquireCall, a Answer, err error) {
 	default:
 		k.cfg.Metrics.Decided(a.Outcome, semaphore.NoReason)
 	}
+	return a, nil
 }
 
 // turn is how a call stands to the queue.
 type turn struct {
-	// queued tells whether somebody waits ahead.
+	// queued reports whether another call waits ahead.
 	queued func() bool
-	// waits: the call would rather wait than be told that there is no free permit.
+	// waits: the call waits for a free permit rather than be denied for the lack of one.
 	waits bool
 	// me is the call in the queue; nil when it is not there.
 	me *waiting
+	// freed is the weight of permits that end in the entry which takes the grant.
+	freed uint64
 }
 
-// decide asks the rule. waits is true when the call is to wait for another answer. A replay does not wait out a pause: its request has a
-// permit, which the pause tells it to stop.
-func (t turn) decide(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
+// rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give up.
+func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
 	if !t.waits {
 		return semaphore.Decide(&call.Request, facts), false
 	}
@@ -77,72 +80,105 @@ func keyOf(call *AcquireCall) requestKey {
 	return requestKey{semaphore: call.Semaphore, identity: call.Identity, requestID: call.RequestID}
 }
 
-// settle decides until there is an answer: what was decided may no longer hold when it is applied, and is then decided
-// again. wait is true, with neither answer nor error, when there is no free permit and the call would rather wait.
-func (k *Keeper) settle(ctx context.Context, e *epoch, call *AcquireCall, key requestKey, t turn) (a Answer, wait bool, err error) {
-	for again := true; again; {
-		if err := ctx.Err(); err != nil {
-			return Answer{}, false, err
-		}
-		if e.over() {
-			return Answer{}, false, k.notLeader()
-		}
-		a, wait, again, err = k.once(ctx, e, call, key, t)
-	}
-	return a, wait, err
+// round is what one attempt to answer a call came to.
+type round struct {
+	next   next
+	answer Answer // of a finished round without err
+	err    error
 }
 
-// once decides once. again asks to decide anew.
-func (k *Keeper) once(
-	ctx context.Context, e *epoch, call *AcquireCall, key requestKey, t turn,
-) (a Answer, wait, again bool, err error) {
+// next is what follows a round.
+type next uint8
+
+const (
+	finished next = iota // the call is answered
+	queueUp              // there is no free permit, and the call waits for one
+	tryAgain             // the state has moved on: decide again
+)
+
+func failed(err error) round { return round{err: err} }
+
+func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
+
+// settle makes rounds until the call is answered or has to wait: what was decided may no longer hold when it is applied.
+func (k *Keeper) settle(ctx context.Context, e *epoch, call *AcquireCall, t turn) round {
+	for {
+		if err := ctx.Err(); err != nil {
+			return failed(err)
+		}
+		if e.over() {
+			return failed(k.notLeader())
+		}
+		if r := k.once(ctx, e, call, t); r.next != tryAgain {
+			return r
+		}
+	}
+}
+
+func (k *Keeper) once(ctx context.Context, e *epoch, call *AcquireCall, t turn) round {
+	key := keyOf(call)
 	if rec := k.attach(key, t.me); rec != nil {
 		return k.await(ctx, e, rec, call, t)
 	}
-	state := k.cfg.Machine.State()
-	if ended := k.ended(state, call); ended != nil {
-		if err := k.confirm(ctx, e, call.Received); err != nil {
-			return Answer{}, false, false, err
-		}
-		return Answer{}, false, false, ended
+	d := k.decide(k.cfg.Machine.State(), call, t)
+	switch {
+	case d.waits:
+		return round{next: queueUp}
+	case d.replays != nil:
+		return k.replay(ctx, e, call, d.replays)
+	case d.grant != nil:
+		return k.await(ctx, e, k.propose(e, key, *d.grant), call, t)
+	}
+	if err := k.confirm(ctx, e, call.Received); err != nil {
+		return failed(err)
+	}
+	return d.answer
+}
+
+// decision is what the state in memory says of a call. Unless one of its first three fields is set, answer is the call's
+// as soon as leadership is confirmed: it changes nothing.
+type decision struct {
+	waits   bool
+	replays *semaphore.Permit // the request holds this permit
+	grant   *fsm.Grant        // to be proposed
+	answer  round
+}
+
+func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
+	if err := k.ended(state, call); err != nil {
+		return decision{answer: failed(err)}
 	}
 	facts := k.facts(state, call)
-	replay := facts.Own != nil && key.requestID != "" && facts.Own.RequestID == key.requestID
+	replay := facts.Own != nil && call.RequestID != "" && facts.Own.RequestID == call.RequestID
 	if !replay {
-		if old := k.fresh(state, call); old != nil {
-			if err := k.confirm(ctx, e, call.Received); err != nil {
-				return Answer{}, false, false, err
-			}
-			return Answer{}, false, false, old
+		if err := cmp.Or(k.fresh(state, call), sameRevision(state, call)); err != nil {
+			return decision{answer: failed(err)}
 		}
 	}
-	if current := state.PermitRevision(call.Semaphore); call.ExpectedRevision != nil && *call.ExpectedRevision != current && !replay {
-		if err := k.confirm(ctx, e, call.Received); err != nil {
-			return Answer{}, false, false, err
-		}
-		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, current}
-	}
+	facts.Used -= t.freed
 	facts.WaitsAhead = t.queued()
-	d, waits := t.decide(call, &facts, replay)
-	if waits {
-		return Answer{}, true, false, nil
+	d, waits := t.rule(call, &facts, replay)
+	switch {
+	case waits:
+		return decision{waits: true}
+	case d.Outcome == semaphore.Refreshed:
+		return decision{replays: facts.Own}
+	case d.Outcome == semaphore.Denied:
+		return decision{answer: denied(k.denial(state, call, &facts, d))}
+	case state.Quarantine() > 0:
+		return decision{answer: failed(k.recovering())}
 	}
-	switch d.Outcome {
-	case semaphore.Refreshed:
-		a, again, err = k.replay(ctx, e, call, facts.Own)
-		return a, false, again, err
-	case semaphore.Granted, semaphore.Reacquired:
-		if state.Quarantine() > 0 {
-			return Answer{}, false, false, k.recovering()
-		}
-		return k.await(ctx, e, k.propose(e, key, k.grant(call, state, &facts)), call, t)
-	default:
-		denial := k.denial(state, call, &facts, d) // before the wait: what it says was so when it was decided
-		if err := k.confirm(ctx, e, call.Received); err != nil {
-			return Answer{}, false, false, err
-		}
-		return Answer{Outcome: semaphore.Denied, Denial: denial}, false, false, nil
+	grant := k.grant(call, state, &facts)
+	return decision{grant: &grant}
+}
+
+// sameRevision refuses a call that expects another permit revision than the state's.
+func sameRevision(state *fsm.State, call *AcquireCall) error {
+	current := state.PermitRevision(call.Semaphore)
+	if call.ExpectedRevision == nil || *call.ExpectedRevision == current {
+		return nil
 	}
+	return &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, current}
 }
 
 func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Facts) fsm.Grant {
@@ -168,31 +204,29 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 }
 
 // await waits for what becomes of a proposed grant and turns it into an answer.
-func (k *Keeper) await(
-	ctx context.Context, e *epoch, rec *pending, call *AcquireCall, t turn,
-) (a Answer, wait, again bool, err error) {
+func (k *Keeper) await(ctx context.Context, e *epoch, rec *pending, call *AcquireCall, t turn) round {
 	select {
 	case <-rec.done:
 	case <-ctx.Done():
 	}
 	if err := ctx.Err(); err != nil { // also when the outcome is known: nobody would hear of it
 		k.detach(rec)
-		return Answer{}, false, false, err
+		return failed(err)
 	}
 	k.answer(rec)
 	o := &rec.outcome
 	if o.Err != nil {
-		return Answer{}, false, false, k.failure(e, o.Err)
+		return failed(k.failure(e, o.Err))
 	}
-	// A call that was received after the grant had been handed to Raft is a replay: its own send time proves nothing about
-	// this entry, so it is decided anew, under the rule for refreshes if the permit is there. So is one that asks for something else.
+	// A call that came in after the grant was handed to Raft is a replay: its own send time proves nothing about this entry.
+	// It is decided again, by the rule for refreshes if the permit is there. So is a call that asks for something else.
 	waiting, fresh := waited(call.Received, o)
 	if !fresh || !rec.asks(call) {
-		return Answer{}, false, true, nil
+		return round{next: tryAgain}
 	}
 	r, ok := o.Result.(fsm.GrantResult)
 	if !ok {
-		return Answer{}, false, false, invalid(o.Result)
+		return failed(invalid(o.Result))
 	}
 	switch r.Outcome {
 	case fsm.GrantGranted, fsm.GrantReacquired:
@@ -203,61 +237,60 @@ func (k *Keeper) await(
 		if r.Outcome == fsm.GrantReacquired {
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
 		}
-		return a, false, false, nil
+		return round{answer: a}
 	case fsm.GrantDenied:
 		if r.Decision.Reason == semaphore.NoFreePermit && t.waits {
-			return Answer{}, true, false, nil
+			return round{next: queueUp}
 		}
 		if r.Decision.Reason == semaphore.Paused && t.waits {
-			return Answer{}, false, true, nil // whether it waits is for the rule to say
+			return round{next: tryAgain} // the rule says whether it waits
 		}
 		state := k.cfg.Machine.State()
 		facts := k.facts(state, call)
-		return Answer{Outcome: semaphore.Denied, Denial: k.denial(state, call, &facts, r.Decision)}, false, false, nil
+		return denied(k.denial(state, call, &facts, r.Decision))
 	case fsm.GrantRevisionChanged:
-		return Answer{}, false, false, &RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision}
+		return failed(&RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision})
 	case fsm.GrantRequestEnded, fsm.GrantRequestReused:
-		return Answer{}, false, false, endedError(r.Ended, call)
+		return failed(endedError(r.Ended, call))
 	case fsm.GrantRequestTooOld:
-		return Answer{}, false, false, tooOld(r.TooOld, call.RequestID)
+		return failed(tooOld(r.TooOld, call.RequestID))
 	case fsm.GrantQuarantined:
-		return Answer{}, false, false, k.recovering()
+		return failed(k.recovering())
 	default: // held already, or changed meanwhile
-		return Answer{}, false, true, nil
+		return round{next: tryAgain}
 	}
 }
 
 // replay answers a repeat of the request that holds the permit: a refresh in every respect.
-func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *semaphore.Permit) (a Answer, again bool, err error) {
+func (k *Keeper) replay(ctx context.Context, e *epoch, call *AcquireCall, own *semaphore.Permit) round {
 	refresh := []lessor.Refresh{{Token: own.Token}}
 	before, seen := k.lessor.Renew(e.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)
 	v := before[0]
 	switch v.Status {
 	case lessor.NotLeading:
-		return Answer{}, false, k.notLeader()
-	case lessor.Marked:
-		// Its end is on its way: wait for what becomes of it, then decide again.
+		return failed(k.notLeader())
+	case lessor.Marked: // its end is on its way: wait for what becomes of it
 		select {
 		case <-v.Resolved:
-			return Answer{}, true, nil
+			return round{next: tryAgain}
 		case <-e.done:
-			return Answer{}, false, k.notLeader()
+			return failed(k.notLeader())
 		case <-ctx.Done():
-			return Answer{}, false, ctx.Err()
+			return failed(ctx.Err())
 		}
 	case lessor.Ended, lessor.Refused, lessor.Foreign:
-		return Answer{}, true, nil // the state has moved on
+		return round{next: tryAgain}
 	case lessor.Renewed:
 	}
 	if err := k.confirm(ctx, e, call.Received); err != nil {
-		return Answer{}, false, err
+		return failed(err)
 	}
 	if !k.lessor.Unchanged(seen) && k.lessor.Check(e.term, refresh, k.admit, nil)[0].Status != lessor.Renewed {
-		return Answer{}, true, nil
+		return round{next: tryAgain}
 	}
 	p := *v.Permit
 	p.Duration = v.Answer
-	return Answer{Outcome: semaphore.Refreshed, Permit: &p}, false, nil
+	return round{answer: Answer{Outcome: semaphore.Refreshed, Permit: &p}}
 }
 
 // facts gathers what a decision looks at. WaitsAhead is left to the caller.

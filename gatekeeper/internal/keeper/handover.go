@@ -30,7 +30,7 @@ func (k *Keeper) handOver(e *epoch, state *fsm.State, p *semaphore.Permit) []bat
 	for i, w := range next {
 		grant, ok := batcher.Call{}, i < maxHandOver
 		if ok {
-			grant, ok = k.grantNext(e, state, k.queue.Call(w), used)
+			grant, ok = k.grantNext(e, state, k.queue.Call(w), uint64(p.Weight))
 		}
 		if !ok { // nor those behind it: they would overtake it
 			for _, w := range next[i:] {
@@ -44,25 +44,20 @@ func (k *Keeper) handOver(e *epoch, state *fsm.State, p *semaphore.Permit) []bat
 	return grants
 }
 
-// grantNext makes the grant of a waiting call, if the rule grants it with that weight used and nobody ahead, and the call can
-// still hear of it. The queue has seen to it that several fit together. nil is no call.
-func (k *Keeper) grantNext(e *epoch, state *fsm.State, me *waiting, used uint64) (batcher.Call, bool) {
+// grantNext makes the grant of a waiting call, nil for none, if the rule grants it with that weight freed and nobody ahead, and
+// the call can still take it. The queue offers no more calls than fit together.
+func (k *Keeper) grantNext(e *epoch, state *fsm.State, me *waiting, freed uint64) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false
 	}
-	facts := k.facts(state, me.call)
-	facts.Used = used
-	if semaphore.Decide(&me.call.Request, &facts).Outcome != semaphore.Granted {
+	d := k.decide(state, me.call, turn{queued: func() bool { return false }, freed: freed})
+	if d.grant == nil || d.grant.Supersedes != 0 {
 		return batcher.Call{}, false
 	}
-	if k.ended(state, me.call) != nil || k.fresh(state, me.call) != nil {
-		return batcher.Call{}, false
-	}
-	cmd := k.grant(me.call, state, &facts)
-	rec := k.entrust(e, me, cmd)
+	rec := k.entrust(e, me, *d.grant)
 	if rec == nil {
 		return batcher.Call{}, false
 	}
 	me.poke()
-	return batcher.Call{Command: cmd, Done: func(o batcher.Outcome) { k.resolved(rec, o) }}, true
+	return batcher.Call{Command: *d.grant, Done: func(o batcher.Outcome) { k.resolved(rec, o) }}, true
 }

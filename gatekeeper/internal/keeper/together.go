@@ -3,73 +3,59 @@ package keeper
 import (
 	"context"
 	"time"
-
-	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TryAcquireTogether asks once for each of many calls. Those that the state in memory denies share one Confirm, and denied is told of
-// each of them once: a denial, or the error of all. Every other call has to go its own way: alone is told of it before anything is waited
-// for, and TryAcquire is to be called for it, on another goroutine. Both are called by the caller's own.
+// TryAcquireTogether asks once for each of many calls. Those whose answer changes nothing share one Confirm; answer is
+// called once for each of them. Before it waits, it calls alone for every other call: the caller must ask TryAcquire for
+// that one on another goroutine. Both functions run on the caller's goroutine.
 //
-// ctx is that of what the calls came in. A call of which nobody wants to hear any more is denied all the same: it changes nothing.
-func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, alone func(i int), denied func(i int, a Answer, err error)) {
+// ctx is that of the message which brought the calls. A call that nobody waits for any longer is answered all the same.
+func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, alone func(i int), answer func(i int, a Answer, err error)) {
 	e, err := k.leading()
 	if err != nil {
 		for i := range calls {
-			denied(i, Answer{}, err)
+			answer(i, Answer{}, err)
 		}
 		return
 	}
-	var received time.Time // of the latest: who led at or after it led at or after all others
-	var refused []int
-	denials := make([]*Denial, len(calls))
+	type decided struct {
+		i int
+		round
+	}
+	var together []decided
+	var received time.Time // the latest: a leader then led at all others too
 	for i, call := range calls {
-		denials[i] = k.refusal(call) // all before the wait: what they say was so when it was decided
-		if denials[i] == nil {
+		r, ok := k.unchanging(call) // all before the wait: what they say was so when it was decided
+		if !ok {
 			alone(i)
 			continue
 		}
-		refused = append(refused, i)
+		k.asked(call)
+		together = append(together, decided{i, r})
 		if call.Received.After(received) {
 			received = call.Received
 		}
 	}
-	if len(refused) == 0 {
+	if len(together) == 0 {
 		return
 	}
 	err = k.confirm(ctx, e, received)
-	for _, i := range refused {
-		var a Answer
-		if err == nil {
-			a = Answer{Outcome: semaphore.Denied, Denial: denials[i]}
+	for _, d := range together {
+		if err != nil {
+			d.round = failed(err)
 		}
-		k.count(calls[i], a, err)
-		denied(i, a, err)
+		a, err := k.counted(calls[d.i], d.round)
+		answer(d.i, a, err)
 	}
 }
 
-// refusal decides a call as once does, and returns its denial, which is not confirmed, if it is a plain one: of a new acquisition, which
-// does not depend on a revision. Otherwise it returns nil.
-func (k *Keeper) refusal(call *AcquireCall) *Denial {
-	key := keyOf(call)
-	if call.ExpectedRevision != nil || k.proposed(key) {
-		return nil
+// unchanging decides a call and returns its answer, not yet confirmed, if that changes nothing: a denial or an error.
+func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
+	if k.proposed(keyOf(call)) {
+		return round{}, false
 	}
-	state := k.cfg.Machine.State()
-	if k.ended(state, call) != nil {
-		return nil
-	}
-	facts := k.facts(state, call)
-	if own := facts.Own; (own == nil || own.RequestID != call.RequestID) && k.fresh(state, call) != nil {
-		return nil
-	}
-	facts.WaitsAhead = k.queue.Ahead(call.Semaphore, nil)
-	d := semaphore.Decide(&call.Request, &facts)
-	if d.Outcome != semaphore.Denied {
-		return nil
-	}
-	k.asked(call)
-	return k.denial(state, call, &facts, d)
+	d := k.decide(k.cfg.Machine.State(), call, turn{queued: func() bool { return k.queue.Ahead(call.Semaphore, nil) }})
+	return d.answer, d.replays == nil && d.grant == nil
 }
 
 // proposed tells whether a grant is being proposed under this key.

@@ -68,8 +68,8 @@ func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) 
 	})
 }
 
-// What is not a plain denial goes through all of TryAcquire.
-func TestTogether_WhatMayBeMoreThanADenial_GoesAlone(t *testing.T) {
+// Whatever may change something goes through all of TryAcquire.
+func TestTogether_GrantsAndReplaysGoAlone_ErrorsDoNot(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("slow", nil)
@@ -82,9 +82,11 @@ func TestTogether_WhatMayBeMoreThanADenial_GoesAlone(t *testing.T) {
 		expects, revision := ask("a", "2"), uint64(1)
 		expects.ExpectedRevision = &revision
 		r := w.together(ask("holder", "1"), ask("gone", "ended"), askFor("slow", "first", "1"), expects, ask("a", "3"))
-		if diff := cmp.Diff([]int{0, 1, 2, 3}, r.alone); diff != "" || len(r.denied) != 1 {
+		if diff := cmp.Diff([]int{0, 2}, r.alone); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
 			t.Errorf("alone %v, denied %v, errors %v", r.alone, r.denied, r.errs)
 		}
+		wantErr(t, r.errs[1], ErrRequestEnded)
+		wantErr(t, r.errs[3], ErrRevisionChanged)
 		w.tape.letGo()
 		synctest.Wait()
 	})

@@ -48,16 +48,14 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		return Answer{}, err
 	}
 	k.asked(call)
-	key := keyOf(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
 	queued := func() bool { return k.queue.Ahead(call.Semaphore, &place) || !k.gathered(e) }
-	a, wait, err := k.settle(ctx, e, call, key, turn{queued: queued, waits: true})
-	if !wait {
-		if settled(err) {
+	r := k.settle(ctx, e, call, turn{queued: queued, waits: true})
+	if r.next != queueUp {
+		if settled(r.err) {
 			k.leave(place, nil) // an earlier call may have a place
 		}
-		k.count(call, a, err)
-		return a, err
+		return k.counted(call, r)
 	}
 
 	me := &waiting{call: call, wake: make(chan struct{}, 1)}
@@ -67,12 +65,11 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	}
 	w, replaced := join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
 	if w == nil {
-		a, _, err := k.settle(ctx, e, call, key, turn{queued: queued})
-		if d := a.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
+		r := k.settle(ctx, e, call, turn{queued: queued})
+		if d := r.answer.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
 			d.Message += fmt.Sprintf(" Another acquire of %q in group %q waits already.", call.Identity.Acquirer, call.Identity.Group)
 		}
-		k.count(call, a, err)
-		return a, err
+		return k.counted(call, r)
 	}
 	if replaced != nil {
 		replaced.superseded.Store(true)
@@ -82,7 +79,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	me.decide.Store(true)
 	me.poke()
 	k.news.touch(call.Semaphore)
-	a, left, err := k.wait(ctx, e, call, key, w, me, progress)
+	r, left := k.wait(ctx, e, call, w, me, progress)
 	if k.giveUp(me) {
 		left = true // the grant is abandoned, and the acquisition ends with it
 	}
@@ -95,8 +92,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		k.queue.Return(w) // if it was being proposed
 	}
 	k.news.touch(call.Semaphore)
-	k.count(call, a, err)
-	return a, err
+	return k.counted(call, r)
 }
 
 // settled tells whether an acquisition is over, by an answer or by an error that every repeat of it would get. After any
@@ -121,8 +117,8 @@ func (k *Keeper) leave(place queue.Key, me *waiting) {
 
 // wait stays in the queue until there is an answer. left tells whether the place is given up for good.
 func (k *Keeper) wait(
-	ctx context.Context, e *epoch, call *AcquireCall, key requestKey, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error,
-) (a Answer, left bool, err error) {
+	ctx context.Context, e *epoch, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error,
+) (r round, left bool) {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
 	var told Place
@@ -130,7 +126,7 @@ func (k *Keeper) wait(
 		if now := k.placeOf(w); now != told && now.Place > 0 {
 			told = now
 			if err := progress(now); err != nil {
-				return Answer{}, false, err
+				return failed(err), false
 			}
 		}
 		select {
@@ -138,22 +134,22 @@ func (k *Keeper) wait(
 		case <-limit.C:
 			over = true
 		case <-e.done:
-			return Answer{}, true, k.notLeader()
+			return failed(k.notLeader()), true
 		case <-k.closed:
-			return Answer{}, true, k.notLeader()
+			return failed(k.notLeader()), true
 		case <-ctx.Done():
 		}
 		if err := ctx.Err(); err != nil {
-			return Answer{}, false, err
+			return failed(err), false
 		}
 		k.freshen(call)
 		offered := k.queue.Offered(w)
 		stands := !me.cancelled.Load() && !me.superseded.Load()
 		if k.entrusted(me) || stands && (offered || me.decide.Swap(false)) {
-			a, wait, err := k.settle(ctx, e, call, key, turn{queued: func() bool { return !offered }, waits: true, me: me})
-			if !wait {
+			r := k.settle(ctx, e, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
+			if r.next != queueUp {
 				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
-				return a, settled(err) || ctx.Err() != nil, err
+				return r, settled(r.err) || ctx.Err() != nil
 			}
 			if offered {
 				k.queue.Return(w)
@@ -166,11 +162,11 @@ func (k *Keeper) wait(
 		case !cancels && !superseded && !over:
 		case !k.withdraw(me): // it was woken to hear what became of its grant
 		case cancels:
-			return Answer{}, true, &RequestEndedError{cancelled(call)}
+			return failed(&RequestEndedError{cancelled(call)}), true
 		case superseded:
-			return Answer{}, false, ErrSuperseded
+			return failed(ErrSuperseded), false
 		default:
-			return Answer{Repeat: &told, RepeatRevision: call.knownSince()}, false, nil
+			return round{answer: Answer{Repeat: &told, RepeatRevision: call.knownSince()}}, false
 		}
 	}
 }

@@ -391,7 +391,7 @@ type fakeListener struct {
 func (l *fakeListener) Receive() keeper.Receipt { return keeper.Receipt{Received: time.Now()} }
 
 // Refresh leaves it to the answer to notice a fault, as the real one may.
-func (l *fakeListener) Refresh(ctx context.Context, receipt keeper.Receipt, _ *semaphore.Identity, r []keeper.TokenRefresh, ready func(func() ([]keeper.TokenResult, error))) {
+func (l *fakeListener) Refresh(ctx context.Context, receipt keeper.Receipt, _ *semaphore.Identity, r []keeper.TokenRefresh, ready func(keeper.Results)) {
 	if len(r) == 0 {
 		ready(func() ([]keeper.TokenResult, error) { return nil, nil })
 		return

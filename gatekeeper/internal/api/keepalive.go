@@ -68,7 +68,7 @@ type keepAlive struct {
 type refreshed struct {
 	number  uint64
 	grouped bool // the client reads groups
-	results func() ([]keeper.TokenResult, error)
+	results keeper.Results
 }
 
 // receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when the handler
@@ -136,7 +136,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, receip
 		k.release(maxFrames - 1)
 		k.listener.Forget(m.GetForget()...)
 	}
-	k.listener.Refresh(k.ctx, receipt, holder, tokens, func(answer func() ([]keeper.TokenResult, error)) {
+	k.listener.Refresh(k.ctx, receipt, holder, tokens, func(answer keeper.Results) {
 		k.ready <- refreshed{number, m.GetGrouped(), answer}
 	})
 	return nil

@@ -60,8 +60,8 @@ type Keeper interface {
 type Listener interface {
 	// Receive takes note of a frame when it comes in; one Refresh or Drop follows.
 	Receive() keeper.Receipt
-	// Refresh follows the tokens and refreshes them; ready is called once with what answers the frame, and must not block.
-	Refresh(ctx context.Context, r keeper.Receipt, holder *semaphore.Identity, tokens []keeper.TokenRefresh, ready func(answer func() ([]keeper.TokenResult, error)))
+	// Refresh follows the tokens and refreshes them; it calls ready once, which must not block.
+	Refresh(ctx context.Context, r keeper.Receipt, holder *semaphore.Identity, tokens []keeper.TokenRefresh, ready func(keeper.Results))
 	// Forget ends the notices for these tokens.
 	Forget(tokens ...uint64)
 	// Notices is closed when the leadership ends.

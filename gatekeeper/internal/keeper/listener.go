@@ -59,15 +59,15 @@ func (r Receipt) Drop() {
 	}
 }
 
-// Refresh is Keeper.Refresh for one frame of the stream, without waiting: the deadlines have been moved when it returns, and ready is called
-// when the frame can be answered, with what answers it. That may be before the return and on any goroutine, which ready must not hold up; it is
-// not bound to ctx. The tokens are followed from here on: a stop or a loss is noticed on this stream.
+// Refresh is Keeper.Refresh for one frame of the stream, without the wait. It has moved the deadlines when it returns. It calls
+// ready once the frame can be answered, before or after it returns, on any goroutine, even when ctx has ended; ready must not
+// block. From here on, a stop or a loss of these tokens is a notice on this stream.
 func (l *Listener) Refresh(
-	ctx context.Context, r Receipt, holder *semaphore.Identity, tokens []TokenRefresh, ready func(answer func() ([]TokenResult, error)),
+	ctx context.Context, r Receipt, holder *semaphore.Identity, tokens []TokenRefresh, ready func(Results),
 ) {
 	l.follow(tokens) // first, so that nothing between the answer and the following is missed
 	frame := lessor.Frame{Received: r.Received, Stream: l.stream, Holder: holder}
-	l.k.refreshLater(ctx, frame, tokens, r.Drop, func(answer func() ([]TokenResult, error)) {
+	l.k.refreshLater(ctx, frame, tokens, r.Drop, func(answer Results) {
 		ready(func() ([]TokenResult, error) {
 			results, err := answer()
 			for i := range results {

@@ -20,7 +20,7 @@ import (
 // holder is the identity whose permits they are; nil if the caller does not say. Tokens of others are lost to it.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []TokenRefresh) ([]TokenResult, error) {
 	r, err := k.renew(lessor.Frame{Received: received, Holder: holder}, tokens, k.lessor.Receive())
-	if err != nil || r == nil {
+	if err != nil || len(tokens) == 0 {
 		return nil, err
 	}
 	k.lengthen(ctx, r.before)
@@ -32,14 +32,18 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaph
 	return r.results()
 }
 
-// refreshLater is Refresh for those who do not wait: ready is called with what answers it, on any goroutine and before or after the return; it must not
-// block. ctx bounds nothing but how long longer durations may take to be committed.
-func (k *Keeper) refreshLater(
-	ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(), ready func(answer func() ([]TokenResult, error)),
-) {
+// Results works out the answer to a frame. It is called once, by the goroutine that sends the answer, because a frame may
+// hold thousands of tokens.
+type Results func() ([]TokenResult, error)
+
+func unanswered(err error) Results { return func() ([]TokenResult, error) { return nil, err } }
+
+// refreshLater is Refresh without the wait. It calls ready on any goroutine, before or after it returns; ready must not
+// block. ctx limits how long it waits for longer durations to be committed, and nothing else.
+func (k *Keeper) refreshLater(ctx context.Context, frame lessor.Frame, tokens []TokenRefresh, processed func(), ready func(Results)) {
 	r, err := k.renew(frame, tokens, processed)
-	if err != nil || r == nil {
-		ready(func() ([]TokenResult, error) { return nil, err })
+	if err != nil || len(tokens) == 0 {
+		ready(unanswered(err))
 		return
 	}
 	confirm := func() {
@@ -48,12 +52,11 @@ func (k *Keeper) refreshLater(
 			return
 		}
 		k.cfg.Leadership.ConfirmLater(r.epoch.term, frame.Received, func(err error) {
-			ready(func() ([]TokenResult, error) {
-				if err := k.confirmed(r.epoch, err); err != nil {
-					return nil, err
-				}
-				return r.results()
-			})
+			if err = k.confirmed(r.epoch, err); err != nil {
+				ready(unanswered(err))
+				return
+			}
+			ready(r.results)
 		})
 	}
 	if !longer(r.before) {
@@ -63,7 +66,7 @@ func (k *Keeper) refreshLater(
 	go func() { // for a tenth of the duration at most
 		defer func() {
 			if fault := recover(); fault != nil {
-				ready(func() ([]TokenResult, error) { panic(fault) }) // it is for whoever answers to deal with
+				ready(func() ([]TokenResult, error) { panic(fault) }) // the goroutine that answers turns it into an error
 			}
 		}()
 		k.lengthen(ctx, r.before)
@@ -82,7 +85,7 @@ type renewal struct {
 	seen      lessor.Seen
 }
 
-// renew moves the deadlines, and returns nil when there are none to move. It calls processed as soon as that is done, and in any case.
+// renew moves the deadlines. In any case it calls processed, as soon as that is done. Without tokens it returns nil.
 func (k *Keeper) renew(frame lessor.Frame, tokens []TokenRefresh, processed func()) (*renewal, error) {
 	defer processed()
 	e, err := k.leading()

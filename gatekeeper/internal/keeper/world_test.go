@@ -182,7 +182,7 @@ func refreshOn(l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, er
 
 func refreshWithin(ctx context.Context, l *Listener, r Receipt, tokens []TokenRefresh) ([]TokenResult, error) {
 	ready := make(chan func() ([]TokenResult, error), 1)
-	l.Refresh(ctx, r, nil, tokens, func(answer func() ([]TokenResult, error)) { ready <- answer })
+	l.Refresh(ctx, r, nil, tokens, func(answer Results) { ready <- answer })
 	select {
 	case answer := <-ready:
 		return answer()

@@ -58,7 +58,7 @@ func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
 	before := d.Definition(name)
 	after := before
 	waits := d.due(name)
-	switch i := slices.IndexFunc(waits.drains, func(o Drain) bool { return o.Revision == c.Change }); {
+	switch i := slices.IndexFunc(waits.drains, func(o semaphore.Drain) bool { return o.Revision == c.Change }); {
 	case i >= 0:
 		begin()
 		waits.drains = slices.Delete(slices.Clone(waits.drains), i, i+1) // readers have the old slice
@@ -123,7 +123,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		d.setDefinition(name, after)
 		drain = end.Drain
 		if drain > 0 && d.hasLive(name) { // whom the old values shut out was let in by the edit, and is told to stop as kindly
-			waits.begin(Drain{Revision: d.revision, Duration: drain})
+			waits.begin(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
 	d.setDue(name, waits)

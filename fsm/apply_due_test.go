@@ -62,8 +62,8 @@ func TestDrain_OfAnEdit_CoversWhatWasGrantedBefore(t *testing.T) {
 	before := l.grant("s", "a")
 	change := l.edit(draining(time.Minute, l.replaceNow("s", group("east")), l.replaceNow("empty", group("east"))))
 	after := l.grant("s", "b")
-	equal(t, "drains", l.state().Drains("s"), []fsm.Drain{{Revision: change, Duration: time.Minute}})
-	equal(t, "drains of a name without permits", l.state().Drains("empty"), []fsm.Drain(nil))
+	equal(t, "drains", l.state().Drains("s"), []semaphore.Drain{{Revision: change, Duration: time.Minute}})
+	equal(t, "drains of a name without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
 	equal(t, "granted before", l.admits(before.Token), semaphore.Refreshed)
 	equal(t, "granted after", l.admits(after.Token), semaphore.Denied)
 	for e := range l.state().JournalBackward("s", 0) {

@@ -201,7 +201,7 @@ func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 // schedule begins the drain of an edit and has its end wait, beside what waits already.
 func (d *draft) schedule(c EditBatch, name string, waits due, before, after *StoredDefinition) {
 	if before != nil && c.Drain > 0 && d.hasLive(name) {
-		waits.begin(Drain{Revision: d.revision, Duration: c.Drain})
+		waits.begin(semaphore.Drain{Revision: d.revision, Duration: c.Drain})
 	}
 	if after != nil && !c.Until.IsZero() {
 		waits.ends = append(slices.Clip(waits.ends), &EditEnd{ // readers have the old slice
@@ -212,7 +212,7 @@ func (d *draft) schedule(c EditBatch, name string, waits due, before, after *Sto
 }
 
 // begin adds a drain; the oldest gives way when there are too many.
-func (w *due) begin(drain Drain) {
+func (w *due) begin(drain semaphore.Drain) {
 	w.drains = append(slices.Clip(w.drains), drain) // readers have the old slice
 	if len(w.drains) > maxDrains {
 		w.drains = w.drains[1:]

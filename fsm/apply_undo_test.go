@@ -302,7 +302,7 @@ func TestRevert_OfAnEditWithADrain_BeginsOneOfItsOwn(t *testing.T) {
 	l.grant("a", "let in for a time")
 	l.apply(fsm.Revert{Change: set, Term: l.term, Names: []string{"a"}, At: at(60)})
 	over := l.state().Revision()
-	equal(t, "drains", l.state().Drains("a"), []fsm.Drain{{Revision: over, Duration: 2 * time.Minute}})
+	equal(t, "drains", l.state().Drains("a"), []semaphore.Drain{{Revision: over, Duration: 2 * time.Minute}})
 	equal(t, "journal", collect(l.state().Journal("a", over))[0].Drain, 2*time.Minute)
 	restored(t, l.state())
 }

@@ -417,7 +417,7 @@ func (r *reader) due(in *logv1.StoredSemaphore) due {
 		r.needs(2)
 	}
 	for _, drain := range in.GetDrains() {
-		out.drains = append(out.drains, Drain{Revision: drain.GetRevision(), Duration: r.drain(drain.GetDuration())})
+		out.drains = append(out.drains, semaphore.Drain{Revision: drain.GetRevision(), Duration: r.drain(drain.GetDuration())})
 	}
 	out.ends = r.ends(in.GetReverts())
 	return out

@@ -139,13 +139,6 @@ type Cordon struct {
 // Origin is the change that set the cordon, also after an undo brought it back.
 func (c *Cordon) Origin() uint64 { return cmp.Or(c.Change, c.Revision) }
 
-// Drain lets permits of a semaphore that were granted before its revision go on although an edit shut their holders out. It
-// is not yet over: the leader's timer ends it.
-type Drain struct {
-	Revision uint64 // the change
-	Duration time.Duration
-}
-
 // EditEnd is an edit whose fields get their old values back. Before and After are the definition then, but without what an edit
 // before it had set for a time and that has ended since. It is immutable.
 type EditEnd struct {

@@ -57,7 +57,7 @@ func (m *model) endDrain(c fsm.EndDrain) {
 	over := m.revision + 1
 	for _, name := range c.Names {
 		n := len(m.drains[name])
-		m.drains[name] = slices.DeleteFunc(slices.Clone(m.drains[name]), func(d fsm.Drain) bool { return d.Revision == c.Change })
+		m.drains[name] = slices.DeleteFunc(slices.Clone(m.drains[name]), func(d semaphore.Drain) bool { return d.Revision == c.Change })
 		if len(m.drains[name]) < n {
 			m.revision = over
 		}
@@ -122,7 +122,7 @@ func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 func (m *model) drain(name string, d time.Duration) {
 	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name && p.State == semaphore.Live })
 	if d > 0 && live {
-		m.drains[name] = newest(append(slices.Clone(m.drains[name]), fsm.Drain{Revision: m.revision, Duration: d}), 16)
+		m.drains[name] = newest(append(slices.Clone(m.drains[name]), semaphore.Drain{Revision: m.revision, Duration: d}), 16)
 	}
 }
 

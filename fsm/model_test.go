@@ -32,9 +32,9 @@ type model struct {
 	lowWater    map[string]time.Time
 
 	level      uint32
-	drains     map[string][]fsm.Drain   // oldest first
-	ends       map[string][]fsm.EditEnd // oldest first
-	sightings  []fsm.Sighting           // by group and acquirer
+	drains     map[string][]semaphore.Drain // oldest first
+	ends       map[string][]fsm.EditEnd     // oldest first
+	sightings  []fsm.Sighting               // by group and acquirer
 	quarantine time.Duration
 
 	// forgotten are the marks of names under which something is remembered or was; namesForgotten is that of all others.
@@ -55,7 +55,7 @@ func newModel() *model {
 	return &model{
 		settings: fsm.DefaultSettings(), largest: fsm.DefaultSettings().MaxDuration,
 		permitRev: map[string]uint64{}, lowWater: map[string]time.Time{},
-		level: 1, drains: map[string][]fsm.Drain{}, ends: map[string][]fsm.EditEnd{},
+		level: 1, drains: map[string][]semaphore.Drain{}, ends: map[string][]fsm.EditEnd{},
 		forgotten: map[string]uint64{}, noted: map[uint64][]string{}, endsForgotten: map[string]time.Time{},
 	}
 }

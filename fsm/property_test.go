@@ -488,11 +488,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 			ends = append(ends, *end)
 		}
 		same(t, "ends", ends, m.ends[name])
-		var newestDrain uint64
-		for _, o := range m.drains[name] {
-			newestDrain = o.Revision
-		}
-		same(t, "drain of a decision", s.Facts(&semaphore.Request{Semaphore: name}, "").Drain, newestDrain)
+		same(t, "drains of a decision", s.Facts(&semaphore.Request{Semaphore: name}, "").Drains, m.drains[name])
 		var holders []semaphore.Permit
 		for p := range s.Holders(name) {
 			holders = append(holders, *p)

@@ -159,7 +159,7 @@ func (s *State) Names() iter.Seq[string] {
 
 // Drains are those of the semaphore's edits that are not over, by revision, also after its deletion. Do not modify the slice.
 // Those of pauses, cordons and revoked permits stand there.
-func (s *State) Drains(sem string) []Drain {
+func (s *State) Drains(sem string) []semaphore.Drain {
 	return s.due(sem).drains
 }
 
@@ -190,6 +190,14 @@ func (s *State) SightingCount() int { return s.sightings.Len() }
 
 // Cordons are sorted by id. Do not modify the slice.
 func (s *State) Cordons() []*Cordon { return s.cordons }
+
+// Cordon returns the cordon of that id, or nil.
+func (s *State) Cordon(id string) *Cordon {
+	if i, found := slices.BinarySearchFunc(s.cordons, id, func(c *Cordon, id string) int { return cmp.Compare(c.ID, id) }); found {
+		return s.cordons[i]
+	}
+	return nil
+}
 
 // CordonRevision is the revision of the last change of the set of cordons.
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
@@ -389,12 +397,9 @@ func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yiel
 // Facts are what a decision on req looks at, but for what only the leader knows: Admission, OwnOverheld and WaitsAhead.
 func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts {
 	g := s.gate(req.Semaphore)
-	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater)}
+	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater), Drains: s.Drains(req.Semaphore)}
 	// Below feature level 3 nothing is superseded: whatever request an identity makes, it is answered as a repeat.
 	f.Repeat = f.Own != nil && (s.featureLevel < 3 || planted.Is(planted.ReacquiredInPlace) || requestID != "" && f.Own.RequestID == requestID)
-	if drains := s.Drains(req.Semaphore); len(drains) > 0 {
-		f.Drain = drains[len(drains)-1].Revision
-	}
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause
 	}

@@ -88,8 +88,8 @@ func (g *gate) runLog() runLog {
 
 // due is what a leader's timer will end under one name. It is immutable.
 type due struct {
-	drains []Drain    // by revision
-	ends   []*EditEnd // by revision; only beside a definition
+	drains []semaphore.Drain // by revision
+	ends   []*EditEnd        // by revision; only beside a definition
 }
 
 // noGate stands for every name that nothing is kept of.

@@ -102,7 +102,7 @@ func (s step) decide(req *Request, f *Facts) Decision {
 			return shutOut(AcquirerMismatch, StopNoLongerAdmitted, f)
 		}
 	case stepOpen:
-		if f.Admission.Cordoned {
+		if len(f.Admission.Cordons) > 0 {
 			return shutOut(Cordoned, StopCordoned, f)
 		}
 		if f.Pause != nil && f.Pause.Stop {

@@ -70,11 +70,11 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"2: group of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Group = false }}, stopped(GroupMismatch, StopNoLongerAdmitted)},
 		{"3: acquirer", []change{func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, denied(AcquirerMismatch)},
 		{"3: acquirer of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, stopped(AcquirerMismatch, StopNoLongerAdmitted)},
-		{"4: cordon", []change{func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, denied(Cordoned)},
-		{"4: cordon of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, stopped(Cordoned, StopCordoned)},
+		{"4: cordon", []change{func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
+		{"4: cordon of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, stopped(Cordoned, StopCordoned)},
 		{"4: pause with stop", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, denied(Paused)},
 		{"4: pause with stop of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
-		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, denied(Cordoned)},
+		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
 
 		{"5: the same again is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
 		{"5: refreshed though no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
@@ -161,7 +161,7 @@ func TestDecide_SeveralReasons_TheFirstCounts(t *testing.T) {
 		{AlreadyHeld, func(_ *Request, f *Facts) { f.Own = mine() }},
 		{Stopping, func(_ *Request, f *Facts) { f.OwnOverheld = true }},
 		{Paused, func(_ *Request, f *Facts) { f.Pause.Stop = true }},
-		{Cordoned, func(_ *Request, f *Facts) { f.Admission.Cordoned = true }},
+		{Cordoned, func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }},
 		{AcquirerMismatch, func(_ *Request, f *Facts) { f.Admission.Acquirer = false }},
 		{GroupMismatch, func(_ *Request, f *Facts) { f.Admission.Group = false }},
 		{NoSuchSemaphore, func(_ *Request, f *Facts) { f.Definition = nil }},
@@ -220,7 +220,7 @@ func TestDecide_AllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
 		t.Errorf("Admit allocates %v times", n)
 	}
-	f.Admission.Cordoned, f.Admission.CordonDrain = true, 9
+	f.Admission.Cordons = []Cordon{{"k", Drain{9, 1}}}
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
 		t.Errorf("Admit of a permit that a cordon drains allocates %v times", n)
 	}
@@ -284,7 +284,7 @@ func TestDecideWaiting_APauseIsWaitedOutIfTheEndOfItHelps(t *testing.T) {
 		{"paused, and too heavy", []change{paused, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
 		{"paused with stop, and too heavy", []change{stopped, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
 		{"paused, and the firing is done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, FiringDone, false},
-		{"paused and cordoned", []change{paused, func(_ *Request, f *Facts) { f.Admission.Cordoned = true }}, Cordoned, false},
+		{"paused and cordoned", []change{paused, func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, Cordoned, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			req, f := ask(), open()

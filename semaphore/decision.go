@@ -50,10 +50,14 @@ type Request struct {
 type Admission struct {
 	Group    bool // the whole group matches the group pattern
 	Acquirer bool // the whole acquirer matches the acquirer pattern
-	Cordoned bool // a cordon catches the group or the acquirer
-	// CordonDrain is the revision before which a permit must have been granted to go on although Cordoned is set: the least of
-	// those of the cordons that catch the caller, and 0 when one of them has no drain, or its drain is over.
-	CordonDrain uint64
+	// Cordons are those that catch the group or the acquirer.
+	Cordons []Cordon
+}
+
+// Cordon is a cordon that catches a caller.
+type Cordon struct {
+	ID    string
+	Drain Drain
 }
 
 // Admitted is the admission of a caller that every pattern lets in.
@@ -66,9 +70,9 @@ type Facts struct {
 	Admission  Admission
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
-	// Drain is the revision before which a permit must have been granted to go on although the definition, or its absence,
-	// shuts its holder out: the greatest of those of the semaphore's drains that are not over; 0 when there is none.
-	Drain uint64
+	// Drains are those of the semaphore's edits that are not over. One that covers a permit lets it go on although the
+	// definition, or its absence, shuts its holder out.
+	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
 	// Repeat: Own was granted to this very request, of which this is a repeat. Otherwise the request is another acquisition.

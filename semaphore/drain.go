@@ -1,42 +1,80 @@
 package semaphore
 
-// A drain belongs to the change that shuts holders out: it covers the permits that were granted before that change, and none
-// that was granted after it.
+import (
+	"slices"
+	"time"
+)
 
-// draining says whether the definition, or its absence, may shut p's holder out and is not to end p yet.
-func (f *Facts) draining(p *Permit) bool { return p.GrantedRevision < f.Drain }
-
-// draining says whether every cordon that catches p's holder lets it go on for now.
-func (a Admission) draining(p *Permit) bool { return p.GrantedRevision < a.CordonDrain }
-
-// draining says whether the pause lets p go on for now although it stops.
-func (p *Pause) draining(permit *Permit) bool {
-	return p != nil && p.Stop && p.Drain > 0 && permit.GrantedRevision < p.Revision
+// Drain lets permits go on for a while after a change has shut their holders out: those granted before Revision, the revision
+// of that change. It is over when Duration is 0, or when the leader has ended it.
+type Drain struct {
+	Revision uint64
+	Duration time.Duration
 }
 
-// draining says whether the permit was revoked and may go on for now.
-func (p *Permit) draining() bool { return p.Stop != NotStopping && p.StopOrder().Drain > 0 }
+// Covers reports whether p may go on.
+func (d Drain) Covers(p *Permit) bool { return d.Duration > 0 && p.GrantedRevision < d.Revision }
 
-// drained are the facts as they would be without what drains for p, their own permit, and whether anything does. What steps
-// of an absent definition would look at is not there, so it is as if it admitted everybody.
+// Stop is one cause for which the holder of a live permit must stop.
+type Stop struct {
+	Cause StopCause
+	// Cordon is the id of the cordon that it is.
+	Cordon string
+	// Drains cover the permit. The holder may go on until the last of them is over; without any it must stop now.
+	Drains []Drain
+}
+
+// Stops returns all causes for which the holder of the live permit p must stop, but for max_hold, which no drain delays. The
+// order is that of the steps.
+func Stops(p *Permit, f *Facts) (stops []Stop) {
+	add := func(s Stop, drains ...Drain) {
+		for _, d := range drains {
+			if d.Covers(p) {
+				s.Drains = append(s.Drains, d)
+			}
+		}
+		stops = append(stops, s)
+	}
+	if f.Definition == nil || !f.Admission.Group || !f.Admission.Acquirer {
+		add(Stop{Cause: StopNoLongerAdmitted}, f.Drains...)
+	}
+	for _, c := range f.Admission.Cordons {
+		add(Stop{Cause: StopCordoned, Cordon: c.ID}, c.Drain)
+	}
+	if f.Pause != nil && f.Pause.Stop {
+		add(Stop{Cause: StopPaused}, f.Pause.drain())
+	}
+	if p.Stop != NotStopping {
+		add(Stop{Cause: p.Stop}, p.StopOrder().drain())
+	}
+	return stops
+}
+
+func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
+
+func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
+
+// drained returns the facts without the causes that a drain of p delays, and whether there are any. It is Stops for the rule,
+// without an allocation. The steps of an absent definition then find one that admits everybody.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
-	if f.draining(p) {
+	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {
 		drained.Admission.Group, drained.Admission.Acquirer = true, true
 		if f.Definition == nil {
 			drained.Definition = &Definition{Name: p.Semaphore}
 		}
 		drains = true
 	}
-	if f.Admission.draining(p) {
-		drained.Admission.Cordoned = false
+	cordons := f.Admission.Cordons
+	if len(cordons) > 0 && !slices.ContainsFunc(cordons, func(c Cordon) bool { return !c.Drain.Covers(p) }) {
+		drained.Admission.Cordons = nil
 		drains = true
 	}
-	if f.Pause.draining(p) {
+	if f.Pause != nil && f.Pause.Stop && f.Pause.drain().Covers(p) {
 		drained.Pause = nil
 		drains = true
 	}
-	if p.draining() {
+	if p.Stop != NotStopping && p.StopOrder().drain().Covers(p) {
 		going := *p
 		going.Stop = NotStopping
 		drained.Own = &going

@@ -13,15 +13,15 @@ func TestAdmit_Drains(t *testing.T) {
 	deleted := func(_ *Permit, f *Facts) { f.Definition, f.Admission.Group, f.Admission.Acquirer = nil, false, false }
 	otherGroup := func(_ *Permit, f *Facts) { f.Admission.Group = false }
 	otherAcquirer := func(_ *Permit, f *Facts) { f.Admission.Acquirer = false }
-	edited := func(revision uint64) change { return func(_ *Permit, f *Facts) { f.Drain = revision } }
+	edited := func(revision uint64) change { return func(_ *Permit, f *Facts) { f.Drains = []Drain{{revision, 1}} } }
 	cordoned := func(drain uint64) change {
-		return func(_ *Permit, f *Facts) { f.Admission.Cordoned, f.Admission.CordonDrain = true, drain }
+		return func(_ *Permit, f *Facts) { f.Admission.Cordons = []Cordon{{"k", Drain{drain, 1}}} }
 	}
 	paused := func(revision uint64, drain time.Duration) change {
 		return func(_ *Permit, f *Facts) { f.Pause = &Pause{Stop: true, Revision: revision, Drain: drain} }
 	}
 	revoked := func(drain time.Duration) change {
-		return func(p *Permit, _ *Facts) { p.Stop, p.Order = StopRevoked, &StopOrder{Drain: drain} }
+		return func(p *Permit, _ *Facts) { p.Stop, p.Order = StopRevoked, &StopOrder{Revision: 9, Drain: drain} }
 	}
 	overheld := func(_ *Permit, f *Facts) { f.OwnOverheld = true }
 	goesOn := func(c StopCause) Decision { return Decision{Outcome: Refreshed, Stop: c} }
@@ -88,7 +88,7 @@ func TestAdmit_Draining_OnlyTheLive(t *testing.T) {
 		Cooling: {Outcome: Denied, Reason: Cordoned},
 	} {
 		p, f := mine(), open()
-		p.State, f.Admission.Cordoned, f.Admission.CordonDrain = state, true, 9
+		p.State, f.Admission.Cordons = state, []Cordon{{"k", Drain{9, 1}}}
 		if got := Admit(p, f); got != want {
 			t.Errorf("%v: Admit = %+v, want %+v", state, got, want)
 		}
@@ -97,7 +97,7 @@ func TestAdmit_Draining_OnlyTheLive(t *testing.T) {
 
 func TestSentence_OfADrainingPermit(t *testing.T) {
 	f := open()
-	f.Own, f.Admission.Cordoned, f.Admission.CordonDrain = mine(), true, 9
+	f.Own, f.Admission.Cordons = mine(), []Cordon{{"k", Drain{9, 1}}}
 	for _, test := range []struct {
 		d    Decision
 		want string

@@ -68,12 +68,10 @@ func (w *world) facts(name string, id Identity, firing *Firing) *Facts {
 	g := w.gate(name)
 	f := &Facts{Definition: g.def, Pause: g.pause, Used: g.used(), LowWater: g.lowWater}
 	f.Admission.Group, f.Admission.Acquirer = g.patterns.Match(id.Group, id.Acquirer)
-	f.Drain = g.drain
+	f.Drains = []Drain{{g.drain, 1}}
 	for _, c := range w.cordons {
 		if c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer) {
-			if f.Admission.CordonDrain = min(f.Admission.CordonDrain, c.drain); !f.Admission.Cordoned {
-				f.Admission.Cordoned, f.Admission.CordonDrain = true, c.drain
-			}
+			f.Admission.Cordons = append(f.Admission.Cordons, Cordon{Drain: Drain{c.drain, 1}})
 		}
 	}
 	if firing != nil {

@@ -26,7 +26,7 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 		{1, def == nil, Denied, NoSuchSemaphore},
 		{2, !f.Admission.Group, Denied, GroupMismatch},
 		{3, !f.Admission.Acquirer, Denied, AcquirerMismatch},
-		{4, f.Admission.Cordoned, Denied, Cordoned},
+		{4, len(f.Admission.Cordons) > 0, Denied, Cordoned},
 		{4, f.Pause != nil && f.Pause.Stop, Denied, Paused},
 		{5, own != nil && own.State == Held, Denied, HeldForOperator},
 		{5, own != nil && (own.Stop != NotStopping || f.OwnOverheld), Denied, Stopping},
@@ -57,19 +57,30 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	if p.State != Live {
 		return asked
 	}
-	in := func(change uint64) bool { return p.GrantedRevision < change }
+	in := func(drains ...Drain) bool {
+		for _, d := range drains {
+			if d.Duration > 0 && p.GrantedRevision < d.Revision {
+				return true
+			}
+		}
+		return false
+	}
+	cordons := true
+	for _, c := range f.Admission.Cordons {
+		cordons = cordons && in(c.Drain)
+	}
 	var first StopCause
 	for _, c := range []struct {
 		applies, drains bool
 		reason          Reason
 		stop            StopCause
 	}{
-		{f.Definition == nil, in(f.Drain), NoSuchSemaphore, StopNoLongerAdmitted},
-		{!f.Admission.Group, in(f.Drain), GroupMismatch, StopNoLongerAdmitted},
-		{!f.Admission.Acquirer, in(f.Drain), AcquirerMismatch, StopNoLongerAdmitted},
-		{f.Admission.Cordoned, in(f.Admission.CordonDrain), Cordoned, StopCordoned},
-		{f.Pause != nil && f.Pause.Stop, f.Pause != nil && f.Pause.Drain > 0 && in(f.Pause.Revision), Paused, StopPaused},
-		{p.Stop != NotStopping, p.StopOrder().Drain > 0, Stopping, p.Stop},
+		{f.Definition == nil, in(f.Drains...), NoSuchSemaphore, StopNoLongerAdmitted},
+		{!f.Admission.Group, in(f.Drains...), GroupMismatch, StopNoLongerAdmitted},
+		{!f.Admission.Acquirer, in(f.Drains...), AcquirerMismatch, StopNoLongerAdmitted},
+		{len(f.Admission.Cordons) > 0, cordons, Cordoned, StopCordoned},
+		{f.Pause != nil && f.Pause.Stop, f.Pause != nil && in(Drain{f.Pause.Revision, f.Pause.Drain}), Paused, StopPaused},
+		{p.Stop != NotStopping, in(Drain{p.StopOrder().Revision, p.StopOrder().Drain}), Stopping, p.Stop},
 		{f.OwnOverheld, false, Stopping, StopHeldTooLong},
 	} {
 		if c.applies && !c.drains {
@@ -115,6 +126,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
 			t.Errorf("Admit = %+v, the rule book of drains says %+v, and the holder that asks again gets %+v", admitted, want, asked)
 		}
+		checkStops(t, f, admitted)
 		if tells := strings.Contains(d.Sentence(req, f), "draining"); tells != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
 			t.Errorf("told of a drain: %v, and the permit gets %+v", tells, admitted)
 		}
@@ -159,10 +171,30 @@ func drawRequest(t *rapid.T) *Request {
 	}
 }
 
+// checkStops holds what Stops lists against what Admit decides about the caller's own permit, but for max_hold.
+func checkStops(t rapid.TB, f *Facts, admitted Decision) {
+	t.Helper()
+	if f.Own.State != Live || f.OwnOverheld {
+		return
+	}
+	stops := Stops(f.Own, f)
+	goesOn := true
+	for _, s := range stops {
+		goesOn = goesOn && len(s.Drains) > 0
+	}
+	var first StopCause
+	if len(stops) > 0 && goesOn {
+		first = stops[0].Cause
+	}
+	if goesOn != (admitted.Outcome == Refreshed) || goesOn && admitted.Stop != first || !goesOn && admitted.Stop == NotStopping {
+		t.Errorf("Stops = %+v, and Admit = %+v", stops, admitted)
+	}
+}
+
 func drawFacts(t *rapid.T, req *Request) *Facts {
 	often := func(label string) bool { return rapid.IntRange(0, 7).Draw(t, label) != 0 }
 	f := &Facts{
-		Admission:   Admission{Group: often("group"), Acquirer: often("acquirer fits"), Cordoned: !often("not cordoned")},
+		Admission:   Admission{Group: often("group"), Acquirer: often("acquirer fits")},
 		Repeat:      often("repeat"),
 		OwnOverheld: !often("not overheld"),
 		Used:        rapid.Uint64Range(0, 5).Draw(t, "used"),
@@ -184,14 +216,24 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 		}
 	}
 	revision := func(label string) uint64 { return rapid.SampledFrom([]uint64{0, 5, 9, 10}).Draw(t, label) }
-	f.Drain, f.Admission.CordonDrain = revision("drain"), revision("cordon drain")
+	drain := func(label string) Drain {
+		return Drain{revision(label), time.Duration(rapid.IntRange(0, 1).Draw(t, label+" lasts"))}
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "drains") {
+		f.Drains = append(f.Drains, drain("drain"))
+	}
+	if !often("not cordoned") {
+		for range rapid.IntRange(1, 2).Draw(t, "cordons") {
+			f.Admission.Cordons = append(f.Admission.Cordons, Cordon{Drain: drain("cordon")})
+		}
+	}
 	if f.Pause != nil {
 		f.Pause.Revision, f.Pause.Drain = revision("pause"), time.Duration(revision("pause drain"))
 	}
 	if f.Own != nil {
 		f.Own.GrantedRevision = revision("granted")
 		if drain := revision("stop drain"); drain > 0 {
-			f.Own.Order = &StopOrder{Drain: time.Duration(drain)}
+			f.Own.Order = &StopOrder{Revision: revision("stop"), Drain: time.Duration(drain)}
 		}
 	}
 	if req.Firing != nil {

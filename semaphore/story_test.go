@@ -258,7 +258,8 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 		s.sayEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
 		told := *held.Permit
-		var order StopOrder
+		s.revision++
+		order := StopOrder{Revision: s.revision}
 		args = slices.DeleteFunc(args, func(a string) bool {
 			if a == "drain" {
 				order.Drain = time.Hour

@@ -308,10 +308,7 @@ func (k *fakeKeeper) Catches(groupPattern, acquirerPattern string, id semaphore.
 	return groupPattern != "" && k.Match(groupPattern, id.Group) || acquirerPattern != "" && k.Match(acquirerPattern, id.Acquirer)
 }
 
-func (k *fakeKeeper) Stops(*fsm.State, *semaphore.Permit, func(semaphore.StopCause, string, time.Duration)) {
-}
-
-func (k *fakeKeeper) EditDrain(*fsm.State, *semaphore.Permit) time.Duration { return 0 }
+func (k *fakeKeeper) StopLeft(*semaphore.Permit, semaphore.Stop) time.Duration { return 0 }
 
 func (k *fakeKeeper) ToldToStop(_ *fsm.State, p *semaphore.Permit) (semaphore.StopCause, string) {
 	return p.Stop, p.StopOrder().Reason

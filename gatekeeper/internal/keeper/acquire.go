@@ -307,15 +307,19 @@ func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 
 // admit is the lessor's question: does the rule still admit the holder of this permit?
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
+	facts := k.holding(state, p)
+	facts.OwnOverheld = overheld
+	return semaphore.Admit(p, &facts)
+}
+
+// holding gathers what a decision on the holder of a permit looks at.
+func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
 	sd := state.Definition(p.Semaphore)
-	facts := semaphore.Facts{Own: p, OwnOverheld: overheld, Admission: k.patterns.admission(state, sd, p.Identity)}
-	if drains := state.Drains(p.Semaphore); len(drains) > 0 {
-		facts.Drain = drains[len(drains)-1].Revision
-	}
+	facts := semaphore.Facts{Own: p, Admission: k.patterns.admission(state, sd, p.Identity), Drains: state.Drains(p.Semaphore)}
 	if sd != nil {
 		facts.Definition, facts.Pause = sd.Definition, sd.Pause
 	}
-	return semaphore.Admit(p, &facts)
+	return facts
 }
 
 // failure says what an error of the log means for a call.

@@ -9,60 +9,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Stops tells of each thing that shuts out the holder of a live permit for how long it lets the holder go on still: its cause, the id of the
-// cordon that it is, and the time, 0 without a drain. What has no drain ever, max_hold, is not told of.
-func (k *Keeper) Stops(state *fsm.State, p *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration)) {
-	sd := state.Definition(p.Semaphore)
-	if a := k.patterns.admission(state, sd, p.Identity); sd == nil || !a.Group || !a.Acquirer {
-		tell(semaphore.StopNoLongerAdmitted, "", k.EditDrain(state, p))
-	}
-	for _, c := range k.patterns.catching(state, p.Identity) {
-		tell(semaphore.StopCordoned, c.ID, k.cordonLeft(c, p))
-	}
-	if sd != nil && sd.Pause != nil && sd.Pause.Stop {
-		left := time.Duration(0)
-		if sd.Pause.Drain > 0 && p.GrantedRevision < sd.Pause.Revision {
-			left = k.timers.SemaphoreDrain(p.Semaphore, sd.Pause.Revision, sd.Pause.Drain)
-		}
-		tell(semaphore.StopPaused, "", left)
-	}
-	if p.Stop != semaphore.NotStopping {
-		left := time.Duration(0)
-		if p.StopOrder().Drain > 0 {
-			left = k.timers.PermitDrain(p.Token, p.StopOrder().Revision, p.StopOrder().Drain)
-		}
-		tell(p.Stop, "", left)
-	}
-}
-
-// EditDrain is for how long a permit may be refreshed still whatever its definition says by now: of several drains of a semaphore's edits
-// the last one counts.
-func (k *Keeper) EditDrain(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
-	for _, d := range state.Drains(p.Semaphore) {
-		if p.GrantedRevision < d.Revision {
+// StopLeft returns how long the holder of the live permit p may still go on although s stops it.
+func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
+	for _, d := range s.Drains {
+		switch s.Cause {
+		case semaphore.StopNoLongerAdmitted, semaphore.StopPaused:
 			left = max(left, k.timers.SemaphoreDrain(p.Semaphore, d.Revision, d.Duration))
+		case semaphore.StopCordoned:
+			left = max(left, k.timers.CordonDrain(s.Cordon, d.Revision, d.Duration))
+		default:
+			left = max(left, k.timers.PermitDrain(p.Token, d.Revision, d.Duration))
 		}
 	}
 	return left
 }
 
-func (k *Keeper) cordonLeft(c *fsm.Cordon, p *semaphore.Permit) time.Duration {
-	if c.Drain == 0 || p.GrantedRevision >= c.Revision {
-		return 0
-	}
-	return k.timers.CordonDrain(c.ID, c.Revision, c.Drain)
-}
-
-// drainLeft is for how long the refreshes of a permit whose holder is to stop will go on being granted: all that shuts it out has to let it
-// go on.
-func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) time.Duration {
-	least := time.Duration(-1)
-	k.Stops(state, p, func(_ semaphore.StopCause, _ string, left time.Duration) {
-		if least < 0 || left < least {
-			least = left
+// drainLeft returns how long the refreshes of a permit whose holder must stop will still be granted: until the first of all
+// that stops it lets it go on no longer.
+func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
+	facts := k.holding(state, p)
+	for i, s := range semaphore.Stops(p, &facts) {
+		if l := k.StopLeft(p, s); i == 0 || l < left {
+			left = l
 		}
-	})
-	return max(least, 0)
+	}
+	return left
 }
 
 // noReason stands for the reason that nobody gave.
@@ -110,8 +81,13 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration
-	for _, c := range k.patterns.catching(state, p.Identity) {
-		if left := k.cordonLeft(c, p); first == nil || left < least || left == least && first.Reason == "" && c.Reason != "" {
+	facts := k.holding(state, p)
+	for _, s := range semaphore.Stops(p, &facts) {
+		if s.Cause != semaphore.StopCordoned {
+			continue
+		}
+		c, left := state.Cordon(s.Cordon), k.StopLeft(p, s)
+		if first == nil || left < least || left == least && first.Reason == "" && c.Reason != "" {
 			first, least = c, left
 		}
 	}

@@ -37,12 +37,11 @@ type cordonSet struct {
 
 // compiledCordon is a cordon; a pattern that it does not have is nil.
 type compiledCordon struct {
+	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
 	// broken says why a pattern of it cannot be compiled by this server, so that it catches everybody: whom it was meant for is
 	// not known, and a cordon stands where running does harm.
 	broken error
-	// before is the revision before which a permit must have been granted to go on; 0 without a drain.
-	before uint64
 }
 
 func (c *compiledCordon) catches(id semaphore.Identity) bool {
@@ -58,7 +57,7 @@ func (m *matcher) admission(state *fsm.State, sd *fsm.StoredDefinition, id semap
 		a.Group = m.matches("group_pattern", sd.Definition.GroupPattern, id.Group)
 		a.Acquirer = m.matches("acquirer_pattern", sd.Definition.AcquirerPattern, id.Acquirer)
 	}
-	a.Cordoned, a.CordonDrain = m.cordoned(state, id)
+	a.Cordons = m.catching(state, id)
 	return a
 }
 
@@ -84,33 +83,16 @@ func (m *matcher) compile(field, pattern string) compiledPattern {
 	return c
 }
 
-// cordoned tells whether a cordon catches a caller, and before which revision a permit of it must have been granted to go
-// on: each cordon that catches it has to let it.
-func (m *matcher) cordoned(state *fsm.State, id semaphore.Identity) (caught bool, before uint64) {
+// catching returns the cordons that catch a caller, in the order of their ids.
+func (m *matcher) catching(state *fsm.State, id semaphore.Identity) (cordons []semaphore.Cordon) {
 	set := m.cordons.Load()
 	if set == nil || set.revision != state.CordonRevision() {
 		set = m.compileCordons(state)
 		m.cordons.Store(set)
 	}
 	for i := range set.cordons {
-		c := &set.cordons[i]
-		if !c.catches(id) {
-			continue
-		}
-		if !caught || c.before < before {
-			before = c.before
-		}
-		caught = true
-	}
-	return caught, before
-}
-
-// catching are the cordons that catch a caller.
-func (m *matcher) catching(state *fsm.State, id semaphore.Identity) (cordons []*fsm.Cordon) {
-	set := m.compileCordons(state)
-	for i, c := range state.Cordons() {
-		if set.cordons[i].catches(id) {
-			cordons = append(cordons, c)
+		if c := &set.cordons[i]; c.catches(id) {
+			cordons = append(cordons, c.Cordon)
 		}
 	}
 	return cordons
@@ -125,9 +107,7 @@ func (m *matcher) compileCordons(state *fsm.State) *cordonSet {
 }
 
 func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
-	if c.Drain > 0 {
-		compiled.before = c.Revision
-	}
+	compiled.Cordon = semaphore.Cordon{ID: c.ID, Drain: semaphore.Drain{Revision: c.Revision, Duration: c.Drain}}
 	if c.GroupPattern != "" {
 		p := m.compile("group_pattern", c.GroupPattern)
 		compiled.group, compiled.broken = p.pattern, p.err
@@ -142,7 +122,8 @@ func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
 // whyCordoned says for a person which cordons catch a caller, and until when; empty when none does.
 func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
 	var said []string
-	for _, c := range m.catching(state, id) {
+	for _, catching := range m.catching(state, id) {
+		c := state.Cordon(catching.ID)
 		s := fmt.Sprintf("Cordon %q catches it", c.ID)
 		if broken := m.compileCordon(c).broken; broken != nil {
 			s = fmt.Sprintf("Cordon %q catches everybody, because this server cannot use its pattern (%v)", c.ID, broken)

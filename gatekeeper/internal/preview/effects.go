@@ -23,11 +23,8 @@ type Patterns interface {
 // Leader is what a preview asks the leader.
 type Leader interface {
 	Patterns
-	// Stops tells of each thing that shuts out the holder of a live permit for how long it lets the holder go on still: its cause, the id
-	// of the cordon that it is, and the time, 0 without a drain.
-	Stops(state *fsm.State, p *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration))
-	// EditDrain is for how long a permit may be refreshed still whatever its definition says by now.
-	EditDrain(state *fsm.State, p *semaphore.Permit) time.Duration
+	// StopLeft returns how long the holder of the live permit p may still go on although s stops it: 0 without drains.
+	StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
 // Change is what a preview judges; one of Edits, Pause, Resume, Cordon and Undo is set.
@@ -123,7 +120,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 		effects = now.previewResume(c.Resume)
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
-		if was := cordonOf(state, c.Cordon.ID); was != nil {
+		if was := state.Cordon(c.Cordon.ID); was != nil {
 			warnings = append(warnings, fmt.Sprintf("Cordon %q is in force already, %s. The new one takes its place, also when it ends; undo brings that one back.",
 				was.ID, closedWords(was.Author, was.Reason, was.Until)))
 		}
@@ -162,13 +159,12 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 	if sd := w.state.Definition(edit.Name); sd != nil {
 		e.Before = sd.Definition
 	} else {
-		then.pause = edit.Pause
+		then = then.under(edit.Pause)
 	}
 	if pause, too := w.paused[edit.Name]; too {
-		then.pause = pause
+		then = then.under(pause)
 	}
-	then.definition = edit.Definition
-	w.stop(&e, then, drains{cause: semaphore.StopNoLongerAdmitted, lasts: drain})
+	w.stop(&e, then.edited(edit.Definition, drain))
 	w.callers(&e)
 	return e
 }
@@ -189,7 +185,7 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 			}
 			continue
 		}
-		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop}, p.Drain)
+		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop, Drain: p.Drain})
 		if was := sd.Pause; was != nil {
 			e.Warnings = append(e.Warnings, fmt.Sprintf("It is paused already, %s. The new pause takes the place of that one, also when it ends; undo brings that one back.",
 				pauseWords(was)))
@@ -220,7 +216,7 @@ func (w *world) held(name string) bool {
 func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 	for _, name := range r.Names {
 		if sd := w.state.Definition(name); sd != nil && sd.Pause != nil && (r.Revision == 0 || sd.Pause.Origin() == r.Revision) {
-			effects = append(effects, w.underPause(sd, nil, 0))
+			effects = append(effects, w.underPause(sd, nil))
 		}
 	}
 	slices.SortFunc(effects, bySemaphore)
@@ -228,12 +224,10 @@ func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 }
 
 // underPause says what a pause, or with nil its lifting, would do to one semaphore.
-func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause, drain time.Duration) Effect {
+func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause) Effect {
 	name := sd.Definition.Name
 	e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
-	then := w.rule(name)
-	then.pause = pause
-	w.stop(&e, then, drains{cause: semaphore.StopPaused, lasts: drain})
+	w.stop(&e, w.rule(name).under(pause))
 	return e
 }
 
@@ -255,13 +249,9 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 		effects = append(effects, w.previewEdit(edit, u.Drain))
 	}
 	for _, p := range u.Pauses {
-		drain := time.Duration(0)
-		if p.Pause != nil {
-			drain = p.Pause.Drain
-		}
 		for _, of := range p.Of {
 			if sd := w.state.Definition(of.Name); sd != nil && !edited[of.Name] {
-				effects = append(effects, w.underPause(sd, p.Pause, drain))
+				effects = append(effects, w.underPause(sd, p.Pause))
 			}
 		}
 	}
@@ -292,9 +282,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 		if sd := w.state.Definition(p.Semaphore); sd != nil {
 			e.Before, e.After = sd.Definition, sd.Definition
 		}
-		then := w.rule(p.Semaphore)
-		then.cordoned = func(id semaphore.Identity) bool { return w.cordoned(id) || caught(id) }
-		w.stop(e, then, drains{cause: semaphore.StopCordoned, cordon: c.ID, applies: caught, lasts: c.Drain})
+		w.stop(e, w.rule(p.Semaphore).behind(c.ID, c.Drain, caught))
 		bySemaphore[p.Semaphore] = e
 	}
 	for _, name := range slices.Sorted(maps.Keys(bySemaphore)) {
@@ -309,7 +297,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 }
 
 // stop finds the holders of a semaphore that go on now and would be told to stop then, and those that would have less time for it.
-func (w *world) stop(e *Effect, then rule, own drains) {
+func (w *world) stop(e *Effect, then rule) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
 		if p.State == semaphore.Held && len(e.Held) < maxHeld {
@@ -318,12 +306,12 @@ func (w *world) stop(e *Effect, then rule, own drains) {
 		if p.State != semaphore.Live {
 			continue
 		}
-		before, after := w.drains(p, then, own)
-		told := now.stops(w.patterns, p)
+		before, told := w.left(p, now)
+		after, stops := w.left(p, then)
 		switch {
 		case told && after >= before:
 			continue // told already, and nothing changes for it
-		case !told && !then.stops(w.patterns, p):
+		case !told && !stops:
 			e.Unaffected++
 			continue
 		case !told:

@@ -223,7 +223,7 @@ func (p *undoPlan) cordonNow(id string) *fsm.Cordon {
 	if c, planned := p.cordons[id]; planned {
 		return c
 	}
-	return cordonOf(p.state, id)
+	return p.state.Cordon(id)
 }
 
 // set has the plan leave a semaphore so.
@@ -275,7 +275,7 @@ func (p *undoPlan) build(changes []uint64) {
 		}
 	}
 	for _, id := range p.cordonOrder {
-		was, now := cordonOf(p.state, id), p.cordons[id]
+		was, now := p.state.Cordon(id), p.cordons[id]
 		if was == now {
 			continue
 		}

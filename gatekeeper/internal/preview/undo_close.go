@@ -238,15 +238,6 @@ func (p *undoPlan) cordon(id string, back *fsm.Cordon) {
 	p.cordons[id] = back
 }
 
-func cordonOf(state *fsm.State, id string) *fsm.Cordon {
-	for _, c := range state.Cordons() {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
-}
-
 func sameCordon(a, b *fsm.Cordon) bool {
 	return a.GroupPattern == b.GroupPattern && a.AcquirerPattern == b.AcquirerPattern && a.Until.Equal(b.Until) && a.Reason == b.Reason
 }

@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -23,84 +25,85 @@ func newWorld(state *fsm.State, leader Leader) *world {
 	return &world{state: state, patterns: leader, leader: leader, known: known{state: state, patterns: leader}}
 }
 
-// drains are what a change begins for those whom it shuts out. It takes the place of what shuts them out for the same cause; of cordons,
-// of that with the same id.
-type drains struct {
-	cause  semaphore.StopCause
-	cordon string
-	// applies tells of a cordon whom it catches.
-	applies func(semaphore.Identity) bool
-	lasts   time.Duration
-}
-
-// drains are for how long the holder of a live permit may go on still: before the change, as far as it is told to stop, and after it.
-func (w *world) drains(p *semaphore.Permit, then rule, own drains) (before, after time.Duration) {
-	before, after = semaphore.MaxSpan, semaphore.MaxSpan
-	w.leader.Stops(w.state, p, func(cause semaphore.StopCause, cordon string, left time.Duration) {
-		before = min(before, left)
-		if cause != own.cause || cordon != own.cordon {
-			after = min(after, left)
-		}
-	})
-	shut, lasts := false, own.lasts
-	switch own.cause {
-	case semaphore.StopPaused:
-		shut = then.pause != nil && then.pause.Stop
-	case semaphore.StopCordoned:
-		shut = own.applies(p.Identity)
-	default: // an edit leaves the drains of earlier ones alone
-		shut, lasts = !then.admits(w.patterns, p), max(lasts, w.leader.EditDrain(w.state, p))
-	}
-	if shut {
-		after = min(after, lasts)
-	}
-	return before, after
-}
+// begins is the revision of the drains that the change begins: above that of every permit.
+const begins = math.MaxUint64
 
 // rule is what decides about the holders of one semaphore: as it is, or as a change would make it.
 type rule struct {
 	definition *semaphore.Definition
+	drains     []semaphore.Drain
 	pause      *semaphore.Pause
-	cordoned   func(semaphore.Identity) bool
+	cordons    func(semaphore.Identity) []semaphore.Cordon
 }
 
-// rule is the one in force.
+// rule returns the one in force.
 func (w *world) rule(name string) rule {
-	r := rule{cordoned: w.cordoned}
+	r := rule{drains: w.state.Drains(name), cordons: w.cordons}
 	if sd := w.state.Definition(name); sd != nil {
 		r.definition, r.pause = sd.Definition, sd.Pause
 	}
 	return r
 }
 
-// stops tells whether the holder of a live permit is told to stop. What a drain still allows it does not matter here.
-func (r rule) stops(patterns Patterns, p *semaphore.Permit) bool {
-	facts := semaphore.Facts{Definition: r.definition, Pause: r.pause}
-	if r.pause != nil && r.pause.Drain > 0 {
-		ended := *r.pause
-		ended.Drain = 0
-		facts.Pause = &ended
-	}
-	if r.definition != nil {
-		admits := r.admits(patterns, p)
-		facts.Admission = semaphore.Admission{Group: admits, Acquirer: admits, Cordoned: r.cordoned(p.Identity)}
-	}
-	d := semaphore.Admit(p, &facts)
-	return d.Outcome != semaphore.Refreshed || d.Stop != semaphore.NotStopping
-}
-
-// admits tells whether the definition lets the holder of a permit in.
-func (r rule) admits(patterns Patterns, p *semaphore.Permit) bool {
-	return r.definition != nil && patterns.Match(r.definition.GroupPattern, p.Identity.Group) &&
-		patterns.Match(r.definition.AcquirerPattern, p.Identity.Acquirer)
-}
-
-// cordoned tells whether a cordon in force catches a caller.
-func (w *world) cordoned(id semaphore.Identity) bool {
+// cordons are those in force that catch a caller.
+func (w *world) cordons(id semaphore.Identity) (cordons []semaphore.Cordon) {
 	for _, c := range w.state.Cordons() {
 		if w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) {
-			return true
+			cordons = append(cordons, semaphore.Cordon{ID: c.ID, Drain: semaphore.Drain{Revision: c.Revision, Duration: c.Drain}})
 		}
 	}
-	return false
+	return cordons
+}
+
+// edited returns the rule with another definition; an edit leaves the drains of earlier ones alone.
+func (r rule) edited(d *semaphore.Definition, drain time.Duration) rule {
+	r.definition = d
+	r.drains = append(slices.Clip(r.drains), semaphore.Drain{Revision: begins, Duration: drain})
+	return r
+}
+
+// under returns the rule with a pause that begins, or with none.
+func (r rule) under(pause *semaphore.Pause) rule {
+	if r.pause = pause; pause != nil {
+		r.pause = &semaphore.Pause{Stop: pause.Stop, Revision: begins, Drain: pause.Drain}
+	}
+	return r
+}
+
+// behind returns the rule with a cordon that catches these callers. One of the same id gives way.
+func (r rule) behind(id string, drain time.Duration, catches func(semaphore.Identity) bool) rule {
+	others := r.cordons
+	r.cordons = func(caller semaphore.Identity) []semaphore.Cordon {
+		all := slices.DeleteFunc(others(caller), func(c semaphore.Cordon) bool { return c.ID == id })
+		if catches(caller) {
+			all = append(all, semaphore.Cordon{ID: id, Drain: semaphore.Drain{Revision: begins, Duration: drain}})
+		}
+		return all
+	}
+	return r
+}
+
+// left returns how long the holder of a live permit may go on under a rule; false when it need not stop.
+func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops bool) {
+	facts := semaphore.Facts{Definition: r.definition, Drains: r.drains, Pause: r.pause}
+	facts.Admission.Cordons = r.cordons(p.Identity)
+	if d := r.definition; d != nil {
+		facts.Admission.Group = w.patterns.Match(d.GroupPattern, p.Identity.Group)
+		facts.Admission.Acquirer = w.patterns.Match(d.AcquirerPattern, p.Identity.Acquirer)
+	}
+	left = semaphore.MaxSpan
+	for _, s := range semaphore.Stops(p, &facts) {
+		stops, left = true, min(left, w.stopLeft(p, s))
+	}
+	return left, stops
+}
+
+// stopLeft asks the leader, but for the drains that the change begins.
+func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration {
+	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == begins {
+		begun := s
+		begun.Drains = s.Drains[:n]
+		return max(s.Drains[n].Duration, w.leader.StopLeft(p, begun))
+	}
+	return w.leader.StopLeft(p, s)
 }

@@ -110,30 +110,10 @@ func (p patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
 }
 
-// Stops is that of a leader under which every drain that was begun has its whole time left.
-func (p patterns) Stops(state *fsm.State, held *semaphore.Permit, tell func(cause semaphore.StopCause, cordon string, left time.Duration)) {
-	sd := state.Definition(held.Semaphore)
-	if sd == nil || !p.Match(sd.Definition.GroupPattern, held.Identity.Group) || !p.Match(sd.Definition.AcquirerPattern, held.Identity.Acquirer) {
-		tell(semaphore.StopNoLongerAdmitted, "", p.EditDrain(state, held))
-	}
-	for _, c := range state.Cordons() {
-		if p.Catches(c.GroupPattern, c.AcquirerPattern, held.Identity) {
-			tell(semaphore.StopCordoned, c.ID, c.Drain)
-		}
-	}
-	if sd != nil && sd.Pause != nil && sd.Pause.Stop {
-		tell(semaphore.StopPaused, "", sd.Pause.Drain)
-	}
-	if held.Stop != semaphore.NotStopping {
-		tell(held.Stop, "", held.StopOrder().Drain)
-	}
-}
-
-func (patterns) EditDrain(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
-	for _, d := range state.Drains(p.Semaphore) {
-		if p.GrantedRevision < d.Revision {
-			left = max(left, d.Duration)
-		}
+// StopLeft is that of a leader under which every drain has its whole time left.
+func (patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
+	for _, d := range s.Drains {
+		left = max(left, d.Duration)
 	}
 	return left
 }

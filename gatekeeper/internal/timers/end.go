@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // kind is what ends.
@@ -35,7 +36,7 @@ func (e end) holds(state *fsm.State) bool {
 	case drainEnd:
 		sd := state.Definition(e.name)
 		return sd != nil && sd.Pause != nil && sd.Pause.Revision == e.change && sd.Pause.Drain > 0 ||
-			slices.ContainsFunc(state.Drains(e.name), func(d fsm.Drain) bool { return d.Revision == e.change })
+			slices.ContainsFunc(state.Drains(e.name), func(d semaphore.Drain) bool { return d.Revision == e.change })
 	case editEnd:
 		return slices.ContainsFunc(state.Ends(e.name), func(x *fsm.EditEnd) bool { return x.Revision == e.change })
 	case pauseEnd:

@@ -9,8 +9,7 @@ import (
 
 // memory is what a server takes, in bytes.
 type memory struct {
-	// Resident is what the system says. Beside what is in use Go keeps what is to be filled before the next collection: as much again, and up to 96 MB in
-	// a small process (heapFloor of gatekeeperd).
+	// Resident is what the system says. Beside what is in use Go keeps what fills up before the next collection (GOGC).
 	Resident float64 `json:"resident"`
 	// InUse are the spans of the heap that hold anything after a collection, and the stacks of goroutines.
 	InUse float64 `json:"in_use"`

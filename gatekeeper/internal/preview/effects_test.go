@@ -128,6 +128,17 @@ func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime
 	}
 }
 
+func TestEffects_TimePassesMeanwhile_CutsNoDrain(t *testing.T) {
+	c := newCluster(t)
+	c.define("job", nil)
+	c.grant("job", "prod", "a")
+	c.do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour})
+	change := Change{Cordon: &fsm.SetCordon{ID: "c2", GroupPattern: "prod", Drain: 2 * time.Hour}}
+	if effects, _ := Effects(c.state(), &hurried{}, change); len(effects) != 0 {
+		t.Errorf("got %+v", effects)
+	}
+}
+
 func TestEffects_DeletionWithHolders_StopsThem(t *testing.T) {
 	c := newCluster(t)
 	c.define("job", nil)

@@ -17,12 +17,13 @@ type world struct {
 	known    known
 	// paused are the pauses with which one step leaves what it edits too; nil in it: resumed.
 	paused map[string]*semaphore.Pause
+	lefts  map[drained]time.Duration
 	// stopped counts the holders that are named, and unnamed those that are too many.
 	stopped, unnamed int
 }
 
 func newWorld(state *fsm.State, leader Leader) *world {
-	return &world{state: state, patterns: leader, leader: leader, known: known{state: state, patterns: leader}}
+	return &world{state: state, patterns: leader, leader: leader, known: known{state: state, patterns: leader}, lefts: make(map[drained]time.Duration)}
 }
 
 // begins is the revision of the drains that the change begins: above that of every permit.
@@ -98,12 +99,27 @@ func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops boo
 	return left, stops
 }
 
-// stopLeft asks the leader, but for the drains that the change begins.
-func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration {
+// drained names the drains of one cause of one permit.
+type drained struct {
+	token  uint64
+	cause  semaphore.StopCause
+	cordon string
+}
+
+// stopLeft asks the leader, but for the drains that the change begins. It asks once for each cause, because time passes
+// between two answers, and before and after the change must compare.
+func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == begins {
-		begun := s
-		begun.Drains = s.Drains[:n]
-		return max(s.Drains[n].Duration, w.leader.StopLeft(p, begun))
+		left, s.Drains = s.Drains[n].Duration, s.Drains[:n]
 	}
-	return w.leader.StopLeft(p, s)
+	if len(s.Drains) == 0 {
+		return left
+	}
+	key := drained{p.Token, s.Cause, s.Cordon}
+	known, ok := w.lefts[key]
+	if !ok {
+		known = w.leader.StopLeft(p, s)
+		w.lefts[key] = known
+	}
+	return max(left, known)
 }

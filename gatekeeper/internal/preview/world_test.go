@@ -118,6 +118,17 @@ func (patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Durat
 	return left
 }
 
+// hurried is a leader under which time passes between two answers.
+type hurried struct {
+	patterns
+	answers int
+}
+
+func (h *hurried) StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration {
+	h.answers++
+	return h.patterns.StopLeft(p, s) - time.Duration(h.answers)
+}
+
 func group(pattern string) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.GroupPattern = pattern }
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
 // wiped is the configuration of a server that was closed and has lost its data.
@@ -19,6 +21,7 @@ func wiped(t *testing.T, s *Server) Config {
 }
 
 func TestOpen_MembersAllNew_GetARandomSeed(t *testing.T) {
+	t.Parallel()
 	one, other := cluster(t, "gk1", "gk2"), cluster(t, "gk1", "gk2")
 	if one[0].ClusterID() != one[1].ClusterID() {
 		t.Errorf("one cluster has the ids %s and %s", one[0].ClusterID(), one[1].ClusterID())
@@ -29,6 +32,7 @@ func TestOpen_MembersAllNew_GetARandomSeed(t *testing.T) {
 }
 
 func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // one, the first and another, those that are not the first
 		for _, s := range lost {
@@ -61,10 +65,8 @@ func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
 }
 
 func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	listener := ports.Listen(t)
 	cfg, log := configOf(t, "gk1")
 	cfg.Listeners.Peer, cfg.PeerAddress = listener, ""
 	cfg.Members = []Member{{"gk1", listener.Addr().String()}, {"gk2", "127.0.0.1:1"}}
@@ -86,6 +88,7 @@ func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
 
 // Only the first start needs all members at once.
 func TestOpen_MembersThatHaveAgreed_AreRestartedOneByOne(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	id := servers[0].ClusterID()
 	for _, s := range servers {

@@ -19,6 +19,7 @@ import (
 )
 
 func TestAstray(t *testing.T) {
+	t.Parallel()
 	const h = time.Hour
 	for _, tt := range []struct {
 		ahead   []time.Duration
@@ -65,6 +66,7 @@ func (c *slowClocks) Clocks() ([]consensus.MemberClock, int, error) {
 func (c *slowClocks) Transfer(context.Context, string) error { return nil }
 
 func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsWhatTheNewOneFound(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		node := &slowClocks{let: make(chan struct{})}
 		c := &clocks{id: "a", every: time.Hour, node: node, state: fsm.New("").State, log: slog.New(slog.DiscardHandler)}
@@ -108,6 +110,7 @@ func clocked(t *testing.T) ([]*Server, map[string]*wallClock) {
 }
 
 func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
+	t.Parallel()
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(ahead.String(), func(t *testing.T) {
 			servers, set := clocked(t)
@@ -156,6 +159,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 }
 
 func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
+	t.Parallel()
 	servers, _ := clocked(t)
 	leader, others := leaderOf(t, servers)
 	c := callerOf(t, others[0]) // the time is passed on

@@ -12,10 +12,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
+	t.Parallel()
 	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
 	c, other := callerOf(t, followers[0]), callerOf(t, followers[1])
 	c.create(t, "job")
@@ -49,6 +51,7 @@ func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
 }
 
 func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
+	t.Parallel()
 	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
 	c := callerOf(t, followers[0])
 	c.create(t, "job")
@@ -78,6 +81,7 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 
 // Newer commands may be used once every member says that it knows them.
 func TestCluster_EveryMemberSupportsALevel_ItIsInForceEverywhere(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, s := range servers {
 		eventually(t, func() bool { return s.machine.State().FeatureLevel() == fsm.SupportedLevel })
@@ -85,11 +89,13 @@ func TestCluster_EveryMemberSupportsALevel_ItIsInForceEverywhere(t *testing.T) {
 }
 
 func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := leaderOf(t, servers)
 	callerOf(t, servers[0]).create(t, "job")
 
 	cfg, log := configOf(t, "gk4")
+	cfg.PeerAddress = ports.Address(t)                            // its place for good: it is restarted there
 	cfg.Join = []string{"127.0.0.1:1", followers[0].APIAddress()} // nobody is at the first
 	s := open(t, cfg)
 	ready(t, s)
@@ -114,7 +120,6 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 		t.Error("no warning of the server that is not there")
 	}
 
-	cfg.PeerAddress = s.PeerAddress() // where the others know it
 	closeServer(t, s)
 	s = open(t, cfg) // asks nobody: the folder knows
 	ready(t, s)
@@ -139,13 +144,11 @@ func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 }
 
 func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1")
 	c := callerOf(t, servers[0])
 	c.create(t, "job")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := ports.Listen(t)
 	add := &gatekeeperv1.AddMemberRequest{Id: "gk2", PeerAddress: listener.Addr().String(), NonVoter: true}
 	if _, err := c.AddMember(bounded(t), add); err != nil {
 		t.Fatal(err)
@@ -157,10 +160,11 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) || !strings.Contains(err.Error(), "added as a non-voter") {
 		t.Fatalf("Open = %v, want ErrJoinRefused", err)
 	}
-	if listener, err = net.Listen("tcp", add.GetPeerAddress()); err != nil { // the refused server has closed it
+	again, err := net.Listen("tcp", add.GetPeerAddress()) // the refused server has closed it
+	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Listeners.Peer, cfg.NonVoter = listener, true
+	cfg.Listeners.Peer, cfg.NonVoter = again, true
 	s := open(t, cfg)
 	ready(t, s)
 	callerOf(t, s).grant(t, "job", "app1")
@@ -184,6 +188,7 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 }
 
 func TestCluster_JoinerWithATakenID_IsRefused(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	cfg, _ := configOf(t, "gk2")
 	cfg.Join = []string{servers[0].APIAddress()}
@@ -193,6 +198,7 @@ func TestCluster_JoinerWithATakenID_IsRefused(t *testing.T) {
 }
 
 func TestOpen_JoinWithoutACluster_TriesUntilTheContextEnds(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "gk4")
 	cfg.Join = []string{"127.0.0.1:1"}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -203,6 +209,7 @@ func TestOpen_JoinWithoutACluster_TriesUntilTheContextEnds(t *testing.T) {
 }
 
 func TestCluster_RestartedWithOtherMembers_WarnsAndKeepsItsOwn(t *testing.T) {
+	t.Parallel()
 	cfg, log := configOf(t, "gk1")
 	s := open(t, cfg)
 	ready(t, s)
@@ -219,6 +226,7 @@ func TestCluster_RestartedWithOtherMembers_WarnsAndKeepsItsOwn(t *testing.T) {
 }
 
 func TestServer_RestartedAtAnotherAddress_Warns(t *testing.T) {
+	t.Parallel()
 	cfg, log := configOf(t, "gk1")
 	s := open(t, cfg)
 	ready(t, s)

@@ -18,6 +18,7 @@ func three() []Member {
 }
 
 func TestValidate_GoodConfigs_Pass(t *testing.T) {
+	t.Parallel()
 	for name, cfg := range map[string]Config{
 		"nothing but a folder": {DataDir: "d"},
 		"memory, for tests":    {Memory: NewMemory()},
@@ -41,6 +42,7 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 }
 
 func TestValidate_BadConfigs_NameTheField(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		cfg   Config
 		field string
@@ -89,6 +91,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 }
 
 func TestValidate_BadDefinition_NamesIt(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		bad   *gatekeeperv1.Definition
 		field string
@@ -110,6 +113,7 @@ func TestValidate_BadDefinition_NamesIt(t *testing.T) {
 }
 
 func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
+	t.Parallel()
 	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
 	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
 		t.Errorf("peer %s, advertised %s, API %s", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
@@ -121,6 +125,7 @@ func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
 }
 
 func TestAdvertised_PrefersWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	opened, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestServer_AfterAFault_ClosesDoneAndSendsClientsAway(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	ready(t, s)

@@ -15,6 +15,7 @@ import (
 // A clock a year ahead has filled the memory of a semaphore and pushed out what is due now: every right firing is
 // denied as forgotten. An operator repairs that, an undo brings it back, and the undo of the undo repairs it again.
 func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
+	t.Parallel()
 	s, c := operated(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: "nightly", FiringMaxAhead: durationpb.New(0)},

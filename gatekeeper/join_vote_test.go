@@ -98,6 +98,7 @@ func (e *elections) asks(t *testing.T, terms uint64) {
 }
 
 func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T) {
+	t.Parallel()
 	e := &elections{looksPerTerm: 20, giving: 3, asked: map[uint64]int{}}
 	e.asks(t, 5)
 	e.mu.Lock()
@@ -108,6 +109,7 @@ func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T
 }
 
 func TestJoiner_VoteRefused_AsksNotAgainInThatTerm(t *testing.T) {
+	t.Parallel()
 	e := &elections{looksPerTerm: 20, refuse: true, asked: map[uint64]int{}}
 	e.asks(t, 2)
 	e.mu.Lock()

@@ -7,6 +7,7 @@ import (
 )
 
 func TestReady_WithDefinitions_ALeaderWaitsUntilTheyAreDeclared(t *testing.T) {
+	t.Parallel()
 	l := &leading{definitions: []*semaphore.Definition{{Name: "a"}}}
 	if err := l.ready(false); err != nil {
 		t.Errorf("a follower, whose leader may have others: %v", err)

@@ -15,6 +15,7 @@ func inMemory(t *testing.T) Config {
 }
 
 func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
+	t.Parallel()
 	cfg := inMemory(t)
 	s := open(t, cfg)
 	ready(t, s)
@@ -41,6 +42,7 @@ func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.
 }
 
 func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
+	t.Parallel()
 	s := open(t, inMemory(t))
 	ready(t, s)
 	c := callerOf(t, s)
@@ -61,6 +63,7 @@ func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 }
 
 func TestExpireNow_OnADisk_IsRefused(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	ready(t, s)

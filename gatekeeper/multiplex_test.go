@@ -42,6 +42,7 @@ func (c *deafConn) Close() error {
 // The answer to a grant is lost with the stream that was to carry it. Either the same request finds the permit, or it was given back: it
 // is not held for nobody.
 func TestMultiplex_BreaksBeforeAGrantIsDelivered_TheRequestFindsIt_OrItIsFree(t *testing.T) {
+	t.Parallel()
 	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
 	for where, s := range map[string]*Server{"leader": leader, "follower": followers[0]} {
 		t.Run(where, func(t *testing.T) {

@@ -51,6 +51,7 @@ func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Select
 
 // A move through a follower: what is planned is what happens, holders drain, and an undo brings it back.
 func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := leaderOf(t, servers)
 	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
@@ -112,6 +113,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 
 // Every call is passed on to the leader.
 func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
+	t.Parallel()
 	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
 	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
 	c := callerOf(t, followers[0])
@@ -159,6 +161,7 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 }
 
 func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", "prod")
 	pause := func(m *gatekeeperv1.PauseRequest) func(context.Context) error {
@@ -235,6 +238,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 
 // No entry is told twice or left out, although entries are added while the pages are read.
 func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
+	t.Parallel()
 	_, c := operated(t)
 	var names []string
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -274,6 +278,7 @@ func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
 }
 
 func TestListHolders_AtATime_TellsWhoHeldThen(t *testing.T) {
+	t.Parallel()
 	_, c := operated(t)
 	c.createFor(t, "job", "prod")
 	first := c.grantIn(t, "job", "prod")
@@ -297,6 +302,7 @@ func TestListHolders_AtATime_TellsWhoHeldThen(t *testing.T) {
 
 // What a preview says of an edit is what the edit does.
 func TestPreview_Equals_WhatThenHappens(t *testing.T) {
+	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", ".*")
 	p := c.grantIn(t, "job", "prod")
@@ -331,6 +337,7 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 
 // A watcher that resumes is told of what ended by itself while it was away.
 func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
+	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", "prod")
 	c.grantIn(t, "job", "prod")

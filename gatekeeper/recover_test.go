@@ -56,6 +56,7 @@ func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 func soon(d time.Duration) *time.Duration { return &d }
 
 func TestRecover_OneFolderOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
+	t.Parallel()
 	folders, _, held := ruin(t)
 	before := contents(t, folders[2])
 	r, s, c := recovered(t, RecoverConfig{From: folders[2:], Reason: "the site is gone"})
@@ -112,6 +113,7 @@ func contents(t *testing.T, dir string) map[string]string {
 }
 
 func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
+	t.Parallel()
 	folders, _, held := ruin(t)
 	r, _, c := recovered(t, RecoverConfig{From: folders[:1], UnsafeGrantAfter: soon(100 * time.Millisecond)})
 	if r.Quarantine != 100*time.Millisecond {
@@ -132,6 +134,7 @@ func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
 }
 
 func TestRecover_MajorityOfFolders_CarriesPermitsOver(t *testing.T) {
+	t.Parallel()
 	folders, _, held := ruin(t)
 	r, _, c := recovered(t, RecoverConfig{From: folders[1:], UnsafeGrantAfter: soon(0)})
 	if !r.PermitsKept || r.VotersRead != 2 || r.Permits != 1 || r.Quarantine != 0 {
@@ -151,6 +154,7 @@ func TestRecover_MajorityOfFolders_CarriesPermitsOver(t *testing.T) {
 }
 
 func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
+	t.Parallel()
 	folders, _, _ := ruin(t)
 	if r, _, _ := recovered(t, RecoverConfig{From: folders, Backup: true, MaxDuration: 3 * time.Hour}); r.PermitsKept || r.Quarantine != r.FullQuarantine ||
 		r.Quarantine <= 3*time.Hour {
@@ -159,6 +163,7 @@ func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
 }
 
 func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
+	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := leaderOf(t, servers)
 	late := followers[0]
@@ -183,6 +188,7 @@ func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
 
 // Two servers of three come back with their folders: without the new one they would be a cluster that grants what it grants.
 func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
+	t.Parallel()
 	folders, old, _ := ruin(t)
 	server, _ := configOf(t, "gk4")
 	r, err := Recover(RecoverConfig{From: folders[2:], DataDir: server.DataDir, ID: "gk4"})
@@ -220,6 +226,7 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 }
 
 func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
+	t.Parallel()
 	folders, _, _ := ruin(t)
 	_, s, c := recovered(t, RecoverConfig{From: folders[2:]})
 	retired, _ := configOf(t, "gk1")
@@ -243,6 +250,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 }
 
 func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
+	t.Parallel()
 	folders, _, _ := ruin(t)
 	for name, damage := range map[string]func(path string) error{
 		"cut short": func(path string) error { return os.Truncate(path, 9000) },
@@ -280,6 +288,7 @@ func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
 
 // A folder is made as the one that was taken, or as is asked for, and remembers it.
 func TestRecover_LogStore_IsThatOfTheFolderOrTheOneAskedFor(t *testing.T) {
+	t.Parallel()
 	old, _ := configOf(t, "gk1")
 	old.LogStore = LogStoreWAL
 	s := open(t, old)
@@ -312,6 +321,7 @@ func TestRecover_LogStore_IsThatOfTheFolderOrTheOneAskedFor(t *testing.T) {
 }
 
 func TestRecover_BadInput_ChangesNothing(t *testing.T) {
+	t.Parallel()
 	folders, old, _ := ruin(t)
 	alone, _ := configOf(t, "gk1")
 	stranger := open(t, alone)
@@ -369,6 +379,7 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 
 // What a recovery leaves when it is interrupted is no data folder.
 func TestRecover_Unfinished_NoServerStartsFromIt(t *testing.T) {
+	t.Parallel()
 	folders, _, _ := ruin(t)
 	cfg, _ := configOf(t, "gk4")
 	if _, err := Recover(RecoverConfig{From: folders[:1], DataDir: cfg.DataDir, ID: "gk4"}); err != nil {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestCluster_RemovedMember_LeavesByItself(t *testing.T) {
+	t.Parallel()
 	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
 	gone := followers[0]
 	c := callerOf(t, followers[1])

@@ -52,6 +52,7 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 
 // However much others acquire and release, and however little fits into memory, a request that was released is not granted again.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
+	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 8192})
 	c.create(t, "quiet")
 	c.create(t, "busy")
@@ -70,6 +71,7 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 
 // A request that was forgotten is refused if its caller says how old it is, and a new request id can be drawn from the answer.
 func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
+	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
 	c.create(t, "job")
 	drawn := s.machine.State().Revision()
@@ -96,6 +98,7 @@ func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 }
 
 func TestRequestID_ForSomethingElse_IsRefusedAsSuch(t *testing.T) {
+	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")
 	c.run(t, once("job", "r"))
@@ -108,6 +111,7 @@ func TestRequestID_ForSomethingElse_IsRefusedAsSuch(t *testing.T) {
 
 // A caller that waits for long is not too old when its turn comes.
 func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
+	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
 	permits := uint32(2)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
@@ -169,6 +173,7 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 
 // e1, another client's e2, e1 again: a client that retries e1 and edits its own copy must not overwrite e2.
 func TestEdit_RepeatedAfterAnother_IsAnsweredWithItsOwnOutcome(t *testing.T) {
+	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")
 	got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
@@ -203,6 +208,7 @@ func TestEdit_RepeatedAfterAnother_IsAnsweredWithItsOwnOutcome(t *testing.T) {
 }
 
 func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
+	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")
 	all := &gatekeeperv1.Selector{All: true}
@@ -229,6 +235,7 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 
 // Both attempts of a resume are told the same, whichever comes first.
 func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
+	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")
 	for i := range 30 {

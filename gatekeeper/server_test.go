@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -18,10 +19,16 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for elections and clocks, not for processors
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // within bounds every wait of these tests. It is long because machines that test are busy; nothing waits that long when all is well.
 const within = 60 * time.Second
@@ -108,10 +115,7 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 	var members []Member
 	listeners := make([]net.Listener, len(ids))
 	for i, id := range ids {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := ports.Listen(t)
 		listeners[i] = l
 		members = append(members, Member{ID: id, PeerAddress: l.Addr().String()})
 	}

@@ -22,6 +22,7 @@ import (
 )
 
 func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	ready(t, s)
@@ -45,6 +46,7 @@ func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
 }
 
 func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	ready(t, s)
@@ -68,6 +70,7 @@ func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 }
 
 func TestServer_Definitions_AreDeclaredAndNeverOverwriteOrRevive(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	cfg.Definitions = []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(1)}, {Name: "b"}}
 	s := open(t, cfg)
@@ -127,6 +130,7 @@ func waitFor(t *testing.T, s *Server, c caller, name string, permits uint32) *ga
 }
 
 func TestServer_Dumps_WriteTheState(t *testing.T) {
+	t.Parallel()
 	cfg, log := configOf(t, "")
 	cfg.DumpInterval = time.Second
 	s := open(t, cfg)
@@ -157,6 +161,7 @@ func eventually(t *testing.T, ok func() bool) {
 }
 
 func TestServer_AdminPort_TellsMetricsAndHealth(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	cfg.AdminAddress = "127.0.0.1:0"
 	s := open(t, cfg)
@@ -176,6 +181,7 @@ func TestServer_AdminPort_TellsMetricsAndHealth(t *testing.T) {
 }
 
 func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -198,6 +204,7 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 }
 
 func TestOpen_DataFolder_InUseForeignOrUnusable_IsTold(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
@@ -224,6 +231,7 @@ func TestOpen_DataFolder_InUseForeignOrUnusable_IsTold(t *testing.T) {
 }
 
 func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	cfg.TLS = TLS{Cert: "no-such-cert", Key: "no-such-key", CA: "no-such-ca"}
 	_, err := Open(bounded(t), cfg)
@@ -233,6 +241,7 @@ func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 }
 
 func TestOpen_WithoutTLSBeyondLoopback_Warns(t *testing.T) {
+	t.Parallel()
 	cfg, log := configOf(t, "")
 	cfg.APIAddress, cfg.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
 	open(t, cfg)
@@ -248,6 +257,7 @@ func TestOpen_WithoutTLSBeyondLoopback_Warns(t *testing.T) {
 }
 
 func TestOpen_AdminPortBeyondLoopback_Warns(t *testing.T) {
+	t.Parallel()
 	cfg, log := configOf(t, "")
 	cfg.AdminAddress = "0.0.0.0:0"
 	open(t, cfg)
@@ -257,6 +267,7 @@ func TestOpen_AdminPortBeyondLoopback_Warns(t *testing.T) {
 }
 
 func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	closeServer(t, s)
@@ -275,6 +286,7 @@ func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
 }
 
 func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	ready(t, s)
@@ -308,6 +320,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 }
 
 func TestClose_WithoutTime_ClosesAllTheSame(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s, err := Open(bounded(t), cfg)
 	if err != nil {

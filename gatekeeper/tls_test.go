@@ -68,6 +68,7 @@ func certificates(t *testing.T) (files TLS, pool *x509.CertPool) {
 }
 
 func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
+	t.Parallel()
 	files, pool := certificates(t)
 	with := func(minimum uint16) grpc.DialOption {
 		return grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12, MaxVersion: minimum}))

@@ -15,6 +15,7 @@ import (
 // Expiry waits for frames that have come in. Those of a client that sends and never reads are not processed while answers to it are
 // stuck: everybody else's permits end all the same.
 func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
+	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	ready(t, s)

@@ -14,6 +14,7 @@ import (
 
 // gkctl decides by itself whether a file says the same as what is stored, so its defaults must be the servers'.
 func TestComplete_Defaults_AreTheServers(t *testing.T) {
+	t.Parallel()
 	d := complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
 	for field, same := range map[string]bool{
 		"group_pattern":    d.GetGroupPattern() == semaphore.DefaultPattern,
@@ -36,6 +37,7 @@ func TestComplete_Defaults_AreTheServers(t *testing.T) {
 }
 
 func TestYAML_OfJSON_QuotesOnlyWhatNeedsIt(t *testing.T) {
+	t.Parallel()
 	out, err := toYAML([]byte(`{"items":[{"token":"12","name":"a b","on":true,"n":3,"none":[]}]}`))
 	const want = "items:\n  - token: \"12\"\n    name: a b\n    on: true\n    n: 3\n    none: []\n"
 	if err != nil || string(out) != want {
@@ -44,6 +46,7 @@ func TestYAML_OfJSON_QuotesOnlyWhatNeedsIt(t *testing.T) {
 }
 
 func TestFiring_ReadsNameAndTime(t *testing.T) {
+	t.Parallel()
 	name, due, err := parseFiring("mail@home@2026-01-31T03:00:00+01:00")
 	if err != nil || name != "mail@home" || !due.Equal(time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)) {
 		t.Errorf("%q %s %v", name, due, err)
@@ -56,6 +59,7 @@ func TestFiring_ReadsNameAndTime(t *testing.T) {
 }
 
 func TestProgress_IsForTerminals(t *testing.T) {
+	t.Parallel()
 	for _, tty := range []bool{true, false} {
 		var b bytes.Buffer
 		a := &app{err: &b, errTTY: tty}
@@ -67,6 +71,7 @@ func TestProgress_IsForTerminals(t *testing.T) {
 }
 
 func TestCommands_EachSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		if c.Hidden { // gkctl calls it, nobody else

@@ -24,6 +24,7 @@ func proposalForTest() *proposal {
 }
 
 func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	const about = "this replaces job; permits becomes 0, which lets nobody in: job"
 	asked := func(answer string, terminal bool, flag yesFlag) (string, error) {
 		var out bytes.Buffer
@@ -53,6 +54,7 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 }
 
 func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	p := proposalForTest()
 	p.confirm = nil
@@ -68,6 +70,7 @@ func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
 
 // Each edit carries the version that was shown, so that nothing else happens than what was agreed to.
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	w.onBatch = func(_ context.Context, send func() error) error {
 		w.onBatch = func(_ context.Context, send func() error) error { return send() }

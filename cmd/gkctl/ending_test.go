@@ -8,6 +8,7 @@ import (
 )
 
 func TestParseTime_TimesOfDay_AreTheNextOrTheLast(t *testing.T) {
+	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +43,7 @@ func TestParseTime_TimesOfDay_AreTheNextOrTheLast(t *testing.T) {
 }
 
 func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for _, args := range [][]string{
 		{"--for", "0"}, {"--for", "-1h"}, {"--for", "1h", "--until", "13:00"}, {"--until", "2026-03-28T12:00:00Z"}, {"--until", "never"},

@@ -11,6 +11,7 @@ import (
 
 // Who has the wrong certificate is not asked whether the server runs.
 func TestClassify_Certificate_IsHintedAt(t *testing.T) {
+	t.Parallel()
 	refused := &client.CertificateError{Endpoint: "gk1:7420", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
 	err := &client.UnavailableError{Tried: []client.Attempt{{Endpoint: refused.Endpoint, Err: refused}}}
 	if code, hint := classify(nil, err); code != exitUnreachable || !strings.Contains(hint, "--tls-ca") {

@@ -12,6 +12,7 @@ import (
 
 // A script compares due times with the mark. After `firings forget --ahead` the mark is what the leader's clock showed.
 func TestFiringsJSON_MarkBetweenSeconds_IsExact(t *testing.T) {
+	t.Parallel()
 	mark := time.Date(2026, 6, 1, 2, 0, 0, 734_000_000, time.UTC)
 	f, err := newFiringsJSON(nil, &gatekeeperv1.ListFiringsResponse{Count: 1, Limit: 5, ForgottenUpTo: timestamppb.New(mark)})
 	if err != nil {

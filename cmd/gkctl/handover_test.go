@@ -38,6 +38,7 @@ func permitEvent(revision uint64, kind gatekeeperv1.EventKind, p *gatekeeperv1.P
 }
 
 func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.seen = 20
 	if h.done() || h.left != 1 {
@@ -58,6 +59,7 @@ func TestHandovers_ReleaseThenGrant_AreToldWithTheirTimes(t *testing.T) {
 }
 
 func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
 	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // is let in as before
@@ -67,6 +69,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 }
 
 func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	if line := h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(0)); line != "" {
 		t.Errorf("%q", line)
@@ -77,6 +80,7 @@ func TestHandovers_EndedBetweenPlanAndMove_WasNotStopped(t *testing.T) {
 }
 
 func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		drains, over bool
 		end          gatekeeperv1.EventKind
@@ -108,6 +112,7 @@ func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
 }
 
 func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, 0)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_COOLING, permitIn("a", "prod", 1, 5))
 	e.Cause = "expired"
@@ -118,6 +123,7 @@ func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
 }
 
 func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.seen = 30
 	line := h.event(&gatekeeperv1.Event{
@@ -130,6 +136,7 @@ func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
 }
 
 func TestHandovers_MissedEvents_AreReplacedByWhoHolds(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
 	h.missed([]*gatekeeperv1.Permit{
@@ -145,6 +152,7 @@ func TestHandovers_MissedEvents_AreReplacedByWhoHolds(t *testing.T) {
 }
 
 func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	var live, plain strings.Builder
 	b := &board{out: &live, live: true}

@@ -27,6 +27,7 @@ func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 
 // Whoever is woken at night has no time to look elsewhere.
 func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
+	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
 	var out bytes.Buffer
 	a := &app{out: &out}
@@ -59,6 +60,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 }
 
 func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
+	t.Parallel()
 	root := newRoot(&app{})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
@@ -79,6 +81,7 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 
 // Scripts read what docs/gkctl.md says of -o json.
 func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/gkctl.md")
 	if err != nil {
 		t.Fatal(err)

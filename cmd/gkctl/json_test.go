@@ -10,6 +10,7 @@ import (
 
 // Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
 func TestJSON_OfWhatCommandsDid_StaysWhatItIs(t *testing.T) {
+	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, permitIn("a", "prod", 1, 5)), at(2*time.Second))
 	h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(2500*time.Millisecond))

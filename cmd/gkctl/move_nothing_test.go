@@ -8,6 +8,7 @@ import (
 )
 
 func TestGroups_OfAPattern_AreThoseItNames(t *testing.T) {
+	t.Parallel()
 	for pattern, want := range map[string]string{
 		"prod":          "prod",
 		"prod|test":     "prod test",
@@ -33,6 +34,7 @@ func TestGroups_OfAPattern_AreThoseItNames(t *testing.T) {
 }
 
 func TestNearestGlob_MistypedBeginning_IsPutRight(t *testing.T) {
+	t.Parallel()
 	known := []string{"nightly-export", "nightly-report", "pool/eks"}
 	for glob, want := range map[string]string{
 		"nihgtly-*":   "nightly-*",

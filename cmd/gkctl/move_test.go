@@ -146,6 +146,7 @@ func (w *moveWorld) groups() (patterns string, changes int) {
 }
 
 func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
+	t.Parallel()
 	for name, edited := range map[string]bool{"before the edit": false, "after the edit, before its answer": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newMoveWorld(t, 3)
@@ -172,6 +173,7 @@ func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
 }
 
 func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	w.onBatch = func(ctx context.Context, send func() error) error {
 		if err := send(); err != nil {
@@ -194,6 +196,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 }
 
 func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	w.onBatch = func(_ context.Context, send func() error) error {
 		w.onBatch = func(_ context.Context, send func() error) error { return send() }
@@ -212,6 +215,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 
 // Whoever is granted a permit between the plan and the move is followed too.
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	w.onBatch = func(ctx context.Context, send func() error) error {
 		p, err := w.client().Semaphore("a").TryAcquire(ctx, client.WithGroup("prod"), client.WithAcquirer("late"))
@@ -234,6 +238,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 }
 
 func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	if _, err := w.client().Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "a", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "stuck"},
@@ -249,6 +254,7 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 
 // A holder that does not stop keeps its slot until its deadline: it is named, and whoever waits is granted after it.
 func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	c := w.client()
 	if _, err := c.Declare(t.Context(), &gatekeeperv1.Definition{Name: "c", GroupPattern: new("prod"), Duration: durationpb.New(2 * time.Second)}); err != nil {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
+	t.Parallel()
 	east := time.FixedZone("", 2*60*60)
 	at := func(text string) time.Time {
 		t.Helper()
@@ -41,6 +42,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 
 // The due time is the schedule's, whenever within the interval a host starts.
 func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ flag, zone, started, want string }{
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:29:59.9+02:00", "job@2026-05-31T00:30:00Z"}, // not due yet, by this clock
@@ -81,6 +83,7 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 }
 
 func TestRunFiring_ThatCannotBeRight_IsRefused(t *testing.T) {
+	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)

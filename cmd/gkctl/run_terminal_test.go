@@ -130,6 +130,7 @@ func (s *screen) untilStopped() {
 }
 
 func TestRunTerminal_CtrlZAndFg_StopsAndGoesOnWithTheTerminal(t *testing.T) {
+	t.Parallel()
 	eachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
 		for _, word := range []string{"one", "two", "three"} {
@@ -150,6 +151,7 @@ func TestRunTerminal_CtrlZAndFg_StopsAndGoesOnWithTheTerminal(t *testing.T) {
 }
 
 func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) {
+	t.Parallel()
 	eachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
 		s.typed(ctrlZ)
@@ -166,6 +168,7 @@ func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilItIsInFront(t *testing.T) 
 }
 
 func TestRunTerminal_CtrlC_EndsItAndGivesThePermitBack(t *testing.T) {
+	t.Parallel()
 	eachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
 		s.typed(ctrlC)

@@ -175,6 +175,7 @@ func (r *runTest) permit() (s permitStatus) {
 
 // TestRun_NoServerAnswers_IsKilledWhileThePermitLasts is the promise of run: no process of the command does anything after the permit's deadline.
 func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
+	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
 	r.write("stubborn", stubborn)
 	cmd := r.start("--kill-after", "300ms", "--status-file", "st.json", "--", "./stubborn")
@@ -206,6 +207,7 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 
 // A wrapper that is suspended cannot stop anything: its guard does.
 func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
+	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
 	r.write("stubborn", stubborn)
 	cmd := r.start("--kill-after", "300ms", "--", "./stubborn")
@@ -227,6 +229,7 @@ func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 }
 
 func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
+	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)
 	cmd := r.start("--", "./stubborn")
@@ -246,6 +249,7 @@ func TestRun_WrapperIsKilled_NobodySurvives(t *testing.T) {
 
 // The kernel ends the command itself when both gkctl and its guard are killed.
 func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
+	t.Parallel()
 	if !isLinux() {
 		return // only Linux says which process is the guard, and FreeBSD has the same call
 	}
@@ -295,6 +299,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 }
 
 func TestRun_Signals_ReachEveryProcessOfTheGroup(t *testing.T) {
+	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("listener", `#!/bin/sh
 for s in HUP INT QUIT USR1 USR2 ALRM WINCH; do trap "touch $1-$s" $s; done
@@ -339,6 +344,7 @@ while :; do sleep 0.01; done
 
 // A planned reboot ends commands by SIGTERM. The run is not over then, unless the command says so by exiting with 0.
 func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
+	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		for _, exits := range []int{0, 3} {
 			t.Run(fmt.Sprintf("%s, exits with %d", s, exits), func(t *testing.T) {
@@ -370,6 +376,7 @@ while :; do sleep 0.01; done
 }
 
 func TestRun_SignalWhileWaiting_EndsItAndLeavesTheQueue(t *testing.T) {
+	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	if out, err := r.gkctl("acquire", "job", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -393,6 +400,7 @@ func TestRun_SignalWhileWaiting_EndsItAndLeavesTheQueue(t *testing.T) {
 }
 
 func TestRun_PermitFile_FollowsTheRefreshes(t *testing.T) {
+	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
 	r.write("stubborn", stubborn)
 	cmd := r.start("--kill-after", "100ms", "--", "./stubborn")

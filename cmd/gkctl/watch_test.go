@@ -22,6 +22,7 @@ func (f writes) Write(p []byte) (int, error) {
 }
 
 func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
 	w := newMoveWorld(t, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
 	defer cancel()
@@ -61,6 +62,7 @@ func (overtaken) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreaming
 }
 
 func TestWatch_MissedEvents_SaysSo(t *testing.T) {
+	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -2,16 +2,19 @@ package docs
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
 // notRun are commands that the pages name and this test does not run, with the reason.
@@ -40,6 +43,9 @@ var notRun = map[string]string{
 var bin string
 
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for processors
+		panic(err)
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "gatekeeper-docs-")
 		if err != nil {
@@ -73,6 +79,7 @@ func pages(t *testing.T) []string {
 func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
 	for _, file := range pages(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -116,7 +123,7 @@ func runPage(t *testing.T, p *page) {
 	substitute := func(text string) string {
 		return address.ReplaceAllStringFunc(text, func(a string) string {
 			if real[a] == "" {
-				free, err := servers.FreePorts(1)
+				free, err := ports.Free(1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -134,7 +141,9 @@ func runPage(t *testing.T, p *page) {
 			continue
 		}
 		if strings.HasPrefix(c.text, "grpcurl ") {
-			installGrpcurl(t, root)
+			if err := installGrpcurl(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		got, code, err := sh.run(substitute(withAddresses(c.text)), 30*time.Second)
 		if err != nil {
@@ -179,16 +188,12 @@ func startServers(t *testing.T, p *page, root string) *servers.Cluster {
 	return cluster
 }
 
-// installGrpcurl builds the version of grpcurl that .ci/grpcurl names, once.
-func installGrpcurl(t *testing.T, root string) {
-	t.Helper()
-	file := filepath.Join(bin, "grpcurl")
-	if _, err := os.Stat(file); err == nil {
-		return
-	}
-	build := exec.Command("go", "build", "-o", file, "github.com/fullstorydev/grpcurl/cmd/grpcurl")
-	build.Dir = filepath.Join(root, ".ci", "grpcurl")
+// installGrpcurl builds the version of grpcurl that .ci/grpcurl names.
+var installGrpcurl = sync.OnceValue(func() error {
+	build := exec.Command("go", "build", "-o", filepath.Join(bin, "grpcurl"), "github.com/fullstorydev/grpcurl/cmd/grpcurl")
+	build.Dir = filepath.Join("..", ".ci", "grpcurl")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build grpcurl: %v\n%s", err, out)
+		return fmt.Errorf("build grpcurl: %w\n%s", err, out)
 	}
-}
+	return nil
+})

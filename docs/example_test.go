@@ -78,6 +78,7 @@ func buildProgram(t *testing.T) (binary string) {
 
 // A program that prints nothing and does nothing is the worst answer to a definition that is missing or does not fit.
 func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
+	t.Parallel()
 	binary := buildProgram(t)
 	for name, c := range map[string]struct {
 		define *gatekeeperv1.Definition // nil: none
@@ -129,6 +130,7 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 
 // Three hosts run the README's program as it stands, but that the job is due every second and says its token.
 func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
+	t.Parallel()
 	binary := buildProgram(t)
 	cluster := startServers(t, &page{servers: 1}, "..")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

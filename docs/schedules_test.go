@@ -14,6 +14,7 @@ var scheduled = regexp.MustCompile(`gkctl run (\S+).* -- `)
 
 // Crontab lines and units are not typed into a shell, so nothing else runs them. Here each runs true instead of its command.
 func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
 // wiped is the configuration of a server that was closed and has lost its data.
@@ -66,7 +64,7 @@ func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
 
 func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
 	t.Parallel()
-	listener := ports.Listen(t)
+	listener := listen(t)
 	cfg, log := configOf(t, "gk1")
 	cfg.Listeners.Peer, cfg.PeerAddress = listener, ""
 	cfg.Members = []Member{{"gk1", listener.Addr().String()}, {"gk2", "127.0.0.1:1"}}

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -95,7 +94,7 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 	callerOf(t, servers[0]).create(t, "job")
 
 	cfg, log := configOf(t, "gk4")
-	cfg.PeerAddress = ports.Address(t)                            // its place for good: it is restarted there
+	cfg.Listeners.Peer, cfg.PeerAddress = listen(t), ""
 	cfg.Join = []string{"127.0.0.1:1", followers[0].APIAddress()} // nobody is at the first
 	s := open(t, cfg)
 	ready(t, s)
@@ -120,6 +119,7 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 		t.Error("no warning of the server that is not there")
 	}
 
+	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // where the others know it
 	closeServer(t, s)
 	s = open(t, cfg) // asks nobody: the folder knows
 	ready(t, s)
@@ -148,7 +148,7 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	servers := cluster(t, "gk1")
 	c := callerOf(t, servers[0])
 	c.create(t, "job")
-	listener := ports.Listen(t)
+	listener := listen(t)
 	add := &gatekeeperv1.AddMemberRequest{Id: "gk2", PeerAddress: listener.Addr().String(), NonVoter: true}
 	if _, err := c.AddMember(bounded(t), add); err != nil {
 		t.Fatal(err)

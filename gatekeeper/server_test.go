@@ -104,6 +104,16 @@ func closeServer(t *testing.T, s *Server) {
 	}
 }
 
+// listen returns a listener at an address that can be opened again.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := ports.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // cluster opens a named set of servers on ports that are known beforehand.
 func cluster(t *testing.T, ids ...string) []*Server {
 	t.Helper()
@@ -115,7 +125,7 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 	var members []Member
 	listeners := make([]net.Listener, len(ids))
 	for i, id := range ids {
-		l := ports.Listen(t)
+		l := listen(t)
 		listeners[i] = l
 		members = append(members, Member{ID: id, PeerAddress: l.Addr().String()})
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -23,11 +24,11 @@ func start(t *testing.T, definitions string) (*options, *words, context.CancelFu
 	if _, err := servers.Build(bin, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)
 	}
-	ports, err := servers.FreePorts(3)
+	free, err := ports.Free(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{bin: bin, data: filepath.Join(t.TempDir(), "data"), definitions: definitions, api: ports[0], peer: ports[1], admin: ports[2]}
+	o := &options{bin: bin, data: filepath.Join(t.TempDir(), "data"), definitions: definitions, api: free[0], peer: free[1], admin: free[2]}
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &words{said: make(chan struct{}, 1)}
 	done := make(chan error, 1)
@@ -79,11 +80,11 @@ func TestRun_AddressTaken_SaysSoAndWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	ports, err := servers.FreePorts(2)
+	free, err := ports.Free(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: ports[0], admin: ports[1]}
+	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: free[0], admin: free[1]}
 	if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "Is another server running?") {
 		t.Errorf("it ended with %v, want that the address is taken", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
 // Options say what to start. Binary and Dir are required.
@@ -62,14 +63,14 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 		}
 		*path = abs
 	}
-	ports, err := FreePorts(3 * count)
+	free, err := ports.Free(3 * count)
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{opts: opts}
 	var members []string
 	for i := range count {
-		s, err := c.server(fmt.Sprintf("gk%d", i+1), ports[3*i:3*i+3])
+		s, err := c.server(fmt.Sprintf("gk%d", i+1), free[3*i:3*i+3])
 		if err != nil {
 			return nil, err
 		}
@@ -145,11 +146,11 @@ func (s *Server) listens(address string) string {
 
 // Join starts a server with an id that was never used, which joins the cluster; it does not wait until it has.
 func (c *Cluster) Join(id string) (*Server, error) {
-	ports, err := FreePorts(3)
+	free, err := ports.Free(3)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.server(id, ports)
+	s, err := c.server(id, free)
 	if err != nil {
 		return nil, err
 	}

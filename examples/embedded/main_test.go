@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -79,7 +80,7 @@ func start(t *testing.T, ids ...string) *nodes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := servers.FreePorts(2 * len(ids))
+	free, err := ports.Free(2 * len(ids))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,16 @@
-// Package ports finds loopback ports for tests that close a listener and open another one at the same address.
+// Package ports finds loopback ports that stay free between the moment they are found and the moment a server opens them.
 package ports
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"strconv"
 	"sync/atomic"
-	"testing"
 )
 
-// The kernel draws the ports of listeners at port 0 and of outgoing connections from 32768 up (ip_local_port_range). It never
-// draws these, so a test that has closed one gets it back, whatever runs beside it.
+// The kernel draws the ports of listeners at port 0 and of outgoing connections from 32768 up (ip_local_port_range), and
+// never draws one of these. Each process begins in a place of its own and goes round.
 const (
 	first = 10_000
 	last  = 32_000
@@ -21,26 +21,29 @@ var next atomic.Int64
 
 func init() { next.Store(int64(os.Getpid()) * each) }
 
-// Listen returns a listener at a port of its own, which the test closes or hands on.
-func Listen(t testing.TB) net.Listener {
-	t.Helper()
+// Listen returns a listener at a loopback port that only this process knows of.
+func Listen() (net.Listener, error) {
 	for range last - first {
 		port := first + int(next.Add(1)%(last-first))
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err == nil {
-			return l
+		if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			return l, nil
 		}
 	}
-	t.Fatal("no loopback port is free")
-	return nil
+	return nil, fmt.Errorf("no loopback port between %d and %d is free", first, last)
 }
 
-// Address returns an address that nothing listens at.
-func Address(t testing.TB) string {
-	t.Helper()
-	l := Listen(t)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
+// Free returns n loopback addresses, host:port, at which nothing listens.
+func Free(n int) ([]string, error) {
+	addresses := make([]string, n)
+	for i := range addresses {
+		l, err := Listen()
+		if err != nil {
+			return nil, err
+		}
+		addresses[i] = l.Addr().String()
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
 	}
-	return l.Addr().String()
+	return addresses, nil
 }

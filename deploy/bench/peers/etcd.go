@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
 
 // etcd is a cluster of etcd, each server a process of its own.
@@ -25,7 +24,7 @@ type etcd struct {
 
 // startEtcd starts a cluster of that many servers, with their data in dir, and waits until all of them answer.
 func startEtcd(ctx context.Context, dir string, count int, t timing) (*etcd, error) {
-	ports, err := servers.FreePorts(2 * count)
+	free, err := ports.Free(2 * count)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +32,8 @@ func startEtcd(ctx context.Context, dir string, count int, t timing) (*etcd, err
 	var cluster []string
 	for i := range count {
 		name := fmt.Sprintf("etcd%d", i+1)
-		e.members = append(e.members, member{Name: name, Dir: filepath.Join(dir, name), Client: ports[2*i], Peer: ports[2*i+1], Timing: t})
-		cluster = append(cluster, name+"=http://"+ports[2*i+1])
+		e.members = append(e.members, member{Name: name, Dir: filepath.Join(dir, name), Client: free[2*i], Peer: free[2*i+1], Timing: t})
+		cluster = append(cluster, name+"=http://"+free[2*i+1])
 	}
 	for i := range e.members {
 		e.members[i].Cluster = strings.Join(cluster, ",")

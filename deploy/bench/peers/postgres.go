@@ -14,9 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
 
 // The statements of a lock in a table, as schedulers of jobs use it: a row for each name, and until when somebody has it.
@@ -62,11 +61,11 @@ func newPostgres(ctx context.Context, dir string, callers int) (*system, error) 
 	if <-made.done; made.err != nil {
 		return nil, made.failed(errors.New("the data folder could not be made"))
 	}
-	ports, err := servers.FreePorts(1)
+	free, err := ports.Free(1)
 	if err != nil {
 		return nil, err
 	}
-	host, port, _ := strings.Cut(ports[0], ":")
+	host, port, _ := strings.Cut(free[0], ":")
 	p := &postgres{}
 	p.process, err = run("postgres", dir, as, program, "-D", filepath.Join(dir, "data"), "-p", port, "-c", "listen_addresses="+host, "-c", "unix_socket_directories=")
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 )
 
 // errAbsent says why a peer is not measured.
@@ -49,18 +48,18 @@ func newRedis(ctx context.Context, dir string, callers int) (*system, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	ports, err := servers.FreePorts(1)
+	free, err := ports.Free(1)
 	if err != nil {
 		return nil, err
 	}
-	_, port, _ := strings.Cut(ports[0], ":")
+	_, port, _ := strings.Cut(free[0], ":")
 	r := &redisSystem{release: redis.NewScript(redisDelete), renew: redis.NewScript(redisExtend)}
 	r.process, err = run("redis", dir, nil, program, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--daemonize", "no",
 		"--save", "", "--appendonly", "yes", "--appendfsync", "always")
 	if err != nil {
 		return nil, err
 	}
-	r.client = redis.NewClient(&redis.Options{Addr: ports[0], PoolSize: callers, MaxRetries: -1})
+	r.client = redis.NewClient(&redis.Options{Addr: free[0], PoolSize: callers, MaxRetries: -1})
 	if err := r.prepare(ctx, callers); err != nil {
 		err = r.process.failed(err)
 		r.close()

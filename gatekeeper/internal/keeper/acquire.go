@@ -238,26 +238,8 @@ func (k *Keeper) await(ctx context.Context, e *epoch, rec *pending, call *Acquir
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
 		}
 		return round{answer: a}
-	case fsm.GrantDenied:
-		if r.Decision.Reason == semaphore.NoFreePermit && t.waits {
-			return round{next: queueUp}
-		}
-		if r.Decision.Reason == semaphore.Paused && t.waits {
-			return round{next: tryAgain} // the rule says whether it waits
-		}
-		state := k.cfg.Machine.State()
-		facts := k.facts(state, call)
-		return denied(k.denial(state, call, &facts, r.Decision))
-	case fsm.GrantRevisionChanged:
-		return failed(&RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision})
-	case fsm.GrantRequestEnded, fsm.GrantRequestReused:
-		return failed(endedError(r.Ended, call))
-	case fsm.GrantRequestTooOld:
-		return failed(tooOld(r.TooOld, call.RequestID))
-	case fsm.GrantQuarantined:
-		return failed(k.recovering())
-	default: // held already, or changed meanwhile
-		return round{next: tryAgain}
+	default:
+		return round{next: tryAgain} // the state now holds what stood against it
 	}
 }
 

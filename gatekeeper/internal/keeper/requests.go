@@ -38,10 +38,6 @@ type RequestTooOldError struct {
 
 func (e *RequestTooOldError) Error() string { return e.Why }
 
-func tooOld(old *fsm.TooOld, requestID string) *RequestTooOldError {
-	return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", requestID, old)}
-}
-
 // Is makes errors.Is(err, ErrRequestTooOld) true.
 func (e *RequestTooOldError) Is(target error) bool { return target == ErrRequestTooOld }
 
@@ -50,11 +46,7 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	if call.RequestID == "" {
 		return nil
 	}
-	return endedError(state.Request(call.Semaphore, call.Identity, call.RequestID), call)
-}
-
-// endedError is nil for nil.
-func endedError(ended *fsm.Remembered, call *AcquireCall) error {
+	ended := state.Request(call.Semaphore, call.Identity, call.RequestID)
 	switch {
 	case ended == nil:
 		return nil
@@ -75,7 +67,7 @@ func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 		return nil
 	}
 	if old := state.TooOld(call.Semaphore, known); old != nil {
-		return tooOld(old, call.RequestID)
+		return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", call.RequestID, old)}
 	}
 	for now := state.Revision(); ; {
 		since := atomic.LoadUint64(&call.notGrantedAt)

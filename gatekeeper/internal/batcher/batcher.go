@@ -67,7 +67,7 @@ type Batcher struct {
 	maxWaiting int
 
 	mu      sync.Mutex // guards waiting and closed
-	waiting line
+	waiting backlog
 	closed  bool
 
 	wake    chan struct{} // one place: something waits
@@ -177,7 +177,7 @@ func (b *Batcher) enqueue(calls ...Call) error {
 	b.waiting.push(calls...)
 	b.mu.Unlock()
 	if first {
-		// Whoever finds the line empty wakes; run does not sleep before it has seen an empty line.
+		// Whoever finds the backlog empty wakes; run does not sleep before it has seen an empty backlog.
 		select {
 		case b.wake <- struct{}{}:
 		default:

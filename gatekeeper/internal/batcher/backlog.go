@@ -8,34 +8,34 @@ type Call struct {
 	Done    func(Outcome)
 }
 
-// queued is a call in line, and how many of those behind it came together with it.
+// queued is a call in the backlog, and how many of those behind it came together with it.
 type queued struct {
 	Call
 	more int
 }
 
-// line is a first-in first-out queue in one slice. The zero line is empty.
-type line struct {
+// backlog is a first-in first-out queue in one slice. The zero backlog is empty.
+type backlog struct {
 	calls []queued
 	head  int // calls before it have been popped
 }
 
-// keepCap is the largest capacity that an empty line keeps for what comes next.
+// keepCap is the largest capacity that an empty backlog keeps for what comes next.
 const keepCap = 4096
 
-func (l *line) len() int { return len(l.calls) - l.head }
+func (b *backlog) len() int { return len(b.calls) - b.head }
 
 // push adds calls that came together.
-func (l *line) push(calls ...Call) {
+func (b *backlog) push(calls ...Call) {
 	for i, c := range calls {
-		l.calls = append(l.calls, queued{c, len(calls) - 1 - i})
+		b.calls = append(b.calls, queued{c, len(calls) - 1 - i})
 	}
 }
 
-// front appends the first calls, at most limit, to buf. They stay in the line. What came together is not parted, unless it is more
+// front appends the first calls, at most limit, to buf. They stay in the backlog. What came together is not parted, unless it is more
 // than limit by itself.
-func (l *line) front(buf []queued, limit int) []queued {
-	first := l.calls[l.head:]
+func (b *backlog) front(buf []queued, limit int) []queued {
+	first := b.calls[b.head:]
 	return append(buf, first[:whole(first, limit)]...)
 }
 
@@ -53,16 +53,16 @@ func whole(calls []queued, limit int) int {
 }
 
 // pop drops the first n calls.
-func (l *line) pop(n int) {
-	clear(l.calls[l.head : l.head+n])
-	l.head += n
+func (b *backlog) pop(n int) {
+	clear(b.calls[b.head : b.head+n])
+	b.head += n
 	switch {
-	case l.len() == 0 && cap(l.calls) > keepCap:
-		*l = line{}
-	case l.head >= (len(l.calls)+1)/2:
+	case b.len() == 0 && cap(b.calls) > keepCap:
+		*b = backlog{}
+	case b.head >= (len(b.calls)+1)/2:
 		// At least as many were popped since the last move as are moved now, so a call is moved once on average.
-		rest := copy(l.calls, l.calls[l.head:])
-		clear(l.calls[rest:])
-		l.calls, l.head = l.calls[:rest], 0
+		rest := copy(b.calls, b.calls[b.head:])
+		clear(b.calls[rest:])
+		b.calls, b.head = b.calls[:rest], 0
 	}
 }

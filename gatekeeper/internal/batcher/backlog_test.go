@@ -10,7 +10,7 @@ import (
 
 func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l line
+		var l backlog
 		pushed, popped, most := 0, 0, 0
 		var together []int // of each token, the first that did not come with it
 		t.Repeat(map[string]func(*rapid.T){
@@ -47,7 +47,7 @@ func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if l.len() != pushed-popped {
-					t.Fatalf("%d in line, want %d", l.len(), pushed-popped)
+					t.Fatalf("%d in the backlog, want %d", l.len(), pushed-popped)
 				}
 				if len(l.calls) > 2*most {
 					t.Fatalf("%d places are used; never more than %d calls waited", len(l.calls), most)

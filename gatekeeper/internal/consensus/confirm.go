@@ -60,7 +60,7 @@ type proof struct {
 type waiter struct {
 	term uint64
 	t    time.Time
-	late time.Time   // when it is told that no majority has answered; zero: it sees to that by itself
+	late time.Time   // when it gets errNoAnswer; zero: it has a deadline of its own
 	tell func(error) // must not block
 }
 
@@ -170,8 +170,8 @@ func (c *confirmer) run(ctx context.Context) {
 	for {
 		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or for
 		// answers that are late enough for other reasons: nobody is satisfied by anything sent before its own t.
-		told, next := c.settle(kicked)
-		for _, of := range told {
+		answered, next := c.settle(kicked)
+		for _, of := range answered {
 			of.tell(of.err)
 		}
 		if next {
@@ -218,14 +218,14 @@ func (c *confirmer) ask() {
 	}
 }
 
-// told is what a waiter is told.
-type told struct {
+// verdict is what a waiter is verdict.
+type verdict struct {
 	*waiter
 	err error
 }
 
 // settle takes out the waiters that can be answered, and says whether others need a new round.
-func (c *confirmer) settle(kicked time.Time) (answered []told, next bool) {
+func (c *confirmer) settle(kicked time.Time) (answered []verdict, next bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiters) == 0 {
@@ -242,11 +242,11 @@ func (c *confirmer) settle(kicked time.Time) (answered []told, next bool) {
 	for _, w := range c.waiters {
 		switch {
 		case w.term != term || !leads:
-			answered = append(answered, told{w, errTermOver})
+			answered = append(answered, verdict{w, errTermOver})
 		case !w.t.After(covered):
-			answered = append(answered, told{w, nil})
+			answered = append(answered, verdict{w, nil})
 		case !w.late.IsZero() && !now.Before(w.late):
-			answered = append(answered, told{w, errNoAnswer})
+			answered = append(answered, verdict{w, errNoAnswer})
 		default:
 			left = append(left, w)
 		}

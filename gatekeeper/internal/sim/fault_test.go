@@ -11,7 +11,7 @@ import (
 
 // chosen are the members in the order in which a fault counts them: who leads comes first.
 func (w *world) chosen() []*member {
-	leader := w.told.leader()
+	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
 	for _, m := range w.members {
 		if m.id == leader {

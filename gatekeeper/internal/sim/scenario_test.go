@@ -102,7 +102,7 @@ func (s *stage) together(parts ...func()) {
 // lead is who leads.
 func (s *stage) lead() *member {
 	for range 100 {
-		if id := s.told.leader(); id != "" {
+		if id := s.serverLog.leader(); id != "" {
 			return s.members[slices.IndexFunc(s.members, func(m *member) bool { return m.id == id })]
 		}
 		pass(100 * time.Millisecond)
@@ -190,7 +190,7 @@ func diesAnswering(s *stage, phase int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s.replace(ctx, long)
-	s.told.won(func(server string) {
+	s.serverLog.won(func(server string) {
 		for _, m := range s.members {
 			if m.id == server && m != leader {
 				goOn := m.disk.stall()
@@ -198,7 +198,7 @@ func diesAnswering(s *stage, phase int) {
 			}
 		}
 	})
-	defer s.told.won(nil)
+	defer s.serverLog.won(nil)
 	s.together(
 		func() { s.hold(s.a, single, 8*time.Second) },
 		func() {

@@ -175,7 +175,7 @@ func (w *world) keep(t *testing.T, folder string) string {
 		func() error { return err },
 		func() error { return os.MkdirAll(folder, 0o755) },
 		func() error { return os.WriteFile(filepath.Join(folder, "history.jsonl"), lines.Bytes(), 0o644) },
-		func() error { return os.WriteFile(filepath.Join(folder, "log.txt"), w.told.bytes(), 0o644) },
+		func() error { return os.WriteFile(filepath.Join(folder, "log.txt"), w.serverLog.bytes(), 0o644) },
 	} {
 		if err := each(); err != nil {
 			t.Errorf("keep the history: %v", err)

@@ -20,16 +20,16 @@ import (
 
 // world is all that a seed makes: a cluster, its clients, and what was seen of them.
 type world struct {
-	plan     *plan
-	start    time.Time
-	net      *network
-	log      *slog.Logger
-	told     *told
-	history  history.Log
-	paths    *paths
-	members  []*member
-	programs []*program
-	operator *operator
+	plan      *plan
+	start     time.Time
+	net       *network
+	log       *slog.Logger
+	serverLog *serverLog
+	history   history.Log
+	paths     *paths
+	members   []*member
+	programs  []*program
+	operator  *operator
 
 	seenMu sync.Mutex               // guards what was seen
 	lost   map[uint64]time.Duration // tokens whose holders were told that they are lost, and when
@@ -41,8 +41,8 @@ type world struct {
 }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), told: newTold(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
-	w.log = w.told.logger()
+	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration)}
+	w.log = w.serverLog.logger()
 	for i := range p.members {
 		w.members = append(w.members, newMember(w, i))
 	}

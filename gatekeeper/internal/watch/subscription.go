@@ -13,10 +13,10 @@ var ErrClosed = errors.New("watch: the subscription is closed")
 
 // Batch is what one log entry did, or what a watcher has to know instead.
 type Batch struct {
-	// Events are all events above the revision told before, up to Revision, in order. They may be none: then only the revision
+	// Events are all events above the revision of the last batch, up to Revision, in order. They may be none: then only the revision
 	// has moved. They are shared and must not be changed.
 	Events []fsm.Event
-	// Revision is the one to resume from: everything up to it was told.
+	// Revision is the one to resume from: this batch ends there.
 	Revision uint64
 	// Missed: events were lost to this watcher, and there are none in this batch. It is to read the state anew, which must be
 	// no older than Revision; what follows comes after Revision.
@@ -25,10 +25,10 @@ type Batch struct {
 
 // Subscription is a watcher's place. One goroutine at a time may call Next; Close may be called from any.
 type Subscription struct {
-	hub     *Hub
-	told    uint64 // everything up to it was told
-	closing sync.Once
-	closed  chan struct{}
+	hub       *Hub
+	delivered uint64 // everything up to this revision
+	closing   sync.Once
+	closed    chan struct{}
 }
 
 // Subscribe begins to watch after a revision: that of the last batch that was read, here or on another server; that of the
@@ -36,10 +36,10 @@ type Subscription struct {
 // subscription must be closed.
 func (h *Hub) Subscribe(after uint64) *Subscription {
 	h.watchers.Add(1)
-	return &Subscription{hub: h, told: after, closed: make(chan struct{})}
+	return &Subscription{hub: h, delivered: after, closed: make(chan struct{})}
 }
 
-// Next waits until something above what was told is known, and returns the oldest of it. Its errors are ctx.Err() and ErrClosed.
+// Next waits for events above the last batch and returns the oldest of them. Its errors are ctx.Err() and ErrClosed.
 func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 	for {
 		select {
@@ -52,7 +52,7 @@ func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 		}
 		batch, news := s.read()
 		if news == nil {
-			s.told = batch.Revision
+			s.delivered = batch.Revision
 			return batch, nil
 		}
 		select {
@@ -77,13 +77,13 @@ func (s *Subscription) read() (batch Batch, news <-chan struct{}) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	switch {
-	case s.told >= h.revision:
+	case s.delivered >= h.revision:
 		h.awaited.Store(true)
 		return Batch{}, h.news
-	case s.told < h.floor:
+	case s.delivered < h.floor:
 		return Batch{Revision: h.revision, Missed: true}, nil
 	}
-	if e, ok := h.after(s.told); ok {
+	if e, ok := h.after(s.delivered); ok {
 		return Batch{Events: e.events, Revision: e.revision}, nil
 	}
 	return Batch{Revision: h.revision}, nil

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// told takes what servers and clients log, and reads in it who leads.
-type told struct {
+// serverLog takes what servers and clients log, and reads in it who leads.
+type serverLog struct {
 	mu     sync.Mutex // guards what follows
 	text   bytes.Buffer
 	leads  string
@@ -18,38 +18,38 @@ type told struct {
 }
 
 // won has f called by each server that has won an election, before it does anything about it; nil: no more.
-func (t *told) won(f func(server string)) {
+func (t *serverLog) won(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.onWon = f
 }
 
-func newTold() *told {
-	t := &told{notes: make(map[string]int)}
+func newServerLog() *serverLog {
+	t := &serverLog{notes: make(map[string]int)}
 	t.writer = slog.NewTextHandler(&t.text, &slog.HandlerOptions{Level: slog.LevelInfo})
 	return t
 }
 
-func (t *told) leader() string {
+func (t *serverLog) leader() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.leads
 }
 
-func (t *told) bytes() []byte {
+func (t *serverLog) bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return bytes.Clone(t.text.Bytes())
 }
 
-// listener is the told as one server's logger.
+// listener is the log as one server's logger.
 type listener struct {
-	*told
+	*serverLog
 	with   slog.Handler
 	server string
 }
 
-func (t *told) logger() *slog.Logger { return slog.New(listener{t, t.writer, ""}) }
+func (t *serverLog) logger() *slog.Logger { return slog.New(listener{t, t.writer, ""}) }
 
 func (l listener) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
@@ -62,10 +62,10 @@ func (l listener) Handle(ctx context.Context, r slog.Record) error {
 			l.onWon(l.server)
 		}
 	case "leading":
-		l.told.leads = l.server
+		l.serverLog.leads = l.server
 	case "no longer leading":
-		if l.told.leads == l.server {
-			l.told.leads = ""
+		if l.serverLog.leads == l.server {
+			l.serverLog.leads = ""
 		}
 	}
 	l.notes[r.Message]++

@@ -140,5 +140,5 @@ type EndedError struct {
 }
 
 func (e *EndedError) Error() string {
-	return fmt.Sprintf("the permit with token %d had ended before it was released: %s", e.Token, e.Message)
+	return fmt.Sprintf("the permit with token %d was not released: %s", e.Token, e.Message)
 }

@@ -111,7 +111,7 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
 	r := row{
 		name: s.GetId(),
 		cells: []string{
-			s.GetId(), s.GetRole(), api, number(s.GetTerm()), number(s.GetAppliedIndex()), number(s.GetCommitIndex()),
+			s.GetId(), role(m), api, number(s.GetTerm()), number(s.GetAppliedIndex()), number(s.GetCommitIndex()),
 			s.GetVersion(), brief(s.GetUptime().AsDuration()),
 		},
 		more: []string{
@@ -123,6 +123,14 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
 		r.cells = append(r.cells, s.GetStateHash(), number(s.GetStateHashIndex()))
 	}
 	return r
+}
+
+// role names a follower without a vote for what it is: it does not count for a majority.
+func role(m *client.MemberStatus) string {
+	if m.Member != nil && !m.Member.GetVoter() {
+		return "non-voter"
+	}
+	return m.Status.GetRole()
 }
 
 func voter(m *gatekeeperv1.Member) string {

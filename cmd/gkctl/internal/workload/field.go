@@ -233,7 +233,7 @@ func (f *Field) releaseOne(ctx context.Context, c *client.Client, token uint64) 
 	defer cancel()
 	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
 	if err == nil && !r.GetReleased() {
-		err = fmt.Errorf("permit %d had ended before it was released: %s", token, r.GetMessage())
+		err = fmt.Errorf("permit %d was not released: %s", token, r.GetMessage())
 	}
 	return err
 }

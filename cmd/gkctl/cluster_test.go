@@ -1,0 +1,21 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestRole_FollowerWithoutAVote_IsANonVoter(t *testing.T) {
+	t.Parallel()
+	for want, voter := range map[string]bool{"follower": true, "non-voter": false} {
+		m := &client.MemberStatus{
+			Member: &gatekeeperv1.Member{Id: "gk4", Voter: voter},
+			Status: &gatekeeperv1.GetStatusResponse{Id: "gk4", Role: "follower"},
+		}
+		if got := role(m); got != want {
+			t.Errorf("a member with a vote (%v) is shown as %q, want %q", voter, got, want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.Serv
 	if err != nil {
 		return err
 	}
-	answer, err := s.cfg.Keeper.Acquire(stream.Context(), call, func(p keeper.Place) error {
+	answer, err := s.keeper.Acquire(stream.Context(), call, func(p keeper.Place) error {
 		return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: toPlace(p, false)}})
 	})
 	if err != nil {

@@ -55,6 +55,7 @@ const DefaultPoll = 100 * time.Millisecond
 // API is the gRPC face of a server. Its methods may be called from any goroutine.
 type API struct {
 	cfg     Config
+	reader  reader
 	tls     *tls.Config // of the port; nil: off
 	forward *forwarder
 	health  *health.Server
@@ -97,6 +98,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		cfg:     cfg,
+		reader:  cfg.Keeper,
 		tls:     port,
 		forward: newForwarder(&cfg, methods),
 		health:  health.NewServer(),
@@ -121,10 +123,10 @@ func services() []*grpc.ServiceDesc {
 
 // Register registers the services and grpc.health.v1. The server must have been made with ServerOptions.
 func (a *API) Register(r grpc.ServiceRegistrar) {
-	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a})
-	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a})
-	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a})
-	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, hashing: make(chan struct{}, 1)})
+	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a, keeper: a.cfg.Keeper})
+	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a, keeper: a.cfg.Keeper})
+	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a, keeper: a.cfg.Keeper})
+	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, keeper: a.cfg.Keeper, hashing: make(chan struct{}, 1)})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 

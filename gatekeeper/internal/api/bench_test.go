@@ -42,7 +42,7 @@ func BenchmarkUnary(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := m.Handler(&permitService{API: a}, ctx, read, a.unary); err != nil {
+			if _, err := m.Handler(&permitService{API: a, keeper: a.cfg.Keeper}, ctx, read, a.unary); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 type clusterService struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
 	*API
+	keeper clusterKeeper
 	// hashing has one place: a hash reads the whole state, and may not take more than one processor.
 	hashing chan struct{}
 }
@@ -47,12 +48,12 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		Permits:          uint32(state.PermitCount()),
 		FeatureLevel:     state.FeatureLevel(),
 		Version:          s.cfg.Version,
-		Waiters:          uint32(s.cfg.Keeper.WaiterCount()),
+		Waiters:          uint32(s.keeper.WaiterCount()),
 	}
 	if !s.cfg.Started.IsZero() {
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
-	for _, c := range s.cfg.Keeper.HostClocks() {
+	for _, c := range s.keeper.HostClocks() {
 		out.HostClocks = append(out.HostClocks, &gatekeeperv1.HostClock{
 			Group: c.Group, Acquirer: c.Acquirer, Ahead: durationpb.New(c.Ahead), Seen: toTimestamp(c.Seen),
 		})
@@ -64,7 +65,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	if smallest := s.smallestDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}
-	if left, recovering := s.cfg.Keeper.Recovering(); recovering {
+	if left, recovering := s.reader.Recovering(); recovering {
 		out.RecoveryWait = durationpb.New(left)
 	}
 	if m.GetStateHash() {

@@ -16,6 +16,7 @@ import (
 type definitionService struct {
 	gatekeeperv1.UnimplementedDefinitionServiceServer
 	*API
+	keeper definitionKeeper
 }
 
 // maxEdits is the most edits of one batch.
@@ -155,7 +156,7 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 			return fsm.EditResult{}, err
 		}
 	}
-	result, err := s.cfg.Keeper.Edit(ctx, batch, end)
+	result, err := s.keeper.Edit(ctx, batch, end)
 	if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
 		return fsm.EditResult{}, within(edits[bad.Index].field, bad.Err)
 	}

@@ -30,7 +30,7 @@ func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDe
 	if err != nil {
 		return nil, err
 	}
-	state, callers, since, err := s.cfg.Keeper.Vain(ctx, names.match)
+	state, callers, since, err := s.keeper.Vain(ctx, names.match)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDe
 		out.Callers = append(out.Callers, caller)
 	}
 	if given := m.GetNames(); len(given) == 1 && semaphore.ValidSemaphoreName(given[0]) == nil && state.Definition(given[0]) != nil {
-		near := s.cfg.Keeper.Misspellings(state, given[0])
+		near := s.keeper.Misspellings(state, given[0])
 		for i := range near[:min(len(near), maxMisspelled)] {
 			out.Misspelled = append(out.Misspelled, toDenied(&near[i]))
 		}
@@ -71,7 +71,7 @@ func toDenied(v *keeper.Vain) *gatekeeperv1.DeniedCaller {
 // denied returns the callers that ask for a semaphore in vain.
 func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
 	var out []*gatekeeperv1.DeniedCaller
-	for _, v := range a.cfg.Keeper.VainOf(state, name) {
+	for _, v := range a.reader.VainOf(state, name) {
 		if !v.Cured {
 			out = append(out, toDenied(&v))
 		}
@@ -80,8 +80,8 @@ func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller
 }
 
 // deserted fills in which semaphores are asked for in vain.
-func (a *API) deserted(out *gatekeeperv1.GetStatusResponse) {
-	deserted := a.cfg.Keeper.Deserted()
+func (s *clusterService) deserted(out *gatekeeperv1.GetStatusResponse) {
+	deserted := s.keeper.Deserted()
 	out.DeniedSemaphores = uint32(len(deserted))
 	for i := range deserted[:min(len(deserted), maxDeserted)] {
 		out.Denied = append(out.Denied, toDenied(&deserted[i]))

@@ -115,14 +115,14 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	} else if done != nil {
 		return &gatekeeperv1.ForgetFiringsResponse{Revision: done.ChangeID(), Change: toFiringsChange(done.FirstAnswer().Firings)}, nil
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := remembers(state, cmd.Semaphore); err != nil {
 		return nil, err
 	}
-	claims, lowerTo, err := chosen.of(state, cmd.Semaphore, s.cfg.Keeper.WallClock())
+	claims, lowerTo, err := chosen.of(state, cmd.Semaphore, s.keeper.WallClock())
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if m.GetDryRun() {
 		return out, nil
 	}
-	result, err := s.cfg.Keeper.ForgetFirings(ctx, cmd)
+	result, err := s.keeper.ForgetFirings(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ const holdUp = time.Second
 // One goroutine receives: it reads the time of each frame and moves its deadlines. The handler's own is the only one that sends.
 func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
-	listener := s.cfg.Keeper.Listen()
+	listener := s.keeper.Listen()
 	k := &keepAlive{
 		ctx:      ctx,
 		listener: listener,

@@ -163,7 +163,7 @@ func FuzzMultiplexFrame(f *testing.F) {
 			return nil
 		})
 		defer m.give()
-		m.carrier = &here{m, &permitService{API: a}}
+		m.carrier = &here{m, &permitService{API: a, keeper: a.cfg.Keeper}}
 		err := m.take(frame, time.Now())
 		m.work.Wait()
 		if err != nil {

@@ -21,7 +21,7 @@ type here struct {
 // serveHere serves the stream as long as the leadership lasts under which it was opened.
 func (m *multiplex) serveHere(s *permitService, stream grpc.BidiStreamingServer[gatekeeperv1.MultiplexRequest, gatekeeperv1.MultiplexResponse]) error {
 	m.carrier = &here{m, s}
-	listener := s.cfg.Keeper.Listen()
+	listener := s.keeper.Listen()
 	defer listener.Close()
 	over := make(chan error, 1)
 	go func() {
@@ -98,7 +98,7 @@ func (h *here) together(calls []*heldCall, answers *[]*gatekeeperv1.NumberedAnsw
 		return
 	}
 	written := newDenials()
-	h.service.cfg.Keeper.TryAcquireTogether(h.ctx, asks, func(i int) { h.alone(asked[i]) },
+	h.service.keeper.TryAcquireTogether(h.ctx, asks, func(i int) { h.alone(asked[i]) },
 		func(i int, a keeper.Answer, err error) {
 			var answer *gatekeeperv1.NumberedAnswer
 			if err == nil {

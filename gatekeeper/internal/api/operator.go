@@ -20,6 +20,7 @@ import (
 type operatorService struct {
 	gatekeeperv1.UnimplementedOperatorServiceServer
 	*API
+	keeper operatorKeeper
 }
 
 func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
@@ -39,7 +40,7 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if len(cmd.Names) == 0 {
 		return nil, errChosenNone
 	}
-	result, err := s.cfg.Keeper.Pause(ctx, *cmd, end)
+	result, err := s.keeper.Pause(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 
 // choose returns the names of the chosen as of now.
 func (s *operatorService) choose(ctx context.Context, c *choice) ([]string, error) {
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	} else if done != nil {
 		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 		}
 	}
 	// Also if none is paused: the state machine remembers that, and may know the request by now.
-	result, err := s.cfg.Keeper.Resume(ctx, cmd)
+	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	} else if done != nil {
 		return cordonResponse(cmd.ID, done.Revision, done.FirstAnswer().Cordon), nil
 	}
-	result, err := s.cfg.Keeper.Cordon(ctx, *cmd, end)
+	result, err := s.keeper.Cordon(ctx, *cmd, end)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +192,7 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Uncordon(ctx, fsm.Uncordon{
+	result, err := s.keeper.Uncordon(ctx, fsm.Uncordon{
 		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
 	})
 	if err != nil {
@@ -229,7 +230,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	} else if done != nil {
 		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,16 +257,16 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return nil, &undoConflictError{changes: what.Changes, conflicts: []string{"it would do something else by now than what was shown: look again"}}
 	}
 	change := preview.Change{Undo: u.Command, Now: time.Now()}
-	effects, warnings := preview.Effects(state, s.cfg.Keeper, change)
+	effects, warnings := preview.Effects(state, s.keeper, change)
 	out.Effects, out.Warnings = toEffects(effects), warnings
-	out.Confirm = toConfirmations(preview.Confirm(state, s.cfg.Keeper, change, effects))
+	out.Confirm = toConfirmations(preview.Confirm(state, s.keeper, change, effects))
 	if m.GetDryRun() {
 		return out, nil
 	}
 	cmd := *u.Command
 	cmd.Author, cmd.Reason = author, reason
 	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked, m.GetRequestRevision()
-	result, err := s.cfg.Keeper.Undo(ctx, cmd)
+	result, err := s.keeper.Undo(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -18,14 +18,14 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if conflict := preview.Conflict(state, c.Edits); conflict != nil {
 		return nil, &conflictError{&keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion}
 	}
-	effects, warnings := preview.Effects(state, s.cfg.Keeper, *c)
+	effects, warnings := preview.Effects(state, s.keeper, *c)
 	for _, e := range c.Edits {
 		if e.Definition != nil {
 			warnings = append(warnings, s.warnings(e.Definition)...)
@@ -33,7 +33,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	}
 	return &gatekeeperv1.PreviewResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
-		Confirm: toConfirmations(preview.Confirm(state, s.cfg.Keeper, *c, effects)),
+		Confirm: toConfirmations(preview.Confirm(state, s.keeper, *c, effects)),
 	}, nil
 }
 
@@ -119,23 +119,23 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 	if err := (keeper.Ending{}).Validate(drain); err != nil {
 		return nil, err
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.absent(state); err != nil {
 		return nil, err
 	}
-	moves := preview.Move(state, s.cfg.Keeper, m.GetFrom(), m.GetTo(), c.match, c.named)
+	moves := preview.Move(state, s.keeper, m.GetFrom(), m.GetTo(), c.match, c.named)
 	if len(moves.Edits) > maxEdits {
 		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
 			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
 	}
 	change := preview.Change{Edits: moves.Edits, Drain: drain, Now: time.Now()}
-	effects, warnings := preview.Effects(state, s.cfg.Keeper, change)
+	effects, warnings := preview.Effects(state, s.keeper, change)
 	out := &gatekeeperv1.PlanMoveResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
-		Confirm: toConfirmations(preview.Confirm(state, s.cfg.Keeper, change, effects)),
+		Confirm: toConfirmations(preview.Confirm(state, s.keeper, change, effects)),
 		Doubts:  preview.MoveDoubts(state, m.GetTo(), effects),
 	}
 	for i := range moves.Edits {
@@ -247,7 +247,7 @@ func (s *operatorService) ListKnown(ctx context.Context, m *gatekeeperv1.ListKno
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}

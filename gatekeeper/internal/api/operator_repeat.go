@@ -82,7 +82,7 @@ func (s *operatorService) repeated(ctx context.Context, m repeatable, kind fsm.E
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
 	}
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}

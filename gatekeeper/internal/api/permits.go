@@ -16,6 +16,7 @@ import (
 type permitService struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	*API
+	keeper permitKeeper
 }
 
 func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -28,7 +29,7 @@ func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcqui
 }
 
 func (s *permitService) tryAcquire(ctx context.Context, call *keeper.AcquireCall) (*gatekeeperv1.TryAcquireResponse, error) {
-	answer, err := s.cfg.Keeper.TryAcquire(ctx, call)
+	answer, err := s.keeper.TryAcquire(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *permitService) refresh(ctx context.Context, m *gatekeeperv1.RefreshRequ
 	if err != nil {
 		return nil, err
 	}
-	results, err := s.cfg.Keeper.Refresh(ctx, received, holder, tokens)
+	results, err := s.keeper.Refresh(ctx, received, holder, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Release(ctx, m.GetToken(), holder, job)
+	result, err := s.keeper.Release(ctx, m.GetToken(), holder, job)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 	if drain != 0 && m.GetUnsafeNow() {
 		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which lets the holder no time at all")
 	}
-	result, err := s.cfg.Keeper.Revoke(ctx, fsm.Revoke{
+	result, err := s.keeper.Revoke(ctx, fsm.Revoke{
 		Token: m.GetToken(), Author: author, Reason: reason, Drain: drain, UnsafeNow: m.GetUnsafeNow(),
 	})
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *permitService) Clear(ctx context.Context, m *gatekeeperv1.ClearRequest)
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Clear(ctx, m.GetToken(), author, reason)
+	result, err := s.keeper.Clear(ctx, m.GetToken(), author, reason)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (s *permitService) Cancel(ctx context.Context, m *gatekeeperv1.CancelReques
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
 	}
-	result, err := s.cfg.Keeper.Cancel(ctx, m.GetSemaphore(), identity, m.GetRequestId())
+	result, err := s.keeper.Cancel(ctx, m.GetSemaphore(), identity, m.GetRequestId())
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyReques
 			return nil, err
 		}
 	}
-	v, err := s.cfg.Keeper.Verify(ctx, m.GetSemaphore(), m.GetToken())
+	v, err := s.keeper.Verify(ctx, m.GetSemaphore(), m.GetToken())
 	if err != nil {
 		return nil, err
 	}
@@ -163,10 +164,10 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 		return nil
 	}
 	out := toPermit(p)
-	if left, ok := a.cfg.Keeper.DrainLeft(state, p); ok {
+	if left, ok := a.reader.DrainLeft(state, p); ok {
 		out.DrainLeft = durationpb.New(left)
 	}
-	if left, ok := a.cfg.Keeper.Remaining(p.Token); ok {
+	if left, ok := a.reader.Remaining(p.Token); ok {
 		out.ExpiresIn = durationpb.New(max(left, 0))
 	}
 	return out
@@ -175,7 +176,7 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 // holder is withRemaining of a permit among others, with what its holder is told to stop for, whoever told it.
 func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := a.withRemaining(state, p)
-	cause, reason := a.cfg.Keeper.ToldToStop(state, p)
+	cause, reason := a.reader.ToldToStop(state, p)
 	out.Stop, out.StopReason = gatekeeperv1.StopCause(cause), reason
 	return out
 }
@@ -234,14 +235,14 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 		return nil, err
 	}
 	// The queue is the leader's memory: whether this server still leads is confirmed as for any read.
-	state, err := s.cfg.Keeper.Read(ctx)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
 	out := new(gatekeeperv1.ListWaitersResponse)
 	var taken page
-	for _, w := range s.cfg.Keeper.Waiters(chosen, maxWaiters) {
+	for _, w := range s.keeper.Waiters(chosen, maxWaiters) {
 		waiter := toWaiter(&w)
 		if !taken.add(maxWaiters, waiter) {
 			break

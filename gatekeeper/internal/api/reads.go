@@ -19,7 +19,7 @@ func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
 	if stale {
 		return a.cfg.Machine.State(), nil
 	}
-	return a.cfg.Keeper.Read(ctx)
+	return a.reader.Read(ctx)
 }
 
 // record writes a definition with what follows from the state.
@@ -30,8 +30,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.Used = state.Used(name)
 	record.Holders = uint32(state.HolderCount(name))
 	record.Warnings = a.warnings(stored.Definition)
-	record.Disabled = a.cfg.Keeper.Disabled(stored)
-	if report, isMissed := a.cfg.Keeper.Missed(name); isMissed {
+	record.Disabled = a.reader.Disabled(stored)
+	if report, isMissed := a.reader.Missed(name); isMissed {
 		record.Missed = toMissed(&report)
 	}
 	record.Denied = a.denied(state, name)
@@ -108,7 +108,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	if err != nil {
 		return nil, err
 	}
-	steps, decision, summary, revision, err := s.cfg.Keeper.Explain(ctx, &request)
+	steps, decision, summary, revision, err := s.keeper.Explain(ctx, &request)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 			out.Holders = append(out.Holders, s.holder(state, p))
 		}
 	}
-	if left, recovering := s.cfg.Keeper.Recovering(); recovering {
+	if left, recovering := s.reader.Recovering(); recovering {
 		out.Recovering = durationpb.New(left)
 		if decision.Outcome == semaphore.Granted {
 			out.Summary = recoveringText(left)

@@ -15,10 +15,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Keeper is the leader's part of every call; FromKeeper makes one of a *keeper.Keeper, whose methods carry the contracts.
+// Keeper is the leader's part of every call: what each service asks of it, and what several of them show.
+// FromKeeper makes one of a *keeper.Keeper, whose methods carry the contracts.
 type Keeper interface {
+	permitKeeper
+	definitionKeeper
+	operatorKeeper
+	clusterKeeper
+	reader
+}
+
+// reader is what services show beside the state.
+type reader interface {
+	Read(ctx context.Context) (*fsm.State, error)
+	Remaining(token uint64) (time.Duration, bool)
+	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)
+	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
+	Disabled(d *fsm.StoredDefinition) string
+	Missed(sem string) (missed.Report, bool)
+	VainOf(state *fsm.State, name string) []keeper.Vain
+	Recovering() (left time.Duration, recovering bool)
+}
+
+type permitKeeper interface {
 	TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
-	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, alone func(i int), denied func(i int, a keeper.Answer, err error))
+	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, alone func(i int), answer func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
 	Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
@@ -28,7 +49,16 @@ type Keeper interface {
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error)
+	Waiters(match func(sem string) bool, limit int) []keeper.Waiter
+}
+
+type definitionKeeper interface {
 	Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error)
+	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
+}
+
+type operatorKeeper interface {
+	preview.Leader
 	Pause(ctx context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error)
 	Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error)
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
@@ -37,23 +67,15 @@ type Keeper interface {
 	// WallClock returns the time with which due times of firings are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
-	preview.Leader
-	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)
-	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
-	Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
-	Read(ctx context.Context) (*fsm.State, error)
-	Waiters(match func(sem string) bool, limit int) []keeper.Waiter
+	Vain(ctx context.Context, wanted func(name string) bool) (*fsm.State, []keeper.Vain, time.Time, error)
+	Misspellings(state *fsm.State, name string) []keeper.Vain
+}
+
+type clusterKeeper interface {
 	WaiterCount() int
 	// HostClocks returns the callers whose wall clocks differ from this server's.
 	HostClocks() []keeper.HostClock
-	Vain(ctx context.Context, wanted func(name string) bool) (*fsm.State, []keeper.Vain, time.Time, error)
-	VainOf(state *fsm.State, name string) []keeper.Vain
-	Misspellings(state *fsm.State, name string) []keeper.Vain
 	Deserted() []keeper.Vain
-	Recovering() (left time.Duration, recovering bool)
-	Remaining(token uint64) (time.Duration, bool)
-	Disabled(d *fsm.StoredDefinition) string
-	Missed(sem string) (missed.Report, bool)
 }
 
 // Listener is one stream on which permits are kept alive; a *keeper.Listener is one.

@@ -91,14 +91,14 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the lifetime of the journal is %v, which is below 0", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:
 		return fmt.Errorf("the lifetime of requests is %v, which is below 0", s.Requests.Lifetime)
-	case bounds.RequestBytes < minRequestBytes || bounds.EditBytes < minRequestBytes:
-		return fmt.Errorf("the memory of requests is %d bytes, and that of edits %d: each must be %d or more", bounds.RequestBytes, bounds.EditBytes, minRequestBytes)
+	case bounds.RequestBytes < MinRequestBytes || bounds.EditBytes < MinRequestBytes:
+		return fmt.Errorf("the memory of requests is %d bytes, and that of edits %d: each must be %d or more", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
 	}
 	return nil
 }
 
-// minRequestBytes has room for a request with the longest names.
-const minRequestBytes = 2048
+// MinRequestBytes has room for a request with the longest names. Settings with less are refused.
+const MinRequestBytes = 2048
 
 // configure replaces the settings and brings what they bound within them.
 func (d *draft) configure(c Configure) Result {

@@ -100,7 +100,8 @@ func newRoot(a *app) *cobra.Command {
 // signed says whether the journal names an author of what a command does; history looks for one.
 func signed(command string) bool {
 	switch command {
-	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "preview", "history", "bench":
+	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
+		"preview", "history", "bench":
 		return true
 	}
 	return false

@@ -21,7 +21,7 @@ func newCluster(a *app) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE:  helpOfGroup,
 	}
-	cmd.AddCommand(newClusterStatus(a), newClusterAdd(a), newClusterRemove(a), newClusterTransfer(a))
+	cmd.AddCommand(newClusterStatus(a), newClusterAdd(a), newClusterRemove(a), newClusterTransfer(a), newClusterSettings(a))
 	return cmd
 }
 

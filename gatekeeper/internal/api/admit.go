@@ -53,7 +53,9 @@ func kindOf(fullMethod string) admission.Kind {
 		gatekeeperv1.OperatorService_Undo_FullMethodName,
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
-		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName:
+		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName,
+		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
+		gatekeeperv1.ClusterService_SetSettings_FullMethodName:
 		return admission.Operator
 
 	case gatekeeperv1.PermitService_KeepAlive_FullMethodName,

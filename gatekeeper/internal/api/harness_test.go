@@ -154,6 +154,19 @@ func (k *fakeKeeper) do(cmd fsm.Command) fsm.Result {
 	return results[0]
 }
 
+func (k *fakeKeeper) Configure(
+	_ context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error),
+) (before, after fsm.Settings, r fsm.RevisionResult, err error) {
+	if k.notLeader != nil {
+		return before, after, r, k.notLeader
+	}
+	before = k.machine.State().Settings()
+	if after, err = change(before); err == nil {
+		r = k.do(fsm.Configure{Settings: after, Author: author, Reason: reason, At: time.Now()}).(fsm.RevisionResult)
+	}
+	return before, after, r, err
+}
+
 func (k *fakeKeeper) TryAcquire(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
 	return k.tryAcquire(ctx, c)
 }

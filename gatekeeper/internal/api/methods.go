@@ -69,6 +69,7 @@ func harmlessMethods() []string {
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,
 		gatekeeperv1.OperatorService_ListDenied_FullMethodName,
+		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
 	}
 }
 

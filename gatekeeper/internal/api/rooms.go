@@ -76,6 +76,7 @@ type clusterKeeper interface {
 	// HostClocks returns the callers whose wall clocks differ from this server's.
 	HostClocks() []keeper.HostClock
 	Deserted() []keeper.Vain
+	Configure(ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error)) (before, after fsm.Settings, r fsm.RevisionResult, err error)
 }
 
 // Listener is one stream on which permits are kept alive; a *keeper.Listener is one.

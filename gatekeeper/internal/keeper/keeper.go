@@ -90,7 +90,9 @@ type Keeper struct {
 	cancel func()
 	close  sync.Once
 	closed chan struct{}
-	runs   sync.WaitGroup
+	// configuring is held while the settings are read, changed and committed.
+	configuring sync.Mutex
+	runs        sync.WaitGroup
 }
 
 // epoch is one leadership of this server, from the promotion on.

@@ -23,6 +23,369 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Settings are bounds that all members share.
+type Settings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The longest duration, min_hold and loss_delay that a definition may have; 1h at first. Definitions with a longer one keep it until
+	// they are edited.
+	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
+	// How many edits the journal keeps of each semaphore, 100 at first, and in all, 100 000 at first; and as many ends of permits.
+	JournalPerSemaphore *uint32 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3,oneof" json:"journal_per_semaphore,omitempty"`
+	JournalTotal        *uint32 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3,oneof" json:"journal_total,omitempty"`
+	// How long the journal keeps an entry. 366 days at first.
+	JournalLifetime *durationpb.Duration `protobuf:"bytes,4,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
+	// How many deleted definitions keep their version, so that a definition made anew continues it. 100 000 at first.
+	RememberedDeletions *uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3,oneof" json:"remembered_deletions,omitempty"`
+	// How long a request is remembered at least, while there is room for it. 10 minutes at first.
+	RequestLifetime *durationpb.Duration `protobuf:"bytes,6,opt,name=request_lifetime,json=requestLifetime,proto3" json:"request_lifetime,omitempty"`
+	// How many requests of each semaphore, and how many edits, are remembered for longer than that. 1 000 at first.
+	RequestsKept *uint32 `protobuf:"varint,7,opt,name=requests_kept,json=requestsKept,proto3,oneof" json:"requests_kept,omitempty"`
+	// The most memory for requests and for edits: estimated bytes, 2 048 or more. 64 MiB and 16 MiB at first.
+	RequestBytes  *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
+	EditBytes     *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Settings) Reset() {
+	*x = Settings{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Settings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Settings) ProtoMessage() {}
+
+func (x *Settings) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Settings.ProtoReflect.Descriptor instead.
+func (*Settings) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Settings) GetMaxDuration() *durationpb.Duration {
+	if x != nil {
+		return x.MaxDuration
+	}
+	return nil
+}
+
+func (x *Settings) GetJournalPerSemaphore() uint32 {
+	if x != nil && x.JournalPerSemaphore != nil {
+		return *x.JournalPerSemaphore
+	}
+	return 0
+}
+
+func (x *Settings) GetJournalTotal() uint32 {
+	if x != nil && x.JournalTotal != nil {
+		return *x.JournalTotal
+	}
+	return 0
+}
+
+func (x *Settings) GetJournalLifetime() *durationpb.Duration {
+	if x != nil {
+		return x.JournalLifetime
+	}
+	return nil
+}
+
+func (x *Settings) GetRememberedDeletions() uint32 {
+	if x != nil && x.RememberedDeletions != nil {
+		return *x.RememberedDeletions
+	}
+	return 0
+}
+
+func (x *Settings) GetRequestLifetime() *durationpb.Duration {
+	if x != nil {
+		return x.RequestLifetime
+	}
+	return nil
+}
+
+func (x *Settings) GetRequestsKept() uint32 {
+	if x != nil && x.RequestsKept != nil {
+		return *x.RequestsKept
+	}
+	return 0
+}
+
+func (x *Settings) GetRequestBytes() uint64 {
+	if x != nil && x.RequestBytes != nil {
+		return *x.RequestBytes
+	}
+	return 0
+}
+
+func (x *Settings) GetEditBytes() uint64 {
+	if x != nil && x.EditBytes != nil {
+		return *x.EditBytes
+	}
+	return 0
+}
+
+type GetSettingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Answered by whichever server is asked, from what it has applied.
+	Stale         bool `protobuf:"varint,1,opt,name=stale,proto3" json:"stale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSettingsRequest) Reset() {
+	*x = GetSettingsRequest{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSettingsRequest) ProtoMessage() {}
+
+func (x *GetSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSettingsRequest.ProtoReflect.Descriptor instead.
+func (*GetSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetSettingsRequest) GetStale() bool {
+	if x != nil {
+		return x.Stale
+	}
+	return false
+}
+
+type GetSettingsResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Settings *Settings              `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
+	// As of which this holds.
+	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSettingsResponse) Reset() {
+	*x = GetSettingsResponse{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSettingsResponse) ProtoMessage() {}
+
+func (x *GetSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSettingsResponse.ProtoReflect.Descriptor instead.
+func (*GetSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetSettingsResponse) GetSettings() *Settings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *GetSettingsResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+type SetSettingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Fields that are absent stay as they are.
+	Settings *Settings `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
+	Author   string    `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Answer what would change, and change nothing.
+	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetSettingsRequest) Reset() {
+	*x = SetSettingsRequest{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetSettingsRequest) ProtoMessage() {}
+
+func (x *SetSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetSettingsRequest.ProtoReflect.Descriptor instead.
+func (*SetSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SetSettingsRequest) GetSettings() *Settings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *SetSettingsRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *SetSettingsRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SetSettingsRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type SetSettingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change id; 0 for a dry run, and when nothing changed. Undo does not take settings back: set the earlier values again.
+	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Before   *Settings `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	After    *Settings `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// As in PreviewResponse.
+	Confirm       []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
+	Warnings      []string        `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetSettingsResponse) Reset() {
+	*x = SetSettingsResponse{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetSettingsResponse) ProtoMessage() {}
+
+func (x *SetSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetSettingsResponse.ProtoReflect.Descriptor instead.
+func (*SetSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SetSettingsResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *SetSettingsResponse) GetBefore() *Settings {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *SetSettingsResponse) GetAfter() *Settings {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *SetSettingsResponse) GetConfirm() []*Confirmation {
+	if x != nil {
+		return x.Confirm
+	}
+	return nil
+}
+
+func (x *SetSettingsResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 type Member struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -38,7 +401,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[0]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -50,7 +413,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[0]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -63,7 +426,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{0}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Member) GetId() string {
@@ -111,7 +474,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[1]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -123,7 +486,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[1]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -136,7 +499,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{1}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetStatusRequest) GetStateHash() bool {
@@ -193,7 +556,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[2]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -205,7 +568,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[2]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -218,7 +581,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{2}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetStatusResponse) GetClusterId() string {
@@ -401,7 +764,7 @@ type MemberClock struct {
 
 func (x *MemberClock) Reset() {
 	*x = MemberClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -413,7 +776,7 @@ func (x *MemberClock) String() string {
 func (*MemberClock) ProtoMessage() {}
 
 func (x *MemberClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[3]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -426,7 +789,7 @@ func (x *MemberClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberClock.ProtoReflect.Descriptor instead.
 func (*MemberClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MemberClock) GetId() string {
@@ -458,7 +821,7 @@ type HostClock struct {
 
 func (x *HostClock) Reset() {
 	*x = HostClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -470,7 +833,7 @@ func (x *HostClock) String() string {
 func (*HostClock) ProtoMessage() {}
 
 func (x *HostClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[4]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -483,7 +846,7 @@ func (x *HostClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostClock.ProtoReflect.Descriptor instead.
 func (*HostClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *HostClock) GetGroup() string {
@@ -529,7 +892,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +904,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[5]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +917,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -596,7 +959,7 @@ type AddMemberResponse struct {
 
 func (x *AddMemberResponse) Reset() {
 	*x = AddMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +971,7 @@ func (x *AddMemberResponse) String() string {
 func (*AddMemberResponse) ProtoMessage() {}
 
 func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[6]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +984,7 @@ func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberResponse.ProtoReflect.Descriptor instead.
 func (*AddMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AddMemberResponse) GetClusterId() string {
@@ -651,7 +1014,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +1026,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[7]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +1039,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -716,7 +1079,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -728,7 +1091,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -741,7 +1104,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RemoveMemberResponse) GetMembers() []*Member {
@@ -782,7 +1145,7 @@ type TransferLeadershipRequest struct {
 
 func (x *TransferLeadershipRequest) Reset() {
 	*x = TransferLeadershipRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -794,7 +1157,7 @@ func (x *TransferLeadershipRequest) String() string {
 func (*TransferLeadershipRequest) ProtoMessage() {}
 
 func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -807,7 +1170,7 @@ func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TransferLeadershipRequest) GetId() string {
@@ -827,7 +1190,7 @@ type TransferLeadershipResponse struct {
 
 func (x *TransferLeadershipResponse) Reset() {
 	*x = TransferLeadershipResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -839,7 +1202,7 @@ func (x *TransferLeadershipResponse) String() string {
 func (*TransferLeadershipResponse) ProtoMessage() {}
 
 func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -852,7 +1215,7 @@ func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TransferLeadershipResponse) GetLeaderId() string {
@@ -866,7 +1229,40 @@ var File_gatekeeper_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8a\x01\n" +
+	"\x1bgatekeeper/v1/cluster.proto\x12\rgatekeeper.v1\x1a\x1cgatekeeper/v1/operator.proto\x1a\x1agatekeeper/v1/permit.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdf\x04\n" +
+	"\bSettings\x12<\n" +
+	"\fmax_duration\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\vmaxDuration\x127\n" +
+	"\x15journal_per_semaphore\x18\x02 \x01(\rH\x00R\x13journalPerSemaphore\x88\x01\x01\x12(\n" +
+	"\rjournal_total\x18\x03 \x01(\rH\x01R\fjournalTotal\x88\x01\x01\x12D\n" +
+	"\x10journal_lifetime\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x0fjournalLifetime\x126\n" +
+	"\x14remembered_deletions\x18\x05 \x01(\rH\x02R\x13rememberedDeletions\x88\x01\x01\x12D\n" +
+	"\x10request_lifetime\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x0frequestLifetime\x12(\n" +
+	"\rrequests_kept\x18\a \x01(\rH\x03R\frequestsKept\x88\x01\x01\x12(\n" +
+	"\rrequest_bytes\x18\b \x01(\x04H\x04R\frequestBytes\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"edit_bytes\x18\t \x01(\x04H\x05R\teditBytes\x88\x01\x01B\x18\n" +
+	"\x16_journal_per_semaphoreB\x10\n" +
+	"\x0e_journal_totalB\x17\n" +
+	"\x15_remembered_deletionsB\x10\n" +
+	"\x0e_requests_keptB\x10\n" +
+	"\x0e_request_bytesB\r\n" +
+	"\v_edit_bytes\"*\n" +
+	"\x12GetSettingsRequest\x12\x14\n" +
+	"\x05stale\x18\x01 \x01(\bR\x05stale\"f\n" +
+	"\x13GetSettingsResponse\x123\n" +
+	"\bsettings\x18\x01 \x01(\v2\x17.gatekeeper.v1.SettingsR\bsettings\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\x92\x01\n" +
+	"\x12SetSettingsRequest\x123\n" +
+	"\bsettings\x18\x01 \x01(\v2\x17.gatekeeper.v1.SettingsR\bsettings\x12\x16\n" +
+	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"\xe4\x01\n" +
+	"\x13SetSettingsResponse\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
+	"\x06before\x18\x02 \x01(\v2\x17.gatekeeper.v1.SettingsR\x06before\x12-\n" +
+	"\x05after\x18\x03 \x01(\v2\x17.gatekeeper.v1.SettingsR\x05after\x125\n" +
+	"\aconfirm\x18\x04 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\"\x8a\x01\n" +
 	"\x06Member\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\fpeer_address\x18\x02 \x01(\tR\vpeerAddress\x12\x1f\n" +
@@ -935,12 +1331,14 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x19TransferLeadershipRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"9\n" +
 	"\x1aTransferLeadershipResponse\x12\x1b\n" +
-	"\tleader_id\x18\x01 \x01(\tR\bleaderId2\xf4\x02\n" +
+	"\tleader_id\x18\x01 \x01(\tR\bleaderId2\xa0\x04\n" +
 	"\x0eClusterService\x12N\n" +
 	"\tGetStatus\x12\x1f.gatekeeper.v1.GetStatusRequest\x1a .gatekeeper.v1.GetStatusResponse\x12N\n" +
 	"\tAddMember\x12\x1f.gatekeeper.v1.AddMemberRequest\x1a .gatekeeper.v1.AddMemberResponse\x12W\n" +
 	"\fRemoveMember\x12\".gatekeeper.v1.RemoveMemberRequest\x1a#.gatekeeper.v1.RemoveMemberResponse\x12i\n" +
-	"\x12TransferLeadership\x12(.gatekeeper.v1.TransferLeadershipRequest\x1a).gatekeeper.v1.TransferLeadershipResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
+	"\x12TransferLeadership\x12(.gatekeeper.v1.TransferLeadershipRequest\x1a).gatekeeper.v1.TransferLeadershipResponse\x12T\n" +
+	"\vGetSettings\x12!.gatekeeper.v1.GetSettingsRequest\x1a\".gatekeeper.v1.GetSettingsResponse\x12T\n" +
+	"\vSetSettings\x12!.gatekeeper.v1.SetSettingsRequest\x1a\".gatekeeper.v1.SetSettingsResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
 	file_gatekeeper_v1_cluster_proto_rawDescOnce sync.Once
@@ -954,49 +1352,67 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_cluster_proto_rawDescData
 }
 
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
-	(*Member)(nil),                     // 0: gatekeeper.v1.Member
-	(*GetStatusRequest)(nil),           // 1: gatekeeper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 2: gatekeeper.v1.GetStatusResponse
-	(*MemberClock)(nil),                // 3: gatekeeper.v1.MemberClock
-	(*HostClock)(nil),                  // 4: gatekeeper.v1.HostClock
-	(*AddMemberRequest)(nil),           // 5: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 6: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 7: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 8: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 9: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 10: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 11: google.protobuf.Duration
-	(*DeniedCaller)(nil),               // 12: gatekeeper.v1.DeniedCaller
-	(*timestamppb.Timestamp)(nil),      // 13: google.protobuf.Timestamp
+	(*Settings)(nil),                   // 0: gatekeeper.v1.Settings
+	(*GetSettingsRequest)(nil),         // 1: gatekeeper.v1.GetSettingsRequest
+	(*GetSettingsResponse)(nil),        // 2: gatekeeper.v1.GetSettingsResponse
+	(*SetSettingsRequest)(nil),         // 3: gatekeeper.v1.SetSettingsRequest
+	(*SetSettingsResponse)(nil),        // 4: gatekeeper.v1.SetSettingsResponse
+	(*Member)(nil),                     // 5: gatekeeper.v1.Member
+	(*GetStatusRequest)(nil),           // 6: gatekeeper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),          // 7: gatekeeper.v1.GetStatusResponse
+	(*MemberClock)(nil),                // 8: gatekeeper.v1.MemberClock
+	(*HostClock)(nil),                  // 9: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 10: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 11: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 12: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 13: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 14: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 15: gatekeeper.v1.TransferLeadershipResponse
+	(*durationpb.Duration)(nil),        // 16: google.protobuf.Duration
+	(*Confirmation)(nil),               // 17: gatekeeper.v1.Confirmation
+	(*DeniedCaller)(nil),               // 18: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 19: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	0,  // 0: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	11, // 1: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	11, // 2: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	4,  // 3: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	3,  // 4: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	12, // 5: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	11, // 6: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	11, // 7: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	11, // 8: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	13, // 9: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	0,  // 10: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	0,  // 11: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	1,  // 12: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	5,  // 13: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	7,  // 14: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	9,  // 15: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	2,  // 16: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	6,  // 17: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	8,  // 18: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	10, // 19: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	16, // [16:20] is the sub-list for method output_type
-	12, // [12:16] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	16, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
+	16, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
+	16, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
+	0,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
+	0,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
+	0,  // 5: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
+	0,  // 6: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
+	17, // 7: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	5,  // 8: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
+	16, // 9: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	16, // 10: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	9,  // 11: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	8,  // 12: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	18, // 13: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	16, // 14: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	16, // 15: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	16, // 16: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	19, // 17: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	5,  // 18: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	5,  // 19: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	6,  // 20: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	10, // 21: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	12, // 22: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	14, // 23: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	1,  // 24: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
+	3,  // 25: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
+	7,  // 26: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	11, // 27: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	13, // 28: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	15, // 29: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	2,  // 30: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	4,  // 31: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	26, // [26:32] is the sub-list for method output_type
+	20, // [20:26] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -1004,14 +1420,16 @@ func file_gatekeeper_v1_cluster_proto_init() {
 	if File_gatekeeper_v1_cluster_proto != nil {
 		return
 	}
+	file_gatekeeper_v1_operator_proto_init()
 	file_gatekeeper_v1_permit_proto_init()
+	file_gatekeeper_v1_cluster_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

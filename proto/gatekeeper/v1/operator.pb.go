@@ -39,6 +39,8 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_CHANGES_MANY ConfirmationKind = 5
 	// Firings that ran, or may have run, are forgotten or no longer taken for forgotten: they can be claimed again.
 	ConfirmationKind_CONFIRMATION_KIND_FORGETS_FIRINGS ConfirmationKind = 6
+	// A setting falls: what is beyond the new bound is forgotten for good.
+	ConfirmationKind_CONFIRMATION_KIND_LOWERS_BOUND ConfirmationKind = 7
 )
 
 // Enum value maps for ConfirmationKind.
@@ -51,6 +53,7 @@ var (
 		4: "CONFIRMATION_KIND_DELETES_MANY",
 		5: "CONFIRMATION_KIND_CHANGES_MANY",
 		6: "CONFIRMATION_KIND_FORGETS_FIRINGS",
+		7: "CONFIRMATION_KIND_LOWERS_BOUND",
 	}
 	ConfirmationKind_value = map[string]int32{
 		"CONFIRMATION_KIND_UNSPECIFIED":       0,
@@ -60,6 +63,7 @@ var (
 		"CONFIRMATION_KIND_DELETES_MANY":      4,
 		"CONFIRMATION_KIND_CHANGES_MANY":      5,
 		"CONFIRMATION_KIND_FORGETS_FIRINGS":   6,
+		"CONFIRMATION_KIND_LOWERS_BOUND":      7,
 	}
 )
 
@@ -3256,7 +3260,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\n" +
 	"misspelled\x18\x02 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\n" +
 	"misspelled\x120\n" +
-	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since*\x94\x02\n" +
+	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since*\xb8\x02\n" +
 	"\x10ConfirmationKind\x12!\n" +
 	"\x1dCONFIRMATION_KIND_UNSPECIFIED\x10\x00\x12#\n" +
 	"\x1fCONFIRMATION_KIND_STOPS_HOLDERS\x10\x01\x12'\n" +
@@ -3264,7 +3268,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x1cCONFIRMATION_KIND_NO_PERMITS\x10\x03\x12\"\n" +
 	"\x1eCONFIRMATION_KIND_DELETES_MANY\x10\x04\x12\"\n" +
 	"\x1eCONFIRMATION_KIND_CHANGES_MANY\x10\x05\x12%\n" +
-	"!CONFIRMATION_KIND_FORGETS_FIRINGS\x10\x062\x89\b\n" +
+	"!CONFIRMATION_KIND_FORGETS_FIRINGS\x10\x06\x12\"\n" +
+	"\x1eCONFIRMATION_KIND_LOWERS_BOUND\x10\a2\x89\b\n" +
 	"\x0fOperatorService\x12H\n" +
 	"\aPreview\x12\x1d.gatekeeper.v1.PreviewRequest\x1a\x1e.gatekeeper.v1.PreviewResponse\x12K\n" +
 	"\bPlanMove\x12\x1e.gatekeeper.v1.PlanMoveRequest\x1a\x1f.gatekeeper.v1.PlanMoveResponse\x12B\n" +

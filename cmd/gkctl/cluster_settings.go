@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/internal/nearest"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+type settingsOptions struct {
+	*app
+	yesFlag
+	output outputFlag
+	dryRun bool
+}
+
+func newClusterSettings(a *app) *cobra.Command {
+	o := &settingsOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "settings [NAME=VALUE...] [--dry-run] [--yes]",
+		Short: "Show or change the settings that all members share",
+		Long: `Shows the settings that all members share, or changes some of them in one step, which the journal records. Undo does not take
+settings back: set the earlier values again.
+
+  max_duration            the longest duration that a definition may have
+  journal_per_semaphore   edits kept in the journal of each semaphore, and as many ends of permits
+  journal_total           the same, of all semaphores together
+  journal_lifetime        how long the journal keeps an entry
+  remembered_deletions    deleted definitions whose version is remembered
+  request_lifetime        how long a request is remembered at least, while there is room
+  requests_kept           requests of each semaphore that are remembered for longer
+  request_bytes           the most memory for requests
+  edit_bytes              the most memory for requests that edit
+
+Lowering a bound forgets what is beyond it for good. gkctl shows the change and asks first, or in a script needs --yes.`,
+		Example: `  gkctl cluster settings
+  gkctl cluster settings max_duration=6h --reason "nightly exports take long"
+  gkctl cluster settings journal_lifetime=2160h --dry-run`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeSettings,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := settingsArgs(args)
+			if err != nil {
+				return err
+			}
+			return o.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				ctx, cancel := o.bounded(ctx)
+				defer cancel()
+				if len(args) == 0 {
+					return o.show(ctx, c)
+				}
+				return o.set(ctx, c, set)
+			})
+		},
+	}
+	o.yesFlag.register(cmd)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
+	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	return cmd
+}
+
+func settingFields() protoreflect.FieldDescriptors {
+	return new(gatekeeperv1.Settings).ProtoReflect().Descriptor().Fields()
+}
+
+func settingNames() []string {
+	fields := settingFields()
+	names := make([]string, fields.Len())
+	for i := range names {
+		names[i] = string(fields.Get(i).Name())
+	}
+	return names
+}
+
+func completeSettings(_ *cobra.Command, _ []string, begun string) (found []string, directive cobra.ShellCompDirective) {
+	for _, name := range settingNames() {
+		if strings.HasPrefix(name, begun) {
+			found = append(found, name+"=")
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+// settingsArgs reads NAME=VALUE arguments.
+func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
+	out := new(gatekeeperv1.Settings)
+	m := out.ProtoReflect()
+	for _, arg := range args {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, usagef("%q is not a setting and its value: give NAME=VALUE, as in max_duration=6h", arg)
+		}
+		f := settingFields().ByName(protoreflect.Name(name))
+		if f == nil {
+			text := fmt.Sprintf("there is no setting %q", name)
+			if near := nearest.Word(name, settingNames()); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+			return nil, usagef("%s", text)
+		}
+		if m.Has(f) {
+			return nil, usagef("%s is given twice: it can be set to one value", name)
+		}
+		v, err := settingValue(f, value)
+		if err != nil {
+			return nil, usagef("%s %q: %v", name, value, err)
+		}
+		m.Set(f, v)
+	}
+	return out, nil
+}
+
+func settingValue(f protoreflect.FieldDescriptor, value string) (protoreflect.Value, error) {
+	switch f.Kind() {
+	case protoreflect.MessageKind:
+		d, err := time.ParseDuration(value)
+		if err != nil {
+			return protoreflect.Value{}, fmt.Errorf("must be a duration, as in 6h or 90s")
+		}
+		return protoreflect.ValueOfMessage(durationpb.New(d).ProtoReflect()), nil
+	case protoreflect.Uint32Kind:
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil {
+			return protoreflect.Value{}, fmt.Errorf("must be a whole number below 4294967296")
+		}
+		return protoreflect.ValueOfUint32(uint32(n)), nil
+	default:
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			return protoreflect.Value{}, fmt.Errorf("must be a whole number")
+		}
+		return protoreflect.ValueOfUint64(n), nil
+	}
+}
+
+// settingText is the value of a field as settingValue reads it.
+func settingText(s *gatekeeperv1.Settings, f protoreflect.FieldDescriptor) string {
+	if v := s.ProtoReflect().Get(f); f.Kind() != protoreflect.MessageKind {
+		return v.String()
+	} else if d, ok := v.Message().Interface().(*durationpb.Duration); ok {
+		return brief(d.AsDuration())
+	}
+	return ""
+}
+
+func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
+	r, err := c.Cluster().GetSettings(ctx, new(gatekeeperv1.GetSettingsRequest))
+	if err != nil {
+		return err
+	}
+	if !o.output.is(formatTable) {
+		return o.printObject(o.output, r)
+	}
+	fields := settingFields()
+	for i := range fields.Len() {
+		fmt.Fprintf(o.out, "%-22s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
+	}
+	return nil
+}
+
+func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gatekeeperv1.Settings) error {
+	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.global.author, Reason: o.global.reason, DryRun: true}
+	r, err := c.Cluster().SetSettings(ctx, m)
+	if err != nil {
+		return err
+	}
+	if !o.dryRun {
+		notes := append(settingChanges(r), r.GetWarnings()...)
+		if _, err := o.agree(ctx, &proposal{
+			what: "this changes settings of the cluster", question: "Change them?", declined: "no setting was changed",
+			confirm: r.GetConfirm(), notes: notes,
+		}, o.yesFlag); err != nil {
+			return err
+		}
+		m.DryRun = false
+		if r, err = c.Cluster().SetSettings(ctx, m); err != nil {
+			return err
+		}
+	}
+	if !o.output.is(formatTable) {
+		return o.printObject(o.output, r)
+	}
+	changes := settingChanges(r)
+	for _, line := range changes {
+		fmt.Fprintln(o.out, line)
+	}
+	for _, w := range r.GetWarnings() {
+		o.say("warning: %s", cell(w))
+	}
+	switch {
+	case len(changes) == 0:
+		fmt.Fprintln(o.out, "nothing to change")
+	case o.dryRun:
+		o.tellNeedsYes(nil, r.GetConfirm())
+	default:
+		fmt.Fprintf(o.out, "change %d\n", r.GetRevision())
+	}
+	return nil
+}
+
+func settingChanges(r *gatekeeperv1.SetSettingsResponse) (lines []string) {
+	fields := settingFields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if before, after := settingText(r.GetBefore(), f), settingText(r.GetAfter(), f); before != after {
+			lines = append(lines, fmt.Sprintf("%s  %s -> %s", f.Name(), before, after))
+		}
+	}
+	return lines
+}

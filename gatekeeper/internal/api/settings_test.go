@@ -1,0 +1,76 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+func TestSetSettings_ChangesWhatIsPresent(t *testing.T) {
+	g := open(t)
+	want := fsm.DefaultSettings()
+	m := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{MaxDuration: durationpb.New(2 * time.Hour)}, DryRun: true}
+	if r, err := g.cluster.SetSettings(ctx(t), m); err != nil || r.GetRevision() != 0 || r.GetAfter().GetMaxDuration().AsDuration() != 2*time.Hour {
+		t.Errorf("dry run: %v, %v", r, err)
+	}
+	if got := g.keeper.machine.State().Settings(); got != want {
+		t.Errorf("the dry run set %+v", got)
+	}
+	m.DryRun = false
+	r, err := g.cluster.SetSettings(ctx(t), m)
+	if err != nil || r.GetRevision() == 0 || len(r.GetConfirm()) != 0 {
+		t.Fatalf("%v, %v", r, err)
+	}
+	want.MaxDuration = 2 * time.Hour
+	if got := g.keeper.machine.State().Settings(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	got, err := g.cluster.GetSettings(ctx(t), new(gatekeeperv1.GetSettingsRequest))
+	if err != nil || got.GetSettings().GetJournalLifetime().AsDuration() != fsm.DefaultJournalLifetime ||
+		got.GetSettings().GetRequestBytes() != 64<<20 || got.GetRevision() != r.GetRevision() {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestSetSettings_Lower_NeedsConfirmation(t *testing.T) {
+	g := open(t)
+	kept, total := uint32(5), uint32(7)
+	r, err := g.cluster.SetSettings(ctx(t), &gatekeeperv1.SetSettingsRequest{
+		Settings: &gatekeeperv1.Settings{RequestsKept: &kept, JournalTotal: &total}, DryRun: true,
+	})
+	if err != nil || len(r.GetConfirm()) != 2 {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestSetSettings_BadField_IsNamed(t *testing.T) {
+	g := open(t)
+	none, few := uint32(0), uint64(5)
+	for field, s := range map[string]*gatekeeperv1.Settings{
+		"settings.max_duration":          {MaxDuration: durationpb.New(-time.Second)},
+		"settings.journal_lifetime":      {JournalLifetime: durationpb.New(semaphore.MaxSpan + time.Second)},
+		"settings.request_lifetime":      {RequestLifetime: durationpb.New(0)},
+		"settings.journal_per_semaphore": {JournalPerSemaphore: &none},
+		"settings.journal_total":         {JournalTotal: &none},
+		"settings.remembered_deletions":  {RememberedDeletions: &none},
+		"settings.requests_kept":         {RequestsKept: &none},
+		"settings.request_bytes":         {RequestBytes: &few},
+		"settings.edit_bytes":            {EditBytes: &few},
+	} {
+		for _, dry := range []bool{true, false} {
+			_, err := g.cluster.SetSettings(ctx(t), &gatekeeperv1.SetSettingsRequest{Settings: s, DryRun: dry})
+			if metadata := want(t, err, codes.InvalidArgument, reasonInvalidField); metadata["field"] != field {
+				t.Errorf("%s: got %v", field, metadata)
+			}
+		}
+	}
+	if got := g.keeper.machine.State().Settings(); got != fsm.DefaultSettings() {
+		t.Errorf("something was set: %+v", got)
+	}
+}

@@ -62,7 +62,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	c.createFor(t, "odd", "prod.*")
 	p := c.grantIn(t, "a", "prod")
 
-	plan, err := c.PlanMove(bounded(t), &gatekeeperv1.PlanMoveRequest{From: "prod", To: "dr", Selector: &gatekeeperv1.Selector{All: true}})
+	plan, err := c.PlanMove(bounded(t), &gatekeeperv1.PlanMoveRequest{FromGroup: "prod", ToGroup: "dr", Selector: &gatekeeperv1.Selector{All: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	if _, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}); status.Code(err) != codes.Aborted {
 		t.Errorf("the plan again: %v, want Aborted", err)
 	}
-	if _, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Edits: &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}}); status.Code(err) != codes.Aborted {
+	if _, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}}}); status.Code(err) != codes.Aborted {
 		t.Errorf("a preview of the plan again: %v, want Aborted as the edit", err)
 	}
 	c.release(t, p)
@@ -167,7 +167,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 	pause := func(m *gatekeeperv1.PauseRequest) func(context.Context) error {
 		return func(ctx context.Context) error {
 			_, err := c.Pause(ctx, m)
-			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Pause: m})
+			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: m}})
 			if status.Code(err) != status.Code(previewed) {
 				t.Errorf("a pause is refused with %v, its preview with %v", err, previewed)
 			}
@@ -177,7 +177,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 	cordon := func(m *gatekeeperv1.CordonRequest) func(context.Context) error {
 		return func(ctx context.Context) error {
 			_, err := c.Cordon(ctx, m)
-			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Cordon: m})
+			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: m}})
 			if status.Code(err) != status.Code(previewed) {
 				t.Errorf("a cordon is refused with %v, its preview with %v", err, previewed)
 			}
@@ -210,13 +210,13 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 		"undo of 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
 		"undo of nothing":    {undo(1 << 60), codes.NotFound, "no change"},
 		"move to itself": {func(ctx context.Context) error {
-			_, err := c.PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{From: "prod", To: "prod", Selector: named("job")})
+			_, err := c.PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
 			return err
 		}, codes.InvalidArgument, "another group"},
 		"preview of nothing": {func(ctx context.Context) error {
 			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
 			return err
-		}, codes.InvalidArgument, "one of them"},
+		}, codes.InvalidArgument, "one of edits, pause, cordon and resume"},
 		"only replaces end": {func(ctx context.Context) error {
 			_, err := c.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "new"}}}},
@@ -316,12 +316,12 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 	batch := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{{
 		Change: &gatekeeperv1.Edit_Replace{Replace: after}, ExpectedVersion: d.GetRecord().GetVersion(),
 	}}}
-	preview, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Edits: batch})
+	preview, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: batch}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := preview.GetEffects()[0]
-	if len(e.GetStopped()) != 1 || e.GetShutOutCount() != 1 || !strings.Contains(strings.Join(e.GetWarnings(), " "), `nearest is "prod"`) {
+	if len(e.GetStopped()) != 1 || e.GetTotalShutOut() != 1 || !strings.Contains(strings.Join(e.GetWarnings(), " "), `nearest is "prod"`) {
 		t.Errorf("previewed %v", e)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {

@@ -18,7 +18,7 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 	t.Helper()
 	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {
 		selector := &gatekeeperv1.Selector{Names: semaphores, All: len(semaphores) == 0}
-		plan, err := s.ops.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{From: from, To: to, Selector: selector})
+		plan, err := s.ops.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{FromGroup: from, ToGroup: to, Selector: selector})
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (a *app) preview(
 	if err != nil || batch == nil {
 		return nil, err
 	}
-	r, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Edits: batch})
+	r, err := c.Operator().Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: batch}})
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		inBatch := *e
 		inBatch.Field = strings.TrimPrefix(e.Field, "edits.")

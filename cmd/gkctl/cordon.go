@@ -82,7 +82,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		looking, cancel := o.bounded(ctx)
 		defer cancel()
-		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Cordon: req})
+		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}})
 		if err != nil {
 			return err
 		}

@@ -39,11 +39,11 @@ func tellRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	var lines [][]string
 	for _, e := range effects {
 		changes := ruleChanges(e.GetBefore(), e.GetAfter())
-		if changes == "" && e.GetAdmittedCount() == 0 && e.GetShutOutCount() == 0 {
+		if changes == "" && e.GetTotalAdmitted() == 0 && e.GetTotalShutOut() == 0 {
 			continue
 		}
 		lines = append(lines, []string{
-			e.GetSemaphore(), changes, callers(e.GetAdmitted(), e.GetAdmittedCount()), callers(e.GetShutOut(), e.GetShutOutCount()),
+			e.GetSemaphore(), changes, callers(e.GetAdmitted(), e.GetTotalAdmitted()), callers(e.GetShutOut(), e.GetTotalShutOut()),
 			number(uint32(len(e.GetStopped()))), number(e.GetUnaffected()),
 		})
 	}

@@ -81,7 +81,7 @@ func (o *moveOptions) request() (*gatekeeperv1.PlanMoveRequest, error) {
 		return nil, err
 	}
 	drain, err := o.drain.read()
-	return &gatekeeperv1.PlanMoveRequest{From: o.from, To: o.to, Selector: selector, Drain: drain}, err
+	return &gatekeeperv1.PlanMoveRequest{FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain}, err
 }
 
 func (o *moveOptions) run(ctx context.Context) error {

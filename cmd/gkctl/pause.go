@@ -95,7 +95,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		looking, cancel := o.bounded(ctx)
 		defer cancel()
 		// What runs is counted beforehand: the answer to a pause does not say.
-		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Pause: req})
+		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}})
 		if err != nil {
 			return err
 		}

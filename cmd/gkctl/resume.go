@@ -63,7 +63,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		looking, cancel := o.bounded(ctx)
 		defer cancel()
 		out := &resumed{Names: []string{}, DryRun: o.dryRun}
-		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Resume: req}); err != nil {
+		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}}); err != nil {
 			return err
 		}
 		names := effectNames(out.preview.GetEffects())

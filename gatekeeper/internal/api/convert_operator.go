@@ -60,8 +60,8 @@ func toEffects(effects []preview.Effect) []*gatekeeperv1.Effect {
 		e := &effects[i]
 		m := &gatekeeperv1.Effect{
 			Semaphore: e.Semaphore, Unaffected: uint32(e.Unaffected), Eligible: uint32(e.Eligible), Warnings: e.Warnings,
-			Admitted: toCallers(e.Admitted), AdmittedCount: uint32(e.AdmittedCount),
-			ShutOut: toCallers(e.ShutOut), ShutOutCount: uint32(e.ShutOutCount),
+			Admitted: toCallers(e.Admitted), TotalAdmitted: uint32(e.AdmittedCount),
+			ShutOut: toCallers(e.ShutOut), TotalShutOut: uint32(e.ShutOutCount),
 		}
 		if e.Before != nil {
 			m.Before = toDefinition(e.Before)

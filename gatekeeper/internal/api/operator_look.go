@@ -39,17 +39,12 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 
 // changeFrom reads the change. Bad input is refused as the change itself would be.
 func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
-	given, now := 0, time.Now()
-	for _, there := range []bool{m.GetEdits() != nil, m.GetPause() != nil, m.GetCordon() != nil, m.GetResume() != nil} {
-		if there {
-			given++
-		}
-	}
-	switch {
-	case given != 1:
-		return nil, invalid("edits", "", "must be given, or pause, or cordon, or resume: one of them, and "+strconv.Itoa(given)+" are")
-	case m.GetPause() != nil:
-		cmd, end, c, err := pauseFrom(m.GetPause())
+	now := time.Now()
+	switch change := m.GetChange().(type) {
+	case nil:
+		return nil, invalid("change", "", "must be one of edits, pause, cordon and resume")
+	case *gatekeeperv1.PreviewRequest_Pause:
+		cmd, end, c, err := pauseFrom(change.Pause)
 		if err == nil {
 			cmd.Names, err = s.choose(ctx, c)
 		}
@@ -57,15 +52,15 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 			err = end.Validate(cmd.Drain)
 		}
 		return &preview.Change{Pause: cmd, Now: now}, within("pause", err)
-	case m.GetResume() != nil:
-		c, err := choiceFrom("selector", m.GetResume().GetSelector())
-		cmd := &fsm.Resume{Revision: m.GetResume().GetChange()}
+	case *gatekeeperv1.PreviewRequest_Resume:
+		c, err := choiceFrom("selector", change.Resume.GetSelector())
+		cmd := &fsm.Resume{Revision: change.Resume.GetChange()}
 		if err == nil {
 			cmd.Names, err = s.choose(ctx, c)
 		}
 		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
-	case m.GetCordon() != nil:
-		cmd, end, err := cordonFrom(m.GetCordon())
+	case *gatekeeperv1.PreviewRequest_Cordon:
+		cmd, end, err := cordonFrom(change.Cordon)
 		if err == nil {
 			err = end.Validate(cmd.Drain)
 		}
@@ -100,13 +95,13 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 }
 
 func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMoveRequest) (*gatekeeperv1.PlanMoveResponse, error) {
-	for _, g := range []struct{ field, name string }{{"from", m.GetFrom()}, {"to", m.GetTo()}} {
+	for _, g := range []struct{ field, name string }{{"from_group", m.GetFromGroup()}, {"to_group", m.GetToGroup()}} {
 		if err := semaphore.ValidName(g.field, g.name); err != nil {
 			return nil, err
 		}
 	}
-	if m.GetFrom() == m.GetTo() {
-		return nil, invalid("to", m.GetTo(), "must be another group than the one to leave")
+	if m.GetFromGroup() == m.GetToGroup() {
+		return nil, invalid("to_group", m.GetToGroup(), "must be another group than the one to leave")
 	}
 	c, err := choiceFrom("selector", m.GetSelector())
 	if err != nil {
@@ -126,7 +121,7 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 	if err := c.absent(state); err != nil {
 		return nil, err
 	}
-	moves := preview.Move(state, s.keeper, m.GetFrom(), m.GetTo(), c.match, c.named)
+	moves := preview.Move(state, s.keeper, m.GetFromGroup(), m.GetToGroup(), c.match, c.named)
 	if len(moves.Edits) > maxEdits {
 		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
 			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
@@ -136,7 +131,7 @@ func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMove
 	out := &gatekeeperv1.PlanMoveResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
 		Confirm: toConfirmations(preview.Confirm(state, s.keeper, change, effects)),
-		Doubts:  preview.MoveDoubts(state, m.GetTo(), effects),
+		Doubts:  preview.MoveDoubts(state, m.GetToGroup(), effects),
 	}
 	for i := range moves.Edits {
 		out.Edits = append(out.Edits, toEdit(&moves.Edits[i]))

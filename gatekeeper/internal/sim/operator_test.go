@@ -236,7 +236,7 @@ func (o *operator) move(ctx context.Context, drain time.Duration) {
 	groups := []string{"prod", "dr"}
 	from := o.luck.IntN(2)
 	planned, err := o.client.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{
-		From: groups[from], To: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed}},
+		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed}},
 	})
 	if err != nil || len(planned.GetEdits()) == 0 {
 		return

@@ -1338,7 +1338,8 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\fRemoveMember\x12\".gatekeeper.v1.RemoveMemberRequest\x1a#.gatekeeper.v1.RemoveMemberResponse\x12i\n" +
 	"\x12TransferLeadership\x12(.gatekeeper.v1.TransferLeadershipRequest\x1a).gatekeeper.v1.TransferLeadershipResponse\x12T\n" +
 	"\vGetSettings\x12!.gatekeeper.v1.GetSettingsRequest\x1a\".gatekeeper.v1.GetSettingsResponse\x12T\n" +
-	"\vSetSettings\x12!.gatekeeper.v1.SetSettingsRequest\x1a\".gatekeeper.v1.SetSettingsResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
+	"\vSetSettings\x12!.gatekeeper.v1.SetSettingsRequest\x1a\".gatekeeper.v1.SetSettingsResponseBy\n" +
+	"#io.github.gatekeeperd.gatekeeper.v1B\fClusterProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
 	file_gatekeeper_v1_cluster_proto_rawDescOnce sync.Once

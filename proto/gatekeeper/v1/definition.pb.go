@@ -2495,7 +2495,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x10DeleteDefinition\x12&.gatekeeper.v1.DeleteDefinitionRequest\x1a'.gatekeeper.v1.DeleteDefinitionResponse\x12N\n" +
 	"\tBatchEdit\x12\x1f.gatekeeper.v1.BatchEditRequest\x1a .gatekeeper.v1.BatchEditResponse\x12D\n" +
 	"\x05Watch\x12\x1b.gatekeeper.v1.WatchRequest\x1a\x1c.gatekeeper.v1.WatchResponse0\x01\x12H\n" +
-	"\aExplain\x12\x1d.gatekeeper.v1.ExplainRequest\x1a\x1e.gatekeeper.v1.ExplainResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
+	"\aExplain\x12\x1d.gatekeeper.v1.ExplainRequest\x1a\x1e.gatekeeper.v1.ExplainResponseB|\n" +
+	"#io.github.gatekeeperd.gatekeeper.v1B\x0fDefinitionProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
 	file_gatekeeper_v1_definition_proto_rawDescOnce sync.Once

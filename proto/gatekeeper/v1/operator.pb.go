@@ -160,11 +160,13 @@ func (x *Selector) GetAll() bool {
 
 type PreviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change: one of edits, pause, cordon and resume.
-	Edits         *BatchEditRequest `protobuf:"bytes,1,opt,name=edits,proto3" json:"edits,omitempty"`
-	Pause         *PauseRequest     `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
-	Cordon        *CordonRequest    `protobuf:"bytes,3,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	Resume        *ResumeRequest    `protobuf:"bytes,4,opt,name=resume,proto3" json:"resume,omitempty"`
+	// Types that are valid to be assigned to Change:
+	//
+	//	*PreviewRequest_Edits
+	//	*PreviewRequest_Pause
+	//	*PreviewRequest_Cordon
+	//	*PreviewRequest_Resume
+	Change        isPreviewRequest_Change `protobuf_oneof:"change"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -199,33 +201,76 @@ func (*PreviewRequest) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{1}
 }
 
+func (x *PreviewRequest) GetChange() isPreviewRequest_Change {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
 func (x *PreviewRequest) GetEdits() *BatchEditRequest {
 	if x != nil {
-		return x.Edits
+		if x, ok := x.Change.(*PreviewRequest_Edits); ok {
+			return x.Edits
+		}
 	}
 	return nil
 }
 
 func (x *PreviewRequest) GetPause() *PauseRequest {
 	if x != nil {
-		return x.Pause
+		if x, ok := x.Change.(*PreviewRequest_Pause); ok {
+			return x.Pause
+		}
 	}
 	return nil
 }
 
 func (x *PreviewRequest) GetCordon() *CordonRequest {
 	if x != nil {
-		return x.Cordon
+		if x, ok := x.Change.(*PreviewRequest_Cordon); ok {
+			return x.Cordon
+		}
 	}
 	return nil
 }
 
 func (x *PreviewRequest) GetResume() *ResumeRequest {
 	if x != nil {
-		return x.Resume
+		if x, ok := x.Change.(*PreviewRequest_Resume); ok {
+			return x.Resume
+		}
 	}
 	return nil
 }
+
+type isPreviewRequest_Change interface {
+	isPreviewRequest_Change()
+}
+
+type PreviewRequest_Edits struct {
+	Edits *BatchEditRequest `protobuf:"bytes,1,opt,name=edits,proto3,oneof"`
+}
+
+type PreviewRequest_Pause struct {
+	Pause *PauseRequest `protobuf:"bytes,2,opt,name=pause,proto3,oneof"`
+}
+
+type PreviewRequest_Cordon struct {
+	Cordon *CordonRequest `protobuf:"bytes,3,opt,name=cordon,proto3,oneof"`
+}
+
+type PreviewRequest_Resume struct {
+	Resume *ResumeRequest `protobuf:"bytes,4,opt,name=resume,proto3,oneof"`
+}
+
+func (*PreviewRequest_Edits) isPreviewRequest_Change() {}
+
+func (*PreviewRequest_Pause) isPreviewRequest_Change() {}
+
+func (*PreviewRequest_Cordon) isPreviewRequest_Change() {}
+
+func (*PreviewRequest_Resume) isPreviewRequest_Change() {}
 
 type PreviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -364,11 +409,11 @@ type Effect struct {
 	Stopped []*Stopped `protobuf:"bytes,4,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	// Live permits that go on.
 	Unaffected uint32 `protobuf:"varint,5,opt,name=unaffected,proto3" json:"unaffected,omitempty"`
-	// Known callers that would be let in and are not now, and the reverse; at most 100 each.
+	// Known callers that would be let in and are not now, and the reverse: at most 100 of each, and how many there are.
 	Admitted      []*Caller `protobuf:"bytes,6,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	ShutOut       []*Caller `protobuf:"bytes,7,rep,name=shut_out,json=shutOut,proto3" json:"shut_out,omitempty"`
-	AdmittedCount uint32    `protobuf:"varint,8,opt,name=admitted_count,json=admittedCount,proto3" json:"admitted_count,omitempty"`
-	ShutOutCount  uint32    `protobuf:"varint,9,opt,name=shut_out_count,json=shutOutCount,proto3" json:"shut_out_count,omitempty"`
+	TotalAdmitted uint32    `protobuf:"varint,8,opt,name=total_admitted,json=totalAdmitted,proto3" json:"total_admitted,omitempty"`
+	TotalShutOut  uint32    `protobuf:"varint,9,opt,name=total_shut_out,json=totalShutOut,proto3" json:"total_shut_out,omitempty"`
 	// For a person: nobody known would be admitted, with the nearest known group.
 	Warnings []string `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Known callers that would be admitted after the change, and whether any are known at all.
@@ -458,16 +503,16 @@ func (x *Effect) GetShutOut() []*Caller {
 	return nil
 }
 
-func (x *Effect) GetAdmittedCount() uint32 {
+func (x *Effect) GetTotalAdmitted() uint32 {
 	if x != nil {
-		return x.AdmittedCount
+		return x.TotalAdmitted
 	}
 	return 0
 }
 
-func (x *Effect) GetShutOutCount() uint32 {
+func (x *Effect) GetTotalShutOut() uint32 {
 	if x != nil {
-		return x.ShutOutCount
+		return x.TotalShutOut
 	}
 	return 0
 }
@@ -621,9 +666,9 @@ func (x *Caller) GetLastSeen() *timestamppb.Timestamp {
 type PlanMoveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The group to leave and the group to go to.
-	From     string    `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
-	To       string    `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	Selector *Selector `protobuf:"bytes,3,opt,name=selector,proto3" json:"selector,omitempty"`
+	FromGroup string    `protobuf:"bytes,1,opt,name=from_group,json=fromGroup,proto3" json:"from_group,omitempty"`
+	ToGroup   string    `protobuf:"bytes,2,opt,name=to_group,json=toGroup,proto3" json:"to_group,omitempty"`
+	Selector  *Selector `protobuf:"bytes,3,opt,name=selector,proto3" json:"selector,omitempty"`
 	// The drain with which the edits will be made, which the effects take into account.
 	Drain         *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -660,16 +705,16 @@ func (*PlanMoveRequest) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *PlanMoveRequest) GetFrom() string {
+func (x *PlanMoveRequest) GetFromGroup() string {
 	if x != nil {
-		return x.From
+		return x.FromGroup
 	}
 	return ""
 }
 
-func (x *PlanMoveRequest) GetTo() string {
+func (x *PlanMoveRequest) GetToGroup() string {
 	if x != nil {
-		return x.To
+		return x.ToGroup
 	}
 	return ""
 }
@@ -3018,12 +3063,13 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bSelector\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x10\n" +
-	"\x03all\x18\x03 \x01(\bR\x03all\"\xe6\x01\n" +
-	"\x0ePreviewRequest\x125\n" +
-	"\x05edits\x18\x01 \x01(\v2\x1f.gatekeeper.v1.BatchEditRequestR\x05edits\x121\n" +
-	"\x05pause\x18\x02 \x01(\v2\x1b.gatekeeper.v1.PauseRequestR\x05pause\x124\n" +
-	"\x06cordon\x18\x03 \x01(\v2\x1c.gatekeeper.v1.CordonRequestR\x06cordon\x124\n" +
-	"\x06resume\x18\x04 \x01(\v2\x1c.gatekeeper.v1.ResumeRequestR\x06resume\"\xb1\x01\n" +
+	"\x03all\x18\x03 \x01(\bR\x03all\"\xf8\x01\n" +
+	"\x0ePreviewRequest\x127\n" +
+	"\x05edits\x18\x01 \x01(\v2\x1f.gatekeeper.v1.BatchEditRequestH\x00R\x05edits\x123\n" +
+	"\x05pause\x18\x02 \x01(\v2\x1b.gatekeeper.v1.PauseRequestH\x00R\x05pause\x126\n" +
+	"\x06cordon\x18\x03 \x01(\v2\x1c.gatekeeper.v1.CordonRequestH\x00R\x06cordon\x126\n" +
+	"\x06resume\x18\x04 \x01(\v2\x1c.gatekeeper.v1.ResumeRequestH\x00R\x06resumeB\b\n" +
+	"\x06change\"\xb1\x01\n" +
 	"\x0fPreviewResponse\x12/\n" +
 	"\aeffects\x18\x01 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12\x1a\n" +
@@ -3042,8 +3088,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"unaffected\x121\n" +
 	"\badmitted\x18\x06 \x03(\v2\x15.gatekeeper.v1.CallerR\badmitted\x120\n" +
 	"\bshut_out\x18\a \x03(\v2\x15.gatekeeper.v1.CallerR\ashutOut\x12%\n" +
-	"\x0eadmitted_count\x18\b \x01(\rR\radmittedCount\x12$\n" +
-	"\x0eshut_out_count\x18\t \x01(\rR\fshutOutCount\x12\x1a\n" +
+	"\x0etotal_admitted\x18\b \x01(\rR\rtotalAdmitted\x12$\n" +
+	"\x0etotal_shut_out\x18\t \x01(\rR\ftotalShutOut\x12\x1a\n" +
 	"\bwarnings\x18\n" +
 	" \x03(\tR\bwarnings\x12\x1a\n" +
 	"\beligible\x18\v \x01(\rR\beligible\x12)\n" +
@@ -3057,10 +3103,11 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06Caller\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x127\n" +
-	"\tlast_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"\x9b\x01\n" +
-	"\x0fPlanMoveRequest\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\tR\x02to\x123\n" +
+	"\tlast_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"\xb1\x01\n" +
+	"\x0fPlanMoveRequest\x12\x1d\n" +
+	"\n" +
+	"from_group\x18\x01 \x01(\tR\tfromGroup\x12\x19\n" +
+	"\bto_group\x18\x02 \x01(\tR\atoGroup\x123\n" +
 	"\bselector\x18\x03 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12/\n" +
 	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\xab\x02\n" +
 	"\x10PlanMoveResponse\x12)\n" +
@@ -3284,7 +3331,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x04Undo\x12\x1a.gatekeeper.v1.UndoRequest\x1a\x1b.gatekeeper.v1.UndoResponse\x12N\n" +
 	"\tListKnown\x12\x1f.gatekeeper.v1.ListKnownRequest\x1a .gatekeeper.v1.ListKnownResponse\x12Q\n" +
 	"\n" +
-	"ListDenied\x12 .gatekeeper.v1.ListDeniedRequest\x1a!.gatekeeper.v1.ListDeniedResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
+	"ListDenied\x12 .gatekeeper.v1.ListDeniedRequest\x1a!.gatekeeper.v1.ListDeniedResponseBz\n" +
+	"#io.github.gatekeeperd.gatekeeper.v1B\rOperatorProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
 	file_gatekeeper_v1_operator_proto_rawDescOnce sync.Once
@@ -3460,6 +3508,12 @@ func file_gatekeeper_v1_operator_proto_init() {
 	}
 	file_gatekeeper_v1_definition_proto_init()
 	file_gatekeeper_v1_permit_proto_init()
+	file_gatekeeper_v1_operator_proto_msgTypes[1].OneofWrappers = []any{
+		(*PreviewRequest_Edits)(nil),
+		(*PreviewRequest_Pause)(nil),
+		(*PreviewRequest_Cordon)(nil),
+		(*PreviewRequest_Resume)(nil),
+	}
 	file_gatekeeper_v1_operator_proto_msgTypes[10].OneofWrappers = []any{
 		(*PauseRequest_Until)(nil),
 		(*PauseRequest_Lasts)(nil),

@@ -4049,7 +4049,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12E\n" +
 	"\x06Verify\x12\x1c.gatekeeper.v1.VerifyRequest\x1a\x1d.gatekeeper.v1.VerifyResponse\x12T\n" +
 	"\vListHolders\x12!.gatekeeper.v1.ListHoldersRequest\x1a\".gatekeeper.v1.ListHoldersResponse\x12T\n" +
-	"\vListWaiters\x12!.gatekeeper.v1.ListWaitersRequest\x1a\".gatekeeper.v1.ListWaitersResponseBDZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
+	"\vListWaiters\x12!.gatekeeper.v1.ListWaitersRequest\x1a\".gatekeeper.v1.ListWaitersResponseBx\n" +
+	"#io.github.gatekeeperd.gatekeeper.v1B\vPermitProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
 var (
 	file_gatekeeper_v1_permit_proto_rawDescOnce sync.Once

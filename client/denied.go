@@ -31,7 +31,7 @@ const (
 	FiringForgotten Reason = "FIRING_FORGOTTEN"
 )
 
-// Denied is the answer no. It is an error so that a denial is not mistaken for a permit; the servers are well.
+// Denied is the answer no. It is ErrDenied, an error so that a denial is not mistaken for a permit; the servers are well.
 type Denied struct {
 	Semaphore string
 	// Group and Acquirer are those that asked.
@@ -89,6 +89,9 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
 	}
 	return denied
 }
+
+// Is makes every denial ErrDenied.
+func (d *Denied) Is(target error) bool { return target == ErrDenied }
 
 // canQueue reports whether Acquire waits out what this denial says.
 func (d *Denied) canQueue() bool { return d.Reason == NoFreePermit || d.Reason == Paused }

@@ -14,6 +14,8 @@ import (
 )
 
 var (
+	// ErrDenied: the servers answered no. It is always a *Denied, which says why.
+	ErrDenied = errors.New("denied")
 	// ErrUnavailable: no server carried the call out before the context ended. It is always in an *UnavailableError.
 	ErrUnavailable = errors.New("no server answered")
 	// ErrOutcomeUnknown: the call may have been carried out, or not. It is always in an *UnavailableError.

@@ -197,10 +197,12 @@ func ExampleDenied_NeedsAction() {
 	if denied, ok := errors.AsType[*client.Denied](err); ok && denied.NeedsAction() {
 		fmt.Println(denied)
 		fmt.Println(denied.ExplainCommand())
+		fmt.Println(errors.Is(err, client.ErrDenied)) // as is every *Denied
 	}
 	// Output:
 	// There is no semaphore "nightly-exprot".
 	// gkctl explain nightly-exprot --group default --acquirer app1
+	// true
 }
 
 // A holder id stands for one holder. A second acquisition of it in the same process is refused.

@@ -74,6 +74,7 @@ func (e *StopError) Unwrap() error {
 	return e.brief
 }
 
+// Error is the same text whenever it is asked for, so that logs of one stop can be grouped: it names Until as an instant in UTC.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.brief != nil {
@@ -85,7 +86,7 @@ func (e *StopError) Error() string {
 	if e.Drain > 0 {
 		text += fmt.Sprintf(", with a drain of %s", e.Drain.Round(time.Millisecond))
 	}
-	return fmt.Sprintf("%s: stop within %s", text, max(time.Until(e.Until), 0).Round(time.Millisecond))
+	return text + ": stop by " + e.Until.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // Is makes it the sentinels that it stands for.

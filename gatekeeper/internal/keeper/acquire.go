@@ -238,6 +238,8 @@ func (k *Keeper) await(ctx context.Context, e *epoch, rec *pending, call *Acquir
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
 		}
 		return round{answer: a}
+	case fsm.GrantRevisionChanged: // final: decided again, it could be the repeat of a call that was granted meanwhile
+		return failed(&RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision})
 	default:
 		return round{next: tryAgain} // the state now holds what stood against it
 	}

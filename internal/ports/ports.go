@@ -17,7 +17,7 @@ const (
 	each  = 200 // the ports of one process, before it reaches into those of the next
 )
 
-var next atomic.Int64
+var next atomic.Int64 //nolint:gochecknoglobals // ports belong to the process, not to a test
 
 func init() { next.Store(int64(os.Getpid()) * each) }
 

@@ -90,8 +90,8 @@ type Keeper struct {
 	cancel func()
 	close  sync.Once
 	closed chan struct{}
-	// configuring is held while the settings are read, changed and committed.
-	configuring sync.Mutex
+	// configuring has one place: the settings are read, changed and committed by one call at a time.
+	configuring chan struct{}
 	runs        sync.WaitGroup
 }
 
@@ -123,6 +123,8 @@ func New(cfg Config) *Keeper {
 		patterns: newMatcher(),
 		news:     newInbox(),
 		closed:   make(chan struct{}),
+
+		configuring: make(chan struct{}, 1),
 	}
 	k.lessor = lessor.New(lessor.Config{
 		State:    cfg.Machine.State,

@@ -8,12 +8,17 @@ import (
 )
 
 // Configure changes the settings. It calls change with those in force, commits what change returns, and returns both. Calls on one leader
-// take turns, so that none overwrites what another has set. An error of change is returned as it is, and nothing is done.
+// take turns, so that none overwrites what another has set. An error of change is returned as it is, and nothing is done. Once the
+// command is proposed, Configure waits for its outcome even if ctx ends: the next call must see it.
 func (k *Keeper) Configure(
 	ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error),
 ) (before, after fsm.Settings, r fsm.RevisionResult, err error) {
-	k.configuring.Lock()
-	defer k.configuring.Unlock()
+	select {
+	case k.configuring <- struct{}{}:
+		defer func() { <-k.configuring }()
+	case <-ctx.Done():
+		return before, after, r, ctx.Err()
+	}
 	state, err := k.Read(ctx)
 	if err != nil {
 		return before, after, r, err
@@ -22,6 +27,6 @@ func (k *Keeper) Configure(
 	if after, err = change(before); err != nil || after == before {
 		return before, after, r, err
 	}
-	r, err = do[fsm.RevisionResult](ctx, k, fsm.Configure{Settings: after, Author: author, Reason: reason, At: time.Now()})
+	r, err = do[fsm.RevisionResult](context.WithoutCancel(ctx), k, fsm.Configure{Settings: after, Author: author, Reason: reason, At: time.Now()})
 	return before, after, r, err
 }

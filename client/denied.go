@@ -31,7 +31,8 @@ const (
 	FiringForgotten Reason = "FIRING_FORGOTTEN"
 )
 
-// Denied is the answer no. It is ErrDenied, an error so that a denial is not mistaken for a permit; the servers are well.
+// Denied is the answer no. Its sentinel is ErrDenied. It is an error so that a denial is not mistaken for a permit; the
+// servers are well.
 type Denied struct {
 	Semaphore string
 	// Group and Acquirer are those that asked.

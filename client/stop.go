@@ -74,7 +74,7 @@ func (e *StopError) Unwrap() error {
 	return e.brief
 }
 
-// Error is the same text whenever it is asked for, so that logs of one stop can be grouped: it names Until as an instant in UTC.
+// Error returns the same text at any time, so that logs of one stop can be grouped. It names Until as an instant in UTC.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.brief != nil {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -41,7 +42,7 @@ settings back: set the earlier values again.
   request_bytes           the most memory for requests
   edit_bytes              the most memory for requests that edit
 
-Lowering a bound forgets what is beyond it for good. gkctl shows the change and asks first, or in a script needs --yes.`,
+Raising max_duration lengthens, for good, how long a recovered cluster grants nothing. Lowering another bound loses what is beyond it. gkctl shows the change and asks first, or in a script needs --yes.`,
 		Example: `  gkctl cluster settings
   gkctl cluster settings max_duration=6h --reason "nightly exports take long"
   gkctl cluster settings journal_lifetime=2160h --dry-run`,
@@ -142,12 +143,12 @@ func settingValue(f protoreflect.FieldDescriptor, value string) (protoreflect.Va
 	}
 }
 
-// settingText is the value of a field as settingValue reads it.
+// settingText is the exact value of a field, in the form that settingValue reads.
 func settingText(s *gatekeeperv1.Settings, f protoreflect.FieldDescriptor) string {
 	if v := s.ProtoReflect().Get(f); f.Kind() != protoreflect.MessageKind {
 		return v.String()
 	} else if d, ok := v.Message().Interface().(*durationpb.Duration); ok {
-		return brief(d.AsDuration())
+		return deffile.FormatDuration(d.AsDuration())
 	}
 	return ""
 }
@@ -168,7 +169,7 @@ func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
 }
 
 func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gatekeeperv1.Settings) error {
-	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.global.author, Reason: o.global.reason, DryRun: true}
+	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.global.who(), Reason: o.global.reason, DryRun: true}
 	r, err := c.Cluster().SetSettings(ctx, m)
 	if err != nil {
 		return err

@@ -154,12 +154,12 @@ func settingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
 	}
 	longer := 0
 	for d := range state.Definitions("") {
-		if d.Definition.Duration > after.MaxDuration {
+		if max(d.Definition.Duration, d.Definition.MinHold, d.Definition.LossDelay) > after.MaxDuration {
 			longer++
 		}
 	}
 	if longer == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("definitions with a longer duration than %v: %d; they keep it until they are edited", after.MaxDuration, longer)}
+	return []string{fmt.Sprintf("definitions with a longer duration, min_hold or loss_delay than %v: %d; they keep it until they are edited", after.MaxDuration, longer)}
 }

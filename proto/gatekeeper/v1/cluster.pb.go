@@ -27,14 +27,14 @@ const (
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The longest duration, min_hold and loss_delay that a definition may have; 1h at first. Definitions with a longer one keep it until
-	// they are edited.
+	// they are edited. Raising it lengthens, for good, how long a recovered cluster grants nothing.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	// How many edits the journal keeps of each semaphore, 100 at first, and in all, 100 000 at first; and as many ends of permits.
 	JournalPerSemaphore *uint32 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3,oneof" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        *uint32 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3,oneof" json:"journal_total,omitempty"`
 	// How long the journal keeps an entry. 366 days at first.
 	JournalLifetime *durationpb.Duration `protobuf:"bytes,4,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
-	// How many deleted definitions keep their version, so that a definition made anew continues it. 100 000 at first.
+	// How many deleted definitions keep their version, so that a new definition of the same name continues it. 100 000 at first.
 	RememberedDeletions *uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3,oneof" json:"remembered_deletions,omitempty"`
 	// How long a request is remembered at least, while there is room for it. 10 minutes at first.
 	RequestLifetime *durationpb.Duration `protobuf:"bytes,6,opt,name=request_lifetime,json=requestLifetime,proto3" json:"request_lifetime,omitempty"`

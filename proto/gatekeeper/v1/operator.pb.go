@@ -39,7 +39,7 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_CHANGES_MANY ConfirmationKind = 5
 	// Firings that ran, or may have run, are forgotten or no longer taken for forgotten: they can be claimed again.
 	ConfirmationKind_CONFIRMATION_KIND_FORGETS_FIRINGS ConfirmationKind = 6
-	// A setting falls: what is beyond the new bound is forgotten for good.
+	// A bound is lowered: what is beyond it is lost for good.
 	ConfirmationKind_CONFIRMATION_KIND_LOWERS_BOUND ConfirmationKind = 7
 )
 

@@ -250,7 +250,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	}
 	p.renewer.released(p)
 	if !r.GetReleased() {
-		return &EndedError{Token: p.Token(), Message: r.GetMessage()}
+		return &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()}
 	}
 	p.released = true
 	return nil

@@ -136,6 +136,8 @@ func (e *TooShortError) Error() string {
 // EndedError answers a release: the permit had ended before.
 type EndedError struct {
 	Token uint64
+	// Ended is how; unspecified when the cluster does not remember it, or never granted the permit.
+	Ended gatekeeperv1.PermitEnd
 	// Message says how, for a person.
 	Message string
 }

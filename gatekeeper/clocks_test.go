@@ -121,7 +121,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 			eventually(t, func() bool { // another member leads, and says whose clock is off
 				for _, s := range others {
 					st, err := callerOf(t, s).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
-					if err == nil && st.GetRole() == "leader" && slices.ContainsFunc(st.GetMemberClocks(), func(m *gatekeeperv1.MemberClock) bool {
+					if err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && slices.ContainsFunc(st.GetMemberClocks(), func(m *gatekeeperv1.MemberClock) bool {
 						return m.GetId() == leader.cfg.ID && m.GetAhead().AsDuration().Round(time.Hour) == ahead
 					}) {
 						return true
@@ -152,7 +152,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 			eventually(t, func() bool { // no clock is off any more
 				now, _ := leaderOf(t, servers)
 				st, err := callerOf(t, now).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
-				return err == nil && st.GetRole() == "leader" && len(st.GetMemberClocks()) == 0
+				return err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && len(st.GetMemberClocks()) == 0
 			})
 		})
 	}

@@ -2,6 +2,7 @@ package gatekeeper
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/dump"
@@ -30,7 +31,7 @@ func (s *Server) view() dump.View {
 	}
 	return dump.View{
 		State:     s.machine.State(),
-		Role:      s.node.State(),
+		Role:      strings.ToLower(s.node.State().String()),
 		Leader:    s.node.Leader().ID,
 		Term:      s.node.Term(),
 		Waiting:   waiting,

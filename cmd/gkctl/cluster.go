@@ -130,7 +130,7 @@ func role(m *client.MemberStatus) string {
 	if m.Member != nil && !m.Member.GetVoter() {
 		return "non-voter"
 	}
-	return m.Status.GetRole()
+	return word(m.Status.GetRole(), "SERVER_ROLE_")
 }
 
 func voter(m *gatekeeperv1.Member) string {

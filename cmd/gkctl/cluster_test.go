@@ -12,7 +12,7 @@ func TestRole_FollowerWithoutAVote_IsANonVoter(t *testing.T) {
 	for want, voter := range map[string]bool{"follower": true, "non-voter": false} {
 		m := &client.MemberStatus{
 			Member: &gatekeeperv1.Member{Id: "gk4", Voter: voter},
-			Status: &gatekeeperv1.GetStatusResponse{Id: "gk4", Role: "follower"},
+			Status: &gatekeeperv1.GetStatusResponse{Id: "gk4", Role: gatekeeperv1.ServerRole_SERVER_ROLE_FOLLOWER},
 		}
 		if got := role(m); got != want {
 			t.Errorf("a member with a vote (%v) is shown as %q, want %q", voter, got, want)

@@ -59,7 +59,7 @@ func (a *app) transferToAny(ctx context.Context, c *client.Client, output output
 	defer tick.Stop()
 	for {
 		if now, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
-			if s := leaderOrNewest(now); s.GetRole() == "leader" && s.GetTerm() > term {
+			if s := leaderOrNewest(now); s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && s.GetTerm() > term {
 				return a.tellLeader(output, s.GetId())
 			}
 		}

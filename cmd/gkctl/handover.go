@@ -94,8 +94,7 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 	case gatekeeperv1.EventKind_EVENT_KIND_GRANTED:
 		return h.granted(t, e, at)
 	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
-		// The event does not name its change. That of an earlier one ends before this one can.
-		t.drained = t.drained || h.drain > 0 && e.GetPermit() == nil && at.Sub(h.begun) > h.drain-h.drain/10
+		t.drained = t.drained || e.GetChange() == h.change
 	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
 		if e.GetRevision() == h.change && at.Before(h.begun) {
 			h.begun = at // it was told before the edit was answered
@@ -245,7 +244,7 @@ func endOf(e *gatekeeperv1.Event) string {
 	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED:
 		return howExpired
 	case gatekeeperv1.EventKind_EVENT_KIND_COOLING:
-		if strings.HasPrefix(e.GetCause(), howExpired) {
+		if e.GetEnded() == gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED {
 			return howExpired
 		}
 		return howReleased

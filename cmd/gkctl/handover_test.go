@@ -100,9 +100,9 @@ func TestHandovers_WhoIsThereAfterTheDrain_Overran(t *testing.T) {
 		}
 		h, at := moving(t, drain)
 		// the drain of an earlier change ends
-		h.event(&gatekeeperv1.Event{Revision: 22, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a"}, at(drain/2+time.Millisecond))
+		h.event(&gatekeeperv1.Event{Revision: 22, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: 15}, at(drain/2+time.Millisecond))
 		if c.over {
-			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a"}, at(time.Second))
+			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: h.change}, at(time.Second))
 		}
 		h.event(permitEvent(26, c.end, permitIn("a", "prod", 1, 5)), at(2*time.Second))
 		if got := h.tasks["a"].old[0]; got.overran != c.overran || h.left != 0 {
@@ -115,7 +115,7 @@ func TestHandovers_CoolingSlot_HasNoHolderAnyMore(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, 0)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_COOLING, permitIn("a", "prod", 1, 5))
-	e.Cause = "expired"
+	e.Ended = gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED
 	h.event(e, at(time.Second))
 	if old := h.tasks["a"].old[0]; old.how != howExpired || h.left != 0 {
 		t.Errorf("%+v, %d left", old, h.left)

@@ -87,7 +87,7 @@ func pastRow(p *gatekeeperv1.Permit) row {
 		name: number(p.GetToken()),
 		cells: []string{
 			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetWeight()), number(p.GetToken()),
-			when(p.GetGrantedAt()), when(p.GetEndedAt()), p.GetEnded(),
+			when(p.GetGrantedAt()), when(p.GetEndedAt()), word(p.GetEnded(), "PERMIT_END_"),
 		},
 		more: []string{p.GetIdentity().GetHolderId(), duration(p.GetDuration()), firing(p.GetFiring()), pairs(p.GetMetadata())},
 	}

@@ -47,7 +47,7 @@ func (o *releaseOptions) release(ctx context.Context, c *client.Client, token ui
 	}
 	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: outcome})
 	if err == nil && !r.GetReleased() {
-		err = &client.EndedError{Token: token, Message: r.GetMessage()}
+		err = &client.EndedError{Token: token, Ended: r.GetEnded(), Message: r.GetMessage()}
 	}
 	return tokenDone{Action: actionIf(err, "released"), Revision: r.GetRevision(), text: fmt.Sprintf("%d released", token)}, err
 }

@@ -182,7 +182,7 @@ func answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 // leads reports whether the member that best names as the leader answered as the leader.
 func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
-		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == "leader"
+		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
 	})
 }
 
@@ -194,7 +194,7 @@ func leaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusRespon
 		if s == nil {
 			continue
 		}
-		leads := s.GetRole() == "leader"
+		leads := s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
 		switch {
 		case best == nil, s.GetTerm() > best.GetTerm(), s.GetTerm() == best.GetTerm() && leads:
 			best = s

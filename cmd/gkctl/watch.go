@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -114,11 +115,19 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	if e.GetAuthor() != "" {
 		line = append(line, "by "+e.GetAuthor())
 	}
-	if e.GetCause() != "" && e.GetCordon() == nil {
-		line = append(line, "("+e.GetCause()+")")
+	if why := cmp.Or(e.GetReason(), eventEnd(e)); why != "" && e.GetCordon() == nil {
+		line = append(line, "("+why+")")
 	}
 	_, err := fmt.Fprintln(o.out, cell(strings.Join(line, "  ")))
 	return err
+}
+
+// eventEnd is how the holder of a slot that cools has ended; the kinds of other events say it.
+func eventEnd(e *gatekeeperv1.Event) string {
+	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {
+		return ""
+	}
+	return word(e.GetEnded(), "PERMIT_END_")
 }
 
 // eventDetail says what an event is about, beside a permit.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // Options say what to start. Binary and Dir are required.
@@ -202,7 +203,7 @@ func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 				continue
 			}
 			status, err := s.Status(ctx)
-			if err == nil && status.Role == "leader" && status.Term >= term {
+			if err == nil && status.Role == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && status.Term >= term {
 				leader, term = s, status.Term
 			}
 		}

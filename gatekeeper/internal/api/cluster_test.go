@@ -29,7 +29,7 @@ func TestGetStatus_SaysWhatIsKnownHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.GetClusterId() != "0000000000000abc.1" || got.GetId() != "gk1" || got.GetRole() != "leader" || got.GetLeaderId() != "gk1" ||
+	if got.GetClusterId() != "0000000000000abc.1" || got.GetId() != "gk1" || got.GetRole() != gatekeeperv1.ServerRole_SERVER_ROLE_LEADER || got.GetLeaderId() != "gk1" ||
 		got.GetTerm() != 1 || got.GetAppliedIndex() != 11 || got.GetCommitIndex() != 12 || got.GetRevision() == 0 ||
 		got.GetDefinitions() != 2 || got.GetPermits() != 1 || got.GetVersion() != "v1" || got.GetUptime().AsDuration() < time.Hour ||
 		got.GetWaiters() != 3 || got.GetStateHash() != fmt.Sprintf("%x", hash) || got.GetStateHashIndex() != g.keeper.index {

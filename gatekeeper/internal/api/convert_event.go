@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // The numbers of fsm.EventKind are those of the API's; a test holds the names equal.
@@ -24,18 +25,18 @@ func toEvent(e *fsm.Event) *gatekeeperv1.Event {
 		Semaphore:  e.Semaphore,
 		Definition: toRecord(e.Definition),
 		Permit:     toPermit(e.Permit),
-		Cause:      e.Reason,
+		Cordon:     toCordon(e.Cordon),
+		Reason:     e.Reason,
 		Author:     e.Author,
 		Change:     e.Change,
+		Ended:      toEnd(e.Kind.End()),
 	}
-	out.Cordon = toCordon(e.Cordon)
-	switch {
-	case e.Kind == fsm.CoolingEvent && e.Permit != nil && out.Cause == "":
-		out.Cause = e.Permit.Ended.String()
-	case e.Cordon != nil && out.Cause == "":
-		out.Cause = e.Cordon.ID
-	case e.Cordon != nil:
-		out.Cause = e.Cordon.ID + ": " + out.Cause
+	switch e.Kind {
+	case fsm.HeldEvent:
+		out.Ended = toEnd(semaphore.EndExpired)
+	case fsm.CoolingEvent:
+		out.Ended = toEnd(e.Permit.Ended)
+	default:
 	}
 	return out
 }

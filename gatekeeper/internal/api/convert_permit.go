@@ -306,6 +306,9 @@ func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	}
 }
 
+// toEnd casts: the numbers are the API's.
+func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
+
 // toReleased writes what a release did. A repeat finds the permit ended by a release, and says that it released: by its token
 // nobody else can have done so.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
@@ -313,16 +316,19 @@ func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	ended := semaphore.NotEnded
 	switch {
 	case r.Released:
+		out.Ended = toEnd(semaphore.EndReleased)
 		return out
 	case r.Ended != nil:
 		ended, out.Revision = r.Ended.Outcome, max(r.Revision, r.Ended.Revision)
 	case r.Permit != nil:
 		ended = r.Permit.Ended
 	}
+	out.Ended = toEnd(ended)
 	switch {
 	case ended == semaphore.EndReleased:
 		out.Released, out.Message = true, "it had been released already"
 	case r.Permit != nil && r.Permit.State == semaphore.Held:
+		out.Ended = toEnd(semaphore.EndExpired)
 		out.Message = "it had expired, and is held for an operator to clear"
 	case ended != semaphore.NotEnded:
 		out.Message = "it had ended before: " + ended.String()

@@ -38,6 +38,11 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 			t.Errorf("%s is %s", name, semaphore.PermitState(n))
 		}
 	}
+	for n, name := range gatekeeperv1.PermitEnd_name {
+		if n > 0 && semaphore.End(n).String() != words("PERMIT_END_", name) {
+			t.Errorf("%s is %s", name, semaphore.End(n))
+		}
+	}
 	for n, name := range gatekeeperv1.FiringState_name {
 		if n > 0 && semaphore.ClaimState(n).String() != words("FIRING_STATE_", name) {
 			t.Errorf("%s is %s", name, semaphore.ClaimState(n))

@@ -24,6 +24,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/hashicorp/raft"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,10 +67,10 @@ func (c *fakeConsensus) Ready() error {
 	return c.ready
 }
 
-func (c *fakeConsensus) State() string        { return "leader" }
-func (c *fakeConsensus) Term() uint64         { return c.Leader().Term }
-func (c *fakeConsensus) CommitIndex() uint64  { return 12 }
-func (c *fakeConsensus) AppliedIndex() uint64 { return 11 }
+func (c *fakeConsensus) State() raft.RaftState { return raft.Leader }
+func (c *fakeConsensus) Term() uint64          { return c.Leader().Term }
+func (c *fakeConsensus) CommitIndex() uint64   { return 12 }
+func (c *fakeConsensus) AppliedIndex() uint64  { return 11 }
 func (c *fakeConsensus) ClusterID() consensus.ClusterID {
 	return consensus.ClusterID{Seed: 0xabc, Incarnation: 1}
 }

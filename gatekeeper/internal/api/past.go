@@ -57,7 +57,7 @@ func heldAt(state *fsm.State, name string, then time.Time) (held []*gatekeeperv1
 			continue
 		}
 		p := toPermit(entry.Permit)
-		p.EndedAt, p.Ended = toTimestamp(entry.At), entry.Kind.End().String()
+		p.EndedAt, p.Ended = toTimestamp(entry.At), toEnd(entry.Kind.End())
 		held = append(held, p)
 	}
 	slices.SortFunc(held, func(a, b *gatekeeperv1.Permit) int { return int(int64(a.GetToken()) - int64(b.GetToken())) })

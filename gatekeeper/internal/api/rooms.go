@@ -13,6 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
+	"github.com/hashicorp/raft"
 )
 
 // Keeper is the leader's part of every call: what each service asks of it, and what several of them show.
@@ -102,7 +103,7 @@ func (k keeperRoom) Listen() Listener { return k.Keeper.Listen() }
 // Consensus is who leads and who belongs to the cluster; a *consensus.Node is one.
 type Consensus interface {
 	Leader() consensus.Leader
-	State() string
+	State() raft.RaftState
 	Term() uint64
 	CommitIndex() uint64
 	AppliedIndex() uint64

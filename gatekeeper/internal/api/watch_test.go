@@ -72,7 +72,7 @@ func TestWatch_Filters_ByNameAndKind(t *testing.T) {
 	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CREATED || r.GetEvents()[0].GetSemaphore() != "job-1" {
 		t.Errorf("got %v", r)
 	}
-	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CORDONED || r.GetEvents()[0].GetCause() != "zone: storm" {
+	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CORDONED || r.GetEvents()[0].GetReason() != "storm" {
 		t.Errorf("got %v", r)
 	}
 	next(t, all)

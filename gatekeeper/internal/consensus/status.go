@@ -3,7 +3,6 @@ package consensus
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -22,8 +21,8 @@ func (n *Node) ID() string { return string(n.id) }
 // PeerAddress is this member's advertised peer address.
 func (n *Node) PeerAddress() string { return string(n.address) }
 
-// State is what this member is, in Raft's words: follower, candidate, leader or shutdown.
-func (n *Node) State() string { return strings.ToLower(n.raft.State().String()) }
+// State is what this member is to Raft.
+func (n *Node) State() raft.RaftState { return n.raft.State() }
 
 // Term is Raft's current term.
 func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }

@@ -23,6 +23,60 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// ServerRole is what a server is to Raft.
+type ServerRole int32
+
+const (
+	// The server is stopping.
+	ServerRole_SERVER_ROLE_UNSPECIFIED ServerRole = 0
+	ServerRole_SERVER_ROLE_FOLLOWER    ServerRole = 1
+	ServerRole_SERVER_ROLE_CANDIDATE   ServerRole = 2
+	ServerRole_SERVER_ROLE_LEADER      ServerRole = 3
+)
+
+// Enum value maps for ServerRole.
+var (
+	ServerRole_name = map[int32]string{
+		0: "SERVER_ROLE_UNSPECIFIED",
+		1: "SERVER_ROLE_FOLLOWER",
+		2: "SERVER_ROLE_CANDIDATE",
+		3: "SERVER_ROLE_LEADER",
+	}
+	ServerRole_value = map[string]int32{
+		"SERVER_ROLE_UNSPECIFIED": 0,
+		"SERVER_ROLE_FOLLOWER":    1,
+		"SERVER_ROLE_CANDIDATE":   2,
+		"SERVER_ROLE_LEADER":      3,
+	}
+)
+
+func (x ServerRole) Enum() *ServerRole {
+	p := new(ServerRole)
+	*p = x
+	return p
+}
+
+func (x ServerRole) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ServerRole) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_cluster_proto_enumTypes[0].Descriptor()
+}
+
+func (ServerRole) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_cluster_proto_enumTypes[0]
+}
+
+func (x ServerRole) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ServerRole.Descriptor instead.
+func (ServerRole) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{0}
+}
+
 // Settings are bounds that all members share.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -514,9 +568,8 @@ type GetStatusResponse struct {
 	// "seed.incarnation" in hexadecimal.
 	ClusterId string `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
 	// The answering server.
-	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// "leader", "follower", "candidate", or "promoting".
-	Role             string               `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
+	Id               string               `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Role             ServerRole           `protobuf:"varint,3,opt,name=role,proto3,enum=gatekeeper.v1.ServerRole" json:"role,omitempty"`
 	LeaderId         string               `protobuf:"bytes,4,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
 	LeaderApiAddress string               `protobuf:"bytes,5,opt,name=leader_api_address,json=leaderApiAddress,proto3" json:"leader_api_address,omitempty"`
 	Term             uint64               `protobuf:"varint,6,opt,name=term,proto3" json:"term,omitempty"`
@@ -598,11 +651,11 @@ func (x *GetStatusResponse) GetId() string {
 	return ""
 }
 
-func (x *GetStatusResponse) GetRole() string {
+func (x *GetStatusResponse) GetRole() ServerRole {
 	if x != nil {
 		return x.Role
 	}
-	return ""
+	return ServerRole_SERVER_ROLE_UNSPECIFIED
 }
 
 func (x *GetStatusResponse) GetLeaderId() string {
@@ -1272,12 +1325,12 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xc1\a\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xdc\a\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\x12\x1b\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12-\n" +
+	"\x04role\x18\x03 \x01(\x0e2\x19.gatekeeper.v1.ServerRoleR\x04role\x12\x1b\n" +
 	"\tleader_id\x18\x04 \x01(\tR\bleaderId\x12,\n" +
 	"\x12leader_api_address\x18\x05 \x01(\tR\x10leaderApiAddress\x12\x12\n" +
 	"\x04term\x18\x06 \x01(\x04R\x04term\x12#\n" +
@@ -1331,7 +1384,13 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x19TransferLeadershipRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"9\n" +
 	"\x1aTransferLeadershipResponse\x12\x1b\n" +
-	"\tleader_id\x18\x01 \x01(\tR\bleaderId2\xa0\x04\n" +
+	"\tleader_id\x18\x01 \x01(\tR\bleaderId*v\n" +
+	"\n" +
+	"ServerRole\x12\x1b\n" +
+	"\x17SERVER_ROLE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14SERVER_ROLE_FOLLOWER\x10\x01\x12\x19\n" +
+	"\x15SERVER_ROLE_CANDIDATE\x10\x02\x12\x16\n" +
+	"\x12SERVER_ROLE_LEADER\x10\x032\xa0\x04\n" +
 	"\x0eClusterService\x12N\n" +
 	"\tGetStatus\x12\x1f.gatekeeper.v1.GetStatusRequest\x1a .gatekeeper.v1.GetStatusResponse\x12N\n" +
 	"\tAddMember\x12\x1f.gatekeeper.v1.AddMemberRequest\x1a .gatekeeper.v1.AddMemberResponse\x12W\n" +
@@ -1353,67 +1412,70 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_cluster_proto_rawDescData
 }
 
+var file_gatekeeper_v1_cluster_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
-	(*Settings)(nil),                   // 0: gatekeeper.v1.Settings
-	(*GetSettingsRequest)(nil),         // 1: gatekeeper.v1.GetSettingsRequest
-	(*GetSettingsResponse)(nil),        // 2: gatekeeper.v1.GetSettingsResponse
-	(*SetSettingsRequest)(nil),         // 3: gatekeeper.v1.SetSettingsRequest
-	(*SetSettingsResponse)(nil),        // 4: gatekeeper.v1.SetSettingsResponse
-	(*Member)(nil),                     // 5: gatekeeper.v1.Member
-	(*GetStatusRequest)(nil),           // 6: gatekeeper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 7: gatekeeper.v1.GetStatusResponse
-	(*MemberClock)(nil),                // 8: gatekeeper.v1.MemberClock
-	(*HostClock)(nil),                  // 9: gatekeeper.v1.HostClock
-	(*AddMemberRequest)(nil),           // 10: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 11: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 12: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 13: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 14: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 15: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 16: google.protobuf.Duration
-	(*Confirmation)(nil),               // 17: gatekeeper.v1.Confirmation
-	(*DeniedCaller)(nil),               // 18: gatekeeper.v1.DeniedCaller
-	(*timestamppb.Timestamp)(nil),      // 19: google.protobuf.Timestamp
+	(ServerRole)(0),                    // 0: gatekeeper.v1.ServerRole
+	(*Settings)(nil),                   // 1: gatekeeper.v1.Settings
+	(*GetSettingsRequest)(nil),         // 2: gatekeeper.v1.GetSettingsRequest
+	(*GetSettingsResponse)(nil),        // 3: gatekeeper.v1.GetSettingsResponse
+	(*SetSettingsRequest)(nil),         // 4: gatekeeper.v1.SetSettingsRequest
+	(*SetSettingsResponse)(nil),        // 5: gatekeeper.v1.SetSettingsResponse
+	(*Member)(nil),                     // 6: gatekeeper.v1.Member
+	(*GetStatusRequest)(nil),           // 7: gatekeeper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),          // 8: gatekeeper.v1.GetStatusResponse
+	(*MemberClock)(nil),                // 9: gatekeeper.v1.MemberClock
+	(*HostClock)(nil),                  // 10: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 11: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 12: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 13: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 14: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 15: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 16: gatekeeper.v1.TransferLeadershipResponse
+	(*durationpb.Duration)(nil),        // 17: google.protobuf.Duration
+	(*Confirmation)(nil),               // 18: gatekeeper.v1.Confirmation
+	(*DeniedCaller)(nil),               // 19: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 20: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	16, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
-	16, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
-	16, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
-	0,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
-	0,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
-	0,  // 5: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
-	0,  // 6: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
-	17, // 7: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	5,  // 8: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	16, // 9: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	16, // 10: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	9,  // 11: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	8,  // 12: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	18, // 13: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	16, // 14: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	16, // 15: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	16, // 16: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	19, // 17: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	5,  // 18: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	5,  // 19: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	6,  // 20: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	10, // 21: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	12, // 22: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	14, // 23: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	1,  // 24: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
-	3,  // 25: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
-	7,  // 26: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	11, // 27: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	13, // 28: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	15, // 29: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	2,  // 30: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
-	4,  // 31: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
-	26, // [26:32] is the sub-list for method output_type
-	20, // [20:26] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	17, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
+	17, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
+	17, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
+	1,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
+	1,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
+	1,  // 5: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
+	1,  // 6: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
+	18, // 7: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	0,  // 8: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
+	6,  // 9: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
+	17, // 10: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	17, // 11: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	10, // 12: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	9,  // 13: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	19, // 14: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	17, // 15: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	17, // 16: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	17, // 17: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	20, // 18: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	6,  // 19: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	6,  // 20: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	7,  // 21: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	11, // 22: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	13, // 23: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	15, // 24: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	2,  // 25: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
+	4,  // 26: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
+	8,  // 27: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	12, // 28: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	14, // 29: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	16, // 30: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	3,  // 31: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	5,  // 32: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -1429,13 +1491,14 @@ func file_gatekeeper_v1_cluster_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gatekeeper_v1_cluster_proto_goTypes,
 		DependencyIndexes: file_gatekeeper_v1_cluster_proto_depIdxs,
+		EnumInfos:         file_gatekeeper_v1_cluster_proto_enumTypes,
 		MessageInfos:      file_gatekeeper_v1_cluster_proto_msgTypes,
 	}.Build()
 	File_gatekeeper_v1_cluster_proto = out.File

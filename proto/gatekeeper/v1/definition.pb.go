@@ -1924,13 +1924,16 @@ type Event struct {
 	Semaphore  string                 `protobuf:"bytes,3,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Definition *DefinitionRecord      `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
 	Permit     *Permit                `protobuf:"bytes,5,opt,name=permit,proto3" json:"permit,omitempty"`
-	// Why, for people: the cause of an end, the reason of an edit.
-	Cause  string `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`
+	// The reason that its author gave, or what a change of the cluster's own did; for people.
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
 	// Of cordons.
 	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	// Of DRAINED and REVERTED: the change whose drain or time is over.
-	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
+	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
+	// How the holder's permit ended, of every kind that ends one. A slot that is held or cools outlives its holder: HELD comes with EXPIRED,
+	// COOLING with either, and the later CLEARED or COOLING_ENDED has none.
+	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2000,9 +2003,9 @@ func (x *Event) GetPermit() *Permit {
 	return nil
 }
 
-func (x *Event) GetCause() string {
+func (x *Event) GetReason() string {
 	if x != nil {
-		return x.Cause
+		return x.Reason
 	}
 	return ""
 }
@@ -2026,6 +2029,13 @@ func (x *Event) GetChange() uint64 {
 		return x.Change
 	}
 	return 0
+}
+
+func (x *Event) GetEnded() PermitEnd {
+	if x != nil {
+		return x.Ended
+	}
+	return PermitEnd_PERMIT_END_UNSPECIFIED
 }
 
 type ExplainRequest struct {
@@ -2408,7 +2418,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\rWatchResponse\x12,\n" +
 	"\x06events\x18\x01 \x03(\v2\x14.gatekeeper.v1.EventR\x06events\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\bR\x06missed\"\xda\x02\n" +
+	"\x06missed\x18\x03 \x01(\bR\x06missed\"\x8c\x03\n" +
 	"\x05Event\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12,\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x18.gatekeeper.v1.EventKindR\x04kind\x12\x1c\n" +
@@ -2416,11 +2426,13 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\n" +
 	"definition\x18\x04 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\n" +
 	"definition\x12-\n" +
-	"\x06permit\x18\x05 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x14\n" +
-	"\x05cause\x18\x06 \x01(\tR\x05cause\x12\x16\n" +
+	"\x06permit\x18\x05 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\a \x01(\tR\x06author\x123\n" +
 	"\x06cordon\x18\b \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\xaa\x01\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\x12.\n" +
+	"\x05ended\x18\n" +
+	" \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\"\xaa\x01\n" +
 	"\x0eExplainRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -2548,8 +2560,9 @@ var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(Reason)(0),                       // 32: gatekeeper.v1.Reason
 	(*Permit)(nil),                    // 33: gatekeeper.v1.Permit
 	(*CordonRecord)(nil),              // 34: gatekeeper.v1.CordonRecord
-	(*Identity)(nil),                  // 35: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 36: gatekeeper.v1.Firing
+	(PermitEnd)(0),                    // 35: gatekeeper.v1.PermitEnd
+	(*Identity)(nil),                  // 36: gatekeeper.v1.Identity
+	(*Firing)(nil),                    // 37: gatekeeper.v1.Firing
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	27, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
@@ -2590,33 +2603,34 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	5,  // 35: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
 	33, // 36: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
 	34, // 37: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
-	35, // 38: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	36, // 39: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	26, // 40: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	32, // 41: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	28, // 42: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	33, // 43: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	8,  // 44: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	10, // 45: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	12, // 46: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	14, // 47: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	16, // 48: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	19, // 49: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	21, // 50: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	24, // 51: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	9,  // 52: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	11, // 53: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	13, // 54: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	15, // 55: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	17, // 56: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	20, // 57: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	22, // 58: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	25, // 59: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	52, // [52:60] is the sub-list for method output_type
-	44, // [44:52] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	35, // 38: gatekeeper.v1.Event.ended:type_name -> gatekeeper.v1.PermitEnd
+	36, // 39: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	37, // 40: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	26, // 41: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	32, // 42: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	28, // 43: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	33, // 44: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	8,  // 45: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	10, // 46: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	12, // 47: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	14, // 48: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	16, // 49: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	19, // 50: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	21, // 51: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	24, // 52: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	9,  // 53: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	11, // 54: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	13, // 55: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	15, // 56: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	17, // 57: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	20, // 58: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	22, // 59: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	25, // 60: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	53, // [53:61] is the sub-list for method output_type
+	45, // [45:53] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }

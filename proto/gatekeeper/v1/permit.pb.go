@@ -24,6 +24,79 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// PermitEnd is how a holder's permit ended.
+type PermitEnd int32
+
+const (
+	// It has not ended, or how it ended is no longer known.
+	PermitEnd_PERMIT_END_UNSPECIFIED PermitEnd = 0
+	// Its holder gave it back.
+	PermitEnd_PERMIT_END_RELEASED PermitEnd = 1
+	// It was not refreshed in time.
+	PermitEnd_PERMIT_END_EXPIRED PermitEnd = 2
+	// Its grant never reached the caller.
+	PermitEnd_PERMIT_END_ABANDONED PermitEnd = 3
+	// Its request was cancelled.
+	PermitEnd_PERMIT_END_CANCELLED PermitEnd = 4
+	// It had expired and was held, and an operator cleared it.
+	PermitEnd_PERMIT_END_CLEARED PermitEnd = 5
+	// An unsafe revoke freed its slot although the holder may still have believed in it.
+	PermitEnd_PERMIT_END_FREED_UNSAFELY PermitEnd = 7
+	// Its identity acquired it again, and holds it under a newer token.
+	PermitEnd_PERMIT_END_SUPERSEDED PermitEnd = 8
+)
+
+// Enum value maps for PermitEnd.
+var (
+	PermitEnd_name = map[int32]string{
+		0: "PERMIT_END_UNSPECIFIED",
+		1: "PERMIT_END_RELEASED",
+		2: "PERMIT_END_EXPIRED",
+		3: "PERMIT_END_ABANDONED",
+		4: "PERMIT_END_CANCELLED",
+		5: "PERMIT_END_CLEARED",
+		7: "PERMIT_END_FREED_UNSAFELY",
+		8: "PERMIT_END_SUPERSEDED",
+	}
+	PermitEnd_value = map[string]int32{
+		"PERMIT_END_UNSPECIFIED":    0,
+		"PERMIT_END_RELEASED":       1,
+		"PERMIT_END_EXPIRED":        2,
+		"PERMIT_END_ABANDONED":      3,
+		"PERMIT_END_CANCELLED":      4,
+		"PERMIT_END_CLEARED":        5,
+		"PERMIT_END_FREED_UNSAFELY": 7,
+		"PERMIT_END_SUPERSEDED":     8,
+	}
+)
+
+func (x PermitEnd) Enum() *PermitEnd {
+	p := new(PermitEnd)
+	*p = x
+	return p
+}
+
+func (x PermitEnd) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PermitEnd) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_permit_proto_enumTypes[0].Descriptor()
+}
+
+func (PermitEnd) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_permit_proto_enumTypes[0]
+}
+
+func (x PermitEnd) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PermitEnd.Descriptor instead.
+func (PermitEnd) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{0}
+}
+
 type PermitState int32
 
 const (
@@ -63,11 +136,11 @@ func (x PermitState) String() string {
 }
 
 func (PermitState) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_permit_proto_enumTypes[0].Descriptor()
+	return file_gatekeeper_v1_permit_proto_enumTypes[1].Descriptor()
 }
 
 func (PermitState) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_permit_proto_enumTypes[0]
+	return &file_gatekeeper_v1_permit_proto_enumTypes[1]
 }
 
 func (x PermitState) Number() protoreflect.EnumNumber {
@@ -76,7 +149,7 @@ func (x PermitState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PermitState.Descriptor instead.
 func (PermitState) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{0}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{1}
 }
 
 // StopCause is why a holder is to stop.
@@ -129,11 +202,11 @@ func (x StopCause) String() string {
 }
 
 func (StopCause) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_permit_proto_enumTypes[1].Descriptor()
+	return file_gatekeeper_v1_permit_proto_enumTypes[2].Descriptor()
 }
 
 func (StopCause) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_permit_proto_enumTypes[1]
+	return &file_gatekeeper_v1_permit_proto_enumTypes[2]
 }
 
 func (x StopCause) Number() protoreflect.EnumNumber {
@@ -142,7 +215,7 @@ func (x StopCause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StopCause.Descriptor instead.
 func (StopCause) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{1}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{2}
 }
 
 // Reason is why a request was denied.
@@ -218,11 +291,11 @@ func (x Reason) String() string {
 }
 
 func (Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_permit_proto_enumTypes[2].Descriptor()
+	return file_gatekeeper_v1_permit_proto_enumTypes[3].Descriptor()
 }
 
 func (Reason) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_permit_proto_enumTypes[2]
+	return &file_gatekeeper_v1_permit_proto_enumTypes[3]
 }
 
 func (x Reason) Number() protoreflect.EnumNumber {
@@ -231,7 +304,7 @@ func (x Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Reason.Descriptor instead.
 func (Reason) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{2}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{3}
 }
 
 type FiringState int32
@@ -276,11 +349,11 @@ func (x FiringState) String() string {
 }
 
 func (FiringState) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_permit_proto_enumTypes[3].Descriptor()
+	return file_gatekeeper_v1_permit_proto_enumTypes[4].Descriptor()
 }
 
 func (FiringState) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_permit_proto_enumTypes[3]
+	return &file_gatekeeper_v1_permit_proto_enumTypes[4]
 }
 
 func (x FiringState) Number() protoreflect.EnumNumber {
@@ -289,7 +362,7 @@ func (x FiringState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FiringState.Descriptor instead.
 func (FiringState) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{4}
 }
 
 type RefreshStatus int32
@@ -335,11 +408,11 @@ func (x RefreshStatus) String() string {
 }
 
 func (RefreshStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_permit_proto_enumTypes[4].Descriptor()
+	return file_gatekeeper_v1_permit_proto_enumTypes[5].Descriptor()
 }
 
 func (RefreshStatus) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_permit_proto_enumTypes[4]
+	return &file_gatekeeper_v1_permit_proto_enumTypes[5]
 }
 
 func (x RefreshStatus) Number() protoreflect.EnumNumber {
@@ -348,7 +421,7 @@ func (x RefreshStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RefreshStatus.Descriptor instead.
 func (RefreshStatus) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{4}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{5}
 }
 
 type ReleaseOutcome int32
@@ -391,11 +464,11 @@ func (x ReleaseOutcome) String() string {
 }
 
 func (ReleaseOutcome) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_permit_proto_enumTypes[5].Descriptor()
+	return file_gatekeeper_v1_permit_proto_enumTypes[6].Descriptor()
 }
 
 func (ReleaseOutcome) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_permit_proto_enumTypes[5]
+	return &file_gatekeeper_v1_permit_proto_enumTypes[6]
 }
 
 func (x ReleaseOutcome) Number() protoreflect.EnumNumber {
@@ -404,7 +477,7 @@ func (x ReleaseOutcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ReleaseOutcome.Descriptor instead.
 func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{5}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{6}
 }
 
 // Identity is who holds. An identity has at most one permit of a semaphore.
@@ -562,7 +635,7 @@ type Permit struct {
 	DrainLeft *durationpb.Duration `protobuf:"bytes,14,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	// When it ended, and how; only in answers about the past.
 	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	Ended         string                 `protobuf:"bytes,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended         PermitEnd              `protobuf:"varint,16,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -702,11 +775,11 @@ func (x *Permit) GetEndedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *Permit) GetEnded() string {
+func (x *Permit) GetEnded() PermitEnd {
 	if x != nil {
 		return x.Ended
 	}
-	return ""
+	return PermitEnd_PERMIT_END_UNSPECIFIED
 }
 
 // Pause is the state of a paused semaphore.
@@ -2432,7 +2505,9 @@ type ReleaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// It was this call, or a repeat of it, that released. False: it had ended before, see how.
 	Released bool `protobuf:"varint,1,opt,name=released,proto3" json:"released,omitempty"`
-	// How it had ended, for a person.
+	// How it ended. EXPIRED also when its slot is held for an operator to clear.
+	Ended PermitEnd `protobuf:"varint,4,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
+	// The same for a person, when it had ended before.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Revision      uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2474,6 +2549,13 @@ func (x *ReleaseResponse) GetReleased() bool {
 		return x.Released
 	}
 	return false
+}
+
+func (x *ReleaseResponse) GetEnded() PermitEnd {
+	if x != nil {
+		return x.Ended
+	}
+	return PermitEnd_PERMIT_END_UNSPECIFIED
 }
 
 func (x *ReleaseResponse) GetMessage() string {
@@ -3725,7 +3807,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\tholder_id\x18\x03 \x01(\tR\bholderId\"J\n" +
 	"\x06Firing\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
-	"\x03due\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x03due\"\x95\x06\n" +
+	"\x03due\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x03due\"\xaf\x06\n" +
 	"\x06Permit\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -3746,8 +3828,8 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"expires_in\x18\r \x01(\v2\x19.google.protobuf.DurationR\texpiresIn\x128\n" +
 	"\n" +
 	"drain_left\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\tdrainLeft\x125\n" +
-	"\bended_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
-	"\x05ended\x18\x10 \x01(\tR\x05ended\x1a;\n" +
+	"\bended_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12.\n" +
+	"\x05ended\x18\x10 \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe2\x01\n" +
@@ -3898,9 +3980,10 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0eReleaseRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\x04R\x05token\x127\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1d.gatekeeper.v1.ReleaseOutcomeR\aoutcome\x123\n" +
-	"\bidentity\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\"c\n" +
+	"\bidentity\x18\x03 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\"\x93\x01\n" +
 	"\x0fReleaseResponse\x12\x1a\n" +
-	"\breleased\x18\x01 \x01(\bR\breleased\x12\x18\n" +
+	"\breleased\x18\x01 \x01(\bR\breleased\x12.\n" +
+	"\x05ended\x18\x04 \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\"]\n" +
 	"\x10MultiplexRequest\x121\n" +
@@ -3987,7 +4070,16 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x06 \x01(\tR\trequestId\"F\n" +
 	"\x13ListWaitersResponse\x12/\n" +
-	"\awaiters\x18\x01 \x03(\v2\x15.gatekeeper.v1.WaiterR\awaiters*s\n" +
+	"\awaiters\x18\x01 \x03(\v2\x15.gatekeeper.v1.WaiterR\awaiters*\xde\x01\n" +
+	"\tPermitEnd\x12\x1a\n" +
+	"\x16PERMIT_END_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13PERMIT_END_RELEASED\x10\x01\x12\x16\n" +
+	"\x12PERMIT_END_EXPIRED\x10\x02\x12\x18\n" +
+	"\x14PERMIT_END_ABANDONED\x10\x03\x12\x18\n" +
+	"\x14PERMIT_END_CANCELLED\x10\x04\x12\x16\n" +
+	"\x12PERMIT_END_CLEARED\x10\x05\x12\x1d\n" +
+	"\x19PERMIT_END_FREED_UNSAFELY\x10\a\x12\x19\n" +
+	"\x15PERMIT_END_SUPERSEDED\x10\b*s\n" +
 	"\vPermitState\x12\x1c\n" +
 	"\x18PERMIT_STATE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11PERMIT_STATE_LIVE\x10\x01\x12\x15\n" +
@@ -4064,182 +4156,185 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_permit_proto_rawDescData
 }
 
-var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
 var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
-	(PermitState)(0),              // 0: gatekeeper.v1.PermitState
-	(StopCause)(0),                // 1: gatekeeper.v1.StopCause
-	(Reason)(0),                   // 2: gatekeeper.v1.Reason
-	(FiringState)(0),              // 3: gatekeeper.v1.FiringState
-	(RefreshStatus)(0),            // 4: gatekeeper.v1.RefreshStatus
-	(ReleaseOutcome)(0),           // 5: gatekeeper.v1.ReleaseOutcome
-	(*Identity)(nil),              // 6: gatekeeper.v1.Identity
-	(*Firing)(nil),                // 7: gatekeeper.v1.Firing
-	(*Permit)(nil),                // 8: gatekeeper.v1.Permit
-	(*Pause)(nil),                 // 9: gatekeeper.v1.Pause
-	(*CordonRecord)(nil),          // 10: gatekeeper.v1.CordonRecord
-	(*TryAcquireRequest)(nil),     // 11: gatekeeper.v1.TryAcquireRequest
-	(*TryAcquireResponse)(nil),    // 12: gatekeeper.v1.TryAcquireResponse
-	(*Grant)(nil),                 // 13: gatekeeper.v1.Grant
-	(*Denial)(nil),                // 14: gatekeeper.v1.Denial
-	(*DeniedCaller)(nil),          // 15: gatekeeper.v1.DeniedCaller
-	(*FiringClaim)(nil),           // 16: gatekeeper.v1.FiringClaim
-	(*AcquireRequest)(nil),        // 17: gatekeeper.v1.AcquireRequest
-	(*AcquireResponse)(nil),       // 18: gatekeeper.v1.AcquireResponse
-	(*Place)(nil),                 // 19: gatekeeper.v1.Place
-	(*TokenRefresh)(nil),          // 20: gatekeeper.v1.TokenRefresh
-	(*TokenResult)(nil),           // 21: gatekeeper.v1.TokenResult
-	(*RefreshRequest)(nil),        // 22: gatekeeper.v1.RefreshRequest
-	(*RefreshResponse)(nil),       // 23: gatekeeper.v1.RefreshResponse
-	(*KeepAliveRequest)(nil),      // 24: gatekeeper.v1.KeepAliveRequest
-	(*TokenGroup)(nil),            // 25: gatekeeper.v1.TokenGroup
-	(*KeepAliveResponse)(nil),     // 26: gatekeeper.v1.KeepAliveResponse
-	(*ReleaseRequest)(nil),        // 27: gatekeeper.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 28: gatekeeper.v1.ReleaseResponse
-	(*MultiplexRequest)(nil),      // 29: gatekeeper.v1.MultiplexRequest
-	(*NumberedCall)(nil),          // 30: gatekeeper.v1.NumberedCall
-	(*MultiplexResponse)(nil),     // 31: gatekeeper.v1.MultiplexResponse
-	(*NumberedAnswer)(nil),        // 32: gatekeeper.v1.NumberedAnswer
-	(*CallError)(nil),             // 33: gatekeeper.v1.CallError
-	(*RevokeRequest)(nil),         // 34: gatekeeper.v1.RevokeRequest
-	(*RevokeResponse)(nil),        // 35: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),          // 36: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),         // 37: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),         // 38: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),        // 39: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),         // 40: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 41: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),    // 42: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 43: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 44: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 45: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 46: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 47: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 48: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 49: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 50: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 51: google.protobuf.Duration
-	(*anypb.Any)(nil),             // 52: google.protobuf.Any
+	(PermitEnd)(0),                // 0: gatekeeper.v1.PermitEnd
+	(PermitState)(0),              // 1: gatekeeper.v1.PermitState
+	(StopCause)(0),                // 2: gatekeeper.v1.StopCause
+	(Reason)(0),                   // 3: gatekeeper.v1.Reason
+	(FiringState)(0),              // 4: gatekeeper.v1.FiringState
+	(RefreshStatus)(0),            // 5: gatekeeper.v1.RefreshStatus
+	(ReleaseOutcome)(0),           // 6: gatekeeper.v1.ReleaseOutcome
+	(*Identity)(nil),              // 7: gatekeeper.v1.Identity
+	(*Firing)(nil),                // 8: gatekeeper.v1.Firing
+	(*Permit)(nil),                // 9: gatekeeper.v1.Permit
+	(*Pause)(nil),                 // 10: gatekeeper.v1.Pause
+	(*CordonRecord)(nil),          // 11: gatekeeper.v1.CordonRecord
+	(*TryAcquireRequest)(nil),     // 12: gatekeeper.v1.TryAcquireRequest
+	(*TryAcquireResponse)(nil),    // 13: gatekeeper.v1.TryAcquireResponse
+	(*Grant)(nil),                 // 14: gatekeeper.v1.Grant
+	(*Denial)(nil),                // 15: gatekeeper.v1.Denial
+	(*DeniedCaller)(nil),          // 16: gatekeeper.v1.DeniedCaller
+	(*FiringClaim)(nil),           // 17: gatekeeper.v1.FiringClaim
+	(*AcquireRequest)(nil),        // 18: gatekeeper.v1.AcquireRequest
+	(*AcquireResponse)(nil),       // 19: gatekeeper.v1.AcquireResponse
+	(*Place)(nil),                 // 20: gatekeeper.v1.Place
+	(*TokenRefresh)(nil),          // 21: gatekeeper.v1.TokenRefresh
+	(*TokenResult)(nil),           // 22: gatekeeper.v1.TokenResult
+	(*RefreshRequest)(nil),        // 23: gatekeeper.v1.RefreshRequest
+	(*RefreshResponse)(nil),       // 24: gatekeeper.v1.RefreshResponse
+	(*KeepAliveRequest)(nil),      // 25: gatekeeper.v1.KeepAliveRequest
+	(*TokenGroup)(nil),            // 26: gatekeeper.v1.TokenGroup
+	(*KeepAliveResponse)(nil),     // 27: gatekeeper.v1.KeepAliveResponse
+	(*ReleaseRequest)(nil),        // 28: gatekeeper.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 29: gatekeeper.v1.ReleaseResponse
+	(*MultiplexRequest)(nil),      // 30: gatekeeper.v1.MultiplexRequest
+	(*NumberedCall)(nil),          // 31: gatekeeper.v1.NumberedCall
+	(*MultiplexResponse)(nil),     // 32: gatekeeper.v1.MultiplexResponse
+	(*NumberedAnswer)(nil),        // 33: gatekeeper.v1.NumberedAnswer
+	(*CallError)(nil),             // 34: gatekeeper.v1.CallError
+	(*RevokeRequest)(nil),         // 35: gatekeeper.v1.RevokeRequest
+	(*RevokeResponse)(nil),        // 36: gatekeeper.v1.RevokeResponse
+	(*ClearRequest)(nil),          // 37: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),         // 38: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),         // 39: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),        // 40: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),         // 41: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 42: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),    // 43: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),   // 44: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),    // 45: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                // 46: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),   // 47: gatekeeper.v1.ListWaitersResponse
+	nil,                           // 48: gatekeeper.v1.Permit.MetadataEntry
+	nil,                           // 49: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                           // 50: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil), // 51: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 52: google.protobuf.Duration
+	(*anypb.Any)(nil),             // 53: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	50,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
-	6,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	51,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
-	7,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
-	0,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
-	1,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	50,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	47,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	51,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	51,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	50,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
-	50,  // 11: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	51,  // 12: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	50,  // 13: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	51,  // 14: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
-	6,   // 15: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,   // 16: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	48,  // 17: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	50,  // 18: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	13,  // 19: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14,  // 20: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	8,   // 21: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	51,  // 22: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
-	2,   // 23: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
-	8,   // 24: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	51,  // 25: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
-	16,  // 26: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
-	1,   // 27: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
-	9,   // 28: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	50,  // 29: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
-	50,  // 30: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
-	6,   // 31: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
-	7,   // 32: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
-	2,   // 33: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
-	50,  // 34: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
-	50,  // 35: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
-	6,   // 36: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
-	7,   // 37: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
-	6,   // 38: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
-	3,   // 39: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	50,  // 40: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
-	6,   // 41: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	7,   // 42: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	49,  // 43: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	51,  // 44: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	50,  // 45: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	19,  // 46: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	13,  // 47: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	14,  // 48: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	9,   // 49: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	51,  // 50: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	51,  // 51: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	4,   // 52: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	51,  // 53: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	1,   // 54: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	51,  // 55: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	20,  // 56: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	6,   // 57: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	21,  // 58: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	20,  // 59: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	25,  // 60: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	6,   // 61: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	51,  // 62: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	21,  // 63: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	21,  // 64: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	25,  // 65: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	5,   // 66: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	6,   // 67: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	30,  // 68: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	51,  // 69: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	11,  // 70: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	27,  // 71: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	22,  // 72: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	32,  // 73: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	12,  // 74: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	28,  // 75: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	23,  // 76: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	33,  // 77: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	52,  // 78: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	51,  // 79: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	8,   // 80: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	6,   // 81: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,   // 82: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	50,  // 83: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	8,   // 84: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	50,  // 85: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	6,   // 86: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	51,  // 87: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	45,  // 88: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	11,  // 89: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	17,  // 90: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	22,  // 91: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	24,  // 92: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	27,  // 93: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	29,  // 94: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	34,  // 95: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	36,  // 96: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	38,  // 97: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	40,  // 98: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	42,  // 99: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	44,  // 100: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	12,  // 101: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	18,  // 102: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	23,  // 103: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	26,  // 104: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	28,  // 105: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	31,  // 106: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	35,  // 107: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	37,  // 108: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	39,  // 109: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	41,  // 110: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	43,  // 111: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	46,  // 112: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	101, // [101:113] is the sub-list for method output_type
-	89,  // [89:101] is the sub-list for method input_type
-	89,  // [89:89] is the sub-list for extension type_name
-	89,  // [89:89] is the sub-list for extension extendee
-	0,   // [0:89] is the sub-list for field type_name
+	51,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	7,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
+	52,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	8,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
+	1,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
+	2,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
+	51,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	48,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	52,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	52,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	51,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	0,   // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
+	51,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	52,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	51,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	52,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	7,   // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	49,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	51,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	14,  // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	15,  // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	9,   // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
+	52,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	3,   // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
+	9,   // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
+	52,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	17,  // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
+	2,   // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
+	10,  // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
+	51,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	51,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	7,   // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
+	3,   // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
+	51,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
+	51,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
+	7,   // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
+	8,   // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
+	7,   // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
+	4,   // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
+	51,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	7,   // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,   // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	50,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	52,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	51,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	20,  // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	14,  // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	15,  // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	10,  // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	52,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	52,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	5,   // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	52,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	2,   // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	52,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	21,  // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	7,   // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	22,  // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	21,  // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	26,  // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	7,   // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	52,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	22,  // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	22,  // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	26,  // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	6,   // 67: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	7,   // 68: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	0,   // 69: gatekeeper.v1.ReleaseResponse.ended:type_name -> gatekeeper.v1.PermitEnd
+	31,  // 70: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
+	52,  // 71: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
+	12,  // 72: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
+	28,  // 73: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
+	23,  // 74: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
+	33,  // 75: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
+	13,  // 76: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
+	29,  // 77: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
+	24,  // 78: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
+	34,  // 79: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
+	53,  // 80: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	52,  // 81: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	9,   // 82: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	7,   // 83: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	9,   // 84: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	51,  // 85: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	9,   // 86: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	51,  // 87: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	7,   // 88: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	52,  // 89: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	46,  // 90: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	12,  // 91: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	18,  // 92: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	23,  // 93: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	25,  // 94: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	28,  // 95: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	30,  // 96: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	35,  // 97: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	37,  // 98: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	39,  // 99: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	41,  // 100: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	43,  // 101: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	45,  // 102: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	13,  // 103: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	19,  // 104: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	24,  // 105: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	27,  // 106: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	29,  // 107: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	32,  // 108: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	36,  // 109: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	38,  // 110: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	40,  // 111: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	42,  // 112: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	44,  // 113: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	47,  // 114: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	103, // [103:115] is the sub-list for method output_type
+	91,  // [91:103] is the sub-list for method input_type
+	91,  // [91:91] is the sub-list for extension type_name
+	91,  // [91:91] is the sub-list for extension extendee
+	0,   // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -4274,7 +4369,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      7,
 			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -78,6 +78,19 @@ func ExampleClient_AllHolders() {
 	// Output: nightly-export is held by app1
 }
 
+func ExampleClient_AllWaiters() {
+	clients, end := connect("app1", "ops")
+	defer end()
+
+	for w, err := range clients[1].AllWaiters(context.Background(), &gatekeeperv1.ListWaitersRequest{Names: []string{"nightly-*"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(w.GetSemaphore(), "is waited for by", w.GetIdentity().GetAcquirer())
+	}
+	// Output:
+}
+
 func ExampleClient_Watch() {
 	clients, end := connect("ops")
 	defer end()

@@ -32,6 +32,16 @@ func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRe
 	})
 }
 
+// AllWaiters reads the callers that wait, in the order of semaphore and place, page after page. An error is the last element.
+func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) iter.Seq2[*gatekeeperv1.Waiter, error] {
+	return pages(func(token string) ([]*gatekeeperv1.Waiter, string, error) {
+		page := proto.CloneOf(req)
+		page.PageSize, page.PageToken = maxPage, token
+		r, err := c.Permits().ListWaiters(ctx, page)
+		return r.GetWaiters(), r.GetNextPageToken(), err
+	})
+}
+
 func pages[T any](read func(token string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for token := ""; ; {

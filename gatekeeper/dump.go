@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/dump"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 )
 
 // dumps writes the state to the log, again and again until the server closes.
@@ -26,7 +27,7 @@ func (s *Server) dumps() {
 func (s *Server) view() dump.View {
 	waiting := make(map[string]int)
 	every := func(string) bool { return true }
-	for _, w := range s.keeper.Waiters(every, s.keeper.WaiterCount()) {
+	for _, w := range s.keeper.Waiters(every, queue.Cursor{}, s.keeper.WaiterCount()) {
 		waiting[w.Semaphore]++
 	}
 	return dump.View{

@@ -66,9 +66,14 @@ func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv
 func (s *Server) Waiters(t testing.TB, semaphore string) (waiters []*gatekeeperv1.Waiter) {
 	t.Helper()
 	s.do(t, "waiters for "+semaphore, func(ctx context.Context) error {
-		r, err := s.ops.Permits().ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{semaphore}})
-		waiters = r.GetWaiters()
-		return err
+		waiters = nil // of an attempt before
+		for w, err := range s.ops.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{semaphore}}) {
+			if err != nil {
+				return err
+			}
+			waiters = append(waiters, w)
+		}
+		return nil
 	})
 	return waiters
 }

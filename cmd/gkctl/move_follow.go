@@ -107,13 +107,12 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan told, b *board) error {
 	asking, cancel := o.bounded(ctx)
 	defer cancel()
-	r, err := c.Permits().ListWaiters(asking, &gatekeeperv1.ListWaitersRequest{})
-	if err != nil {
-		return nil //nolint:nilerr // who waits is only for the report, and the move is made
-	}
 	waits := make(map[*handover]bool)
-	for _, w := range r.GetWaiters() {
-		if t := h.tasks[w.GetSemaphore()]; t != nil && len(t.old) > 0 && w.GetIdentity().GetGroup() == o.to {
+	for w, err := range c.AllWaiters(asking, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {
+		if err != nil {
+			return nil //nolint:nilerr // who waits is only for the report, and the move is made
+		}
+		if t := h.tasks[w.GetSemaphore()]; t != nil && len(t.old) > 0 {
 			waits[t] = true
 		}
 	}

@@ -38,17 +38,20 @@ func (o *waitersOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.bounded(ctx)
 		defer cancel()
-		r, err := c.Permits().ListWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels})
-		if err != nil {
-			return err
+		waiters := []*gatekeeperv1.Waiter{}
+		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels}) {
+			if err != nil {
+				return err
+			}
+			waiters = append(waiters, w)
 		}
-		if err := refuseUnknown(ctx, c, o.globs, mapped(r.GetWaiters(), (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
+		if err := refuseUnknown(ctx, c, o.globs, mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
 			return err
 		}
 		return o.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 			more:    []string{"HOLDER", "REQUEST"},
-			rows: mapped(r.GetWaiters(), func(w *gatekeeperv1.Waiter) row {
+			rows: mapped(waiters, func(w *gatekeeperv1.Waiter) row {
 				return row{
 					name: w.GetSemaphore(),
 					cells: []string{
@@ -58,7 +61,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 					more: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
 				}
 			}),
-			object: items[*gatekeeperv1.Waiter]{r.GetWaiters()},
+			object: items[*gatekeeperv1.Waiter]{waiters},
 			empty:  "Nobody waits.",
 		})
 	})

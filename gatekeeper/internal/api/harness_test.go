@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -337,16 +339,29 @@ func (k *fakeKeeper) Read(context.Context) (*fsm.State, error) {
 	return k.machine.State(), k.notLeader
 }
 
-func (k *fakeKeeper) Waiters(match func(string) bool, limit int) (out []keeper.Waiter) {
+func (k *fakeKeeper) Waiters(match func(string) bool, after queue.Cursor, limit int) (out []keeper.Waiter) {
 	for _, w := range k.waiters {
-		if match(w.Semaphore) && len(out) < limit {
+		if match(w.Semaphore) && len(out) < limit && w.Cursor.Seq > after.Seq {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-func (k *fakeKeeper) WaiterCount() int               { return len(k.waiters) }
+func (k *fakeKeeper) WaiterCount() int { return len(k.waiters) }
+func (k *fakeKeeper) QueueLength(sem string) (n int) {
+	for _, w := range k.waiters {
+		if w.Semaphore == sem {
+			n++
+		}
+	}
+	return n
+}
+
+func (k *fakeKeeper) Deserts(_ *fsm.State, sem string) bool {
+	return slices.ContainsFunc(k.deserted, func(v keeper.Vain) bool { return v.Semaphore == sem })
+}
+
 func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }
 
 func (k *fakeKeeper) Vain(_ context.Context, wanted func(string) bool) (*fsm.State, []keeper.Vain, time.Time, error) {

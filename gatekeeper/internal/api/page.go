@@ -43,10 +43,12 @@ func (p *page) add(limit int, record proto.Message) bool {
 	return true
 }
 
-// pageKey is the last record of a page: the next one begins behind it. Definitions have no token.
+// pageKey is the last record of a page: the next one begins behind it. Definitions have a name only, permits have a token, and waiters
+// have a number and a rank.
 type pageKey struct {
 	name  string
 	token uint64
+	rank  int64
 }
 
 // pageTokenVersion is the first byte of what a page token wraps.
@@ -54,7 +56,7 @@ const pageTokenVersion = 1
 
 // String is the page token: opaque to clients.
 func (k pageKey) String() string {
-	b := binary.AppendUvarint([]byte{pageTokenVersion}, k.token)
+	b := binary.AppendVarint(binary.AppendUvarint([]byte{pageTokenVersion}, k.token), k.rank)
 	return base64.RawURLEncoding.EncodeToString(append(b, k.name...))
 }
 
@@ -71,11 +73,17 @@ func parsePageToken(s string) (pageKey, error) {
 	if err != nil || len(b) == 0 || b[0] != pageTokenVersion {
 		return pageKey{}, wrong
 	}
-	token, n := binary.Uvarint(b[1:])
-	if n <= 0 || len(b) == 1+n {
+	b = b[1:]
+	token, n := binary.Uvarint(b)
+	if n <= 0 {
 		return pageKey{}, wrong
 	}
-	return pageKey{name: string(b[1+n:]), token: token}, nil
+	b = b[n:]
+	rank, n := binary.Varint(b)
+	if n <= 0 || len(b) == n {
+		return pageKey{}, wrong
+	}
+	return pageKey{name: string(b[n:]), token: token, rank: rank}, nil
 }
 
 // listFrom reads what the lists have in common.

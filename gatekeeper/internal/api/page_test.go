@@ -7,7 +7,7 @@ import (
 )
 
 func TestPageToken_ReadsBack(t *testing.T) {
-	for _, key := range []pageKey{{name: "a"}, {name: "世界/x", token: 1}, {name: "b", token: 1<<64 - 1}} {
+	for _, key := range []pageKey{{name: "a"}, {name: "世界/x", token: 1}, {name: "b", token: 1<<64 - 1, rank: -1 << 63}} {
 		got, err := parsePageToken(key.String())
 		if err != nil || got != key {
 			t.Errorf("%+v: got %+v, %v", key, got, err)

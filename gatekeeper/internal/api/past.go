@@ -11,7 +11,7 @@ import (
 
 // holdersAt pages over the permits that took slots at an instant, as far as the journal remembers: those that still do, and
 // those that ended later. Instants are those of the leaders' clocks.
-func holdersAt(state *fsm.State, chosen func(name string) bool, then time.Time, limit int, from pageKey) *gatekeeperv1.ListHoldersResponse {
+func holdersAt(state *fsm.State, chosen func(name string) bool, group string, then time.Time, limit int, from pageKey) *gatekeeperv1.ListHoldersResponse {
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
@@ -29,7 +29,7 @@ func holdersAt(state *fsm.State, chosen func(name string) bool, then time.Time, 
 			continue
 		}
 		for _, p := range heldAt(state, name, then) {
-			if name == from.name && p.GetToken() <= from.token {
+			if name == from.name && p.GetToken() <= from.token || group != "" && p.GetIdentity().GetGroup() != group {
 				continue
 			}
 			if !taken.add(limit, p) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -202,13 +203,16 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	}
 	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
 	if !then.IsZero() {
-		return holdersAt(state, chosen, then, limit, from), nil
+		if len(m.GetStates()) > 0 {
+			return nil, invalid("states", m.GetStates()[0].String(), "does not go with at: the past knows holders only")
+		}
+		return holdersAt(state, chosen, m.GetGroup(), then, limit, from), nil
 	}
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
 	for p := range state.HoldersFrom(from.name, from.token+1) {
-		if !chosen(p.Semaphore) {
+		if !chosen(p.Semaphore) || !ofGroup(m, p.Identity) || !inState(m.GetStates(), p) {
 			continue
 		}
 		permit := s.holder(state, p)
@@ -222,11 +226,10 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	return out, nil
 }
 
-// maxWaiters is the most waiters of one answer.
-const maxWaiters = 10_000
-
+// ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its own moment: one that waits through
+// all pages is listed exactly once, unless the leader changes, which begins new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
-	names, err := compileGlobs("names", m.GetNames())
+	names, limit, from, err := listFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -242,14 +245,26 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 	chosen := func(name string) bool { return names.match(name) && labels.matchOf(state, name) }
 	out := new(gatekeeperv1.ListWaitersResponse)
 	var taken page
-	for _, w := range s.keeper.Waiters(chosen, maxWaiters) {
-		waiter := toWaiter(&w)
-		if !taken.add(maxWaiters, waiter) {
-			break
+	after := queue.Cursor{Semaphore: from.name, Rank: time.Duration(from.rank), Seq: from.token}
+	for {
+		read := s.keeper.Waiters(chosen, after, limit+1)
+		for i := range read {
+			w := &read[i]
+			waiter := toWaiter(w)
+			if !ofGroup(m, w.Identity) {
+				waiter = nil
+			} else if !taken.add(limit, waiter) {
+				out.NextPageToken = pageKey{name: after.Semaphore, token: after.Seq, rank: int64(after.Rank)}.String()
+				return out, nil
+			}
+			if after = w.Cursor; waiter != nil {
+				out.Waiters = append(out.Waiters, waiter)
+			}
 		}
-		out.Waiters = append(out.Waiters, waiter)
+		if len(read) <= limit {
+			return out, nil
+		}
 	}
-	return out, nil
 }
 
 func validToken(token uint64) error {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
@@ -217,8 +219,8 @@ func TestListHolders_Pages_TellEachPermitOnce(t *testing.T) {
 func TestListWaiters_AreFilteredByName(t *testing.T) {
 	g := open(t)
 	g.keeper.waiters = []keeper.Waiter{
-		{Semaphore: "a", Identity: semaphore.Identity{Group: "g", Acquirer: "x"}, Weight: 2, Place: 1, Waiting: time.Second, RequestID: "r"},
-		{Semaphore: "b", Place: 1},
+		{Semaphore: "a", Identity: semaphore.Identity{Group: "g", Acquirer: "x"}, Weight: 2, Place: 1, Waiting: time.Second, RequestID: "r", Cursor: queue.Cursor{Semaphore: "a", Seq: 1}},
+		{Semaphore: "b", Place: 1, Cursor: queue.Cursor{Semaphore: "b", Seq: 2}},
 	}
 	reply, err := g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{Names: []string{"a"}})
 	if err != nil {
@@ -232,6 +234,36 @@ func TestListWaiters_AreFilteredByName(t *testing.T) {
 	g.keeper.notLeader = &consensus.NotLeaderError{}
 	_, err = g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{})
 	want(t, err, codes.Unavailable, "NO_LEADER")
+}
+
+func TestListWaiters_Pages_HaveEachWaiterOnce(t *testing.T) {
+	g := open(t)
+	for i, group := range []string{"prod", "drc", "prod", "drc", "prod"} {
+		g.keeper.waiters = append(g.keeper.waiters, keeper.Waiter{
+			Semaphore: "a", Identity: semaphore.Identity{Group: group, Acquirer: fmt.Sprint(i)}, Place: i + 1,
+			Cursor: queue.Cursor{Semaphore: "a", Rank: -1, Seq: uint64(i + 1)},
+		})
+	}
+	for group, expected := range map[string]string{"": "0 1 2 3 4 ", "prod": "0 2 4 ", "drc": "1 3 ", "dev": ""} {
+		for size := uint32(1); size <= 6; size++ {
+			got := ""
+			for token := ""; ; {
+				reply, err := g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{Group: group, PageSize: size, PageToken: token})
+				if err != nil || len(reply.GetWaiters()) > int(size) {
+					t.Fatal(reply, err)
+				}
+				for _, w := range reply.GetWaiters() {
+					got += w.GetIdentity().GetAcquirer() + " "
+				}
+				if token = reply.GetNextPageToken(); token == "" {
+					break
+				}
+			}
+			if got != expected {
+				t.Errorf("group %q by %d: %s, want %s", group, size, got, expected)
+			}
+		}
+	}
 }
 
 func TestAcquire_Places_ThenTheAnswer(t *testing.T) {

@@ -35,6 +35,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 		record.Missed = toMissed(&report)
 	}
 	record.Denied = a.denied(state, name)
+	record.States = a.states(state, stored)
+	record.Waiters = uint32(a.reader.QueueLength(name))
 	for _, end := range state.Ends(name) {
 		// What was set since stays when the edit ends.
 		after, _ := semaphore.Revert(stored.Definition, end.Before, end.After)
@@ -81,7 +83,9 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	var last pageKey
 	for stored := range state.Definitions(from.name) {
 		d := stored.Definition
-		if d.Name == from.name || !names.match(d.Name) || !labels.match(d.Labels) {
+		if d.Name == from.name || !names.match(d.Name) || !labels.match(d.Labels) ||
+			m.GetGroup() != "" && !s.reader.Match(d.GroupPattern, m.GetGroup()) ||
+			len(m.GetStates()) > 0 && !slices.ContainsFunc(s.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
 			continue
 		}
 		record := s.record(state, stored)

@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 	"github.com/hashicorp/raft"
@@ -36,6 +37,9 @@ type reader interface {
 	Missed(sem string) (missed.Report, bool)
 	VainOf(state *fsm.State, name string) []keeper.Vain
 	Recovering() (left time.Duration, recovering bool)
+	QueueLength(sem string) int
+	Match(pattern, name string) bool
+	Deserts(state *fsm.State, sem string) bool
 }
 
 type permitKeeper interface {
@@ -50,7 +54,7 @@ type permitKeeper interface {
 	Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error)
 	Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error)
-	Waiters(match func(sem string) bool, limit int) []keeper.Waiter
+	Waiters(match func(sem string) bool, after queue.Cursor, limit int) []keeper.Waiter
 }
 
 type definitionKeeper interface {

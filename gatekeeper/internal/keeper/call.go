@@ -3,6 +3,7 @@ package keeper
 import (
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -86,6 +87,8 @@ type Waiter struct {
 	Place     int
 	Waiting   time.Duration
 	RequestID string
+	// Cursor is where Waiters goes on behind this one.
+	Cursor queue.Cursor
 }
 
 // TokenRefresh asks to keep one permit alive.

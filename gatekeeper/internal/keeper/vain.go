@@ -102,6 +102,12 @@ func (k *Keeper) Deserted() []Vain {
 	return k.judged(state, slices.DeleteFunc(last, func(d denials.Denial) bool { return served[d.Semaphore] }))
 }
 
+// Deserts reports whether a semaphore has callers, and gives none of them a permit until somebody acts.
+func (k *Keeper) Deserts(state *fsm.State, name string) bool {
+	of := k.vain.Of(name, k.cfg.WallClock())
+	return len(of) > 0 && !slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) })
+}
+
 // serves reports whether a denial shows that somebody gets permits of the semaphore, or that no operator needs to act.
 func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
 	switch d.Reason {

@@ -191,19 +191,22 @@ func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	return told
 }
 
-// Waiters reads the queues of the semaphores that match, in the order of their names and places.
-func (k *Keeper) Waiters(match func(semaphore string) bool, limit int) []Waiter {
+// Waiters reads the queues of the semaphores that match, in the order of their names and places, behind a cursor of this leadership.
+func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
-	snapshot := k.queue.Waiters(match, limit)
+	snapshot := k.queue.Waiters(match, after, limit)
 	waiters := make([]Waiter, len(snapshot))
 	for i, s := range snapshot {
 		waiters[i] = Waiter{
 			Semaphore: s.Semaphore, Identity: s.Identity, Weight: s.Weight,
-			Place: s.Place, Waiting: now.Sub(s.Joined), RequestID: shownID(s.RequestID),
+			Place: s.Place, Waiting: now.Sub(s.Joined), RequestID: shownID(s.RequestID), Cursor: s.Cursor,
 		}
 	}
 	return waiters
 }
+
+// QueueLength is how many acquires wait for a permit of a semaphore.
+func (k *Keeper) QueueLength(sem string) int { return k.queue.Len(sem) }
 
 // WaiterCount is how many acquires wait.
 func (k *Keeper) WaiterCount() int { return k.queue.Total() }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -56,7 +57,7 @@ func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
 		if w.tape.entries() != before {
 			t.Fatal("waiting wrote a log entry")
 		}
-		if got := w.Waiters(func(string) bool { return true }, 10); len(got) != 2 || got[1].Place != 2 || got[1].Identity.Acquirer != "c" {
+		if got := w.Waiters(func(string) bool { return true }, queue.Cursor{}, 10); len(got) != 2 || got[1].Place != 2 || got[1].Identity.Acquirer != "c" {
 			t.Fatalf("the waiters are %+v", got)
 		}
 		w.denied(ask("d", "4"), semaphore.NoFreePermit)

@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"sort"
+	"time"
 
 	"github.com/tidwall/btree"
 )
@@ -16,22 +17,27 @@ type line[C comparable] struct {
 
 func newLine[C comparable]() *line[C] {
 	ordered := func() *btree.BTreeG[*Waiter[C]] {
-		return btree.NewBTreeGOptions((*Waiter[C]).isAhead, btree.Options{NoLocks: true})
+		return btree.NewBTreeGOptions(func(a, b *Waiter[C]) bool { return a.isAhead(b.position) }, btree.Options{NoLocks: true})
 	}
 	return &line[C]{all: ordered(), ready: ordered()}
 }
 
-// isAhead is the order of a line: who gathered goes by claimed age, everybody else comes after them as they came.
-func (w *Waiter[C]) isAhead(of *Waiter[C]) bool {
-	if w.gathered != of.gathered {
-		return w.gathered
-	}
-	if w.gathered {
-		if c := w.Joined.Compare(of.Joined); c != 0 {
-			return c < 0
-		}
-	}
-	return w.seq < of.seq
+// position is the order of a line: those that gathered by the age that they claim, then everybody else as they came.
+type position struct {
+	rank time.Duration // below 0 for those that gathered: when they joined, before the gathering ends; else 0
+	seq  uint64
+}
+
+func (p position) isAhead(of position) bool {
+	return cmp.Or(cmp.Compare(p.rank, of.rank), cmp.Compare(p.seq, of.seq)) < 0
+}
+
+// upTo is how many of the line are not behind p.
+func (l *line[C]) upTo(p position) int {
+	return sort.Search(l.all.Len(), func(i int) bool {
+		other, _ := l.all.GetAt(i)
+		return p.isAhead(other.position)
+	})
 }
 
 // goesBefore is the order in which absent waiters are dropped.
@@ -39,10 +45,5 @@ func (w *Waiter[C]) goesBefore(other *Waiter[C]) bool {
 	return cmp.Or(w.until.Compare(other.until), cmp.Compare(w.seq, other.seq)) < 0
 }
 
-// ahead is how many are in line ahead of w, which is in it.
-func (l *line[C]) ahead(w *Waiter[C]) int {
-	return sort.Search(l.all.Len(), func(i int) bool {
-		other, _ := l.all.GetAt(i)
-		return !other.isAhead(w)
-	})
-}
+// place is that of w, which is in the line; 1 is the first.
+func (l *line[C]) place(w *Waiter[C]) int { return l.upTo(w.position) }

@@ -15,7 +15,7 @@ func (q *Queue[C]) Place(w *Waiter[C]) (place, length int) {
 	if w.line == nil {
 		return 0, 0
 	}
-	return w.line.ahead(w) + 1, w.line.all.Len()
+	return w.line.place(w), w.line.all.Len()
 }
 
 // Len is how many wait for one semaphore, absent ones included.
@@ -64,28 +64,39 @@ type Snapshot struct {
 	Firing *semaphore.Firing // not to be modified
 	Joined time.Time
 	Place  int // 1 is the first
+	Cursor Cursor
 	// Absent: no call is attached; its place is kept for a while.
 	Absent bool
 	// Offered: its grant is on its way.
 	Offered bool
 }
 
-// Waiters lists who waits for the semaphores whose names match, by name and in order, at most limit of them. Each line is
-// as it was at one moment, but not all at the same one: the queue is not held up for longer than one line takes.
-func (q *Queue[C]) Waiters(match func(sem string) bool, limit int) []Snapshot {
+// Cursor is a waiter's place among all of a leadership. It stays valid when the waiter leaves.
+type Cursor struct {
+	Semaphore string
+	Rank      time.Duration
+	Seq       uint64
+}
+
+// Waiters lists who waits for the semaphores whose names match, by name and in order, at most limit of them, and only those behind
+// the cursor; the zero Cursor is ahead of all. Each line is as it was at one moment, but not all at the same one: the queue is not
+// held up for longer than one line takes.
+func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int) []Snapshot {
 	var out []Snapshot
-	for _, name := range q.Semaphores() {
+	names := q.Semaphores()
+	first, _ := slices.BinarySearch(names, after.Semaphore)
+	for _, name := range names[first:] {
 		if len(out) >= limit {
 			break
 		}
 		if match(name) {
-			out = q.appendLine(out, name, limit)
+			out = q.appendLine(out, name, after, limit)
 		}
 	}
 	return out
 }
 
-func (q *Queue[C]) appendLine(out []Snapshot, name string, limit int) []Snapshot {
+func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit int) []Snapshot {
 	var none C
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,17 +104,16 @@ func (q *Queue[C]) appendLine(out []Snapshot, name string, limit int) []Snapshot
 	if l == nil {
 		return out
 	}
-	place := 0
-	l.all.Scan(func(w *Waiter[C]) bool {
-		if len(out) >= limit {
-			return false
-		}
-		place++
+	first := 0
+	if name == after.Semaphore {
+		first = l.upTo(position{after.Rank, after.Seq})
+	}
+	for i := first; i < l.all.Len() && len(out) < limit; i++ {
+		w, _ := l.all.GetAt(i)
 		out = append(out, Snapshot{
 			Key: w.Key, Weight: w.Request.Weight, Firing: w.Request.Firing, Joined: w.Joined,
-			Place: place, Absent: w.call == none, Offered: w.offered,
+			Place: i + 1, Cursor: Cursor{name, w.rank, w.seq}, Absent: w.call == none, Offered: w.offered,
 		})
-		return true
-	})
+	}
 	return out
 }

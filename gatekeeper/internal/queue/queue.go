@@ -37,8 +37,7 @@ type Waiter[C comparable] struct {
 	Joined time.Time
 
 	// Order in the line, fixed while in it.
-	gathered bool
-	seq      uint64
+	position
 
 	// Guarded by the queue's lock.
 	call    C         // zero: absent
@@ -131,7 +130,10 @@ func (q *Queue[C]) join(
 	w = &Waiter[C]{
 		Key: k, Request: req, Metadata: metadata,
 		Joined:   now.Add(-min(max(waitedBefore, 0), MaxWaitedBefore)),
-		gathered: now.Before(q.gather), seq: q.seq, call: call,
+		position: position{seq: q.seq}, call: call,
+	}
+	if now.Before(q.gather) {
+		w.rank = w.Joined.Sub(q.gather)
 	}
 	l := q.lines[k.Semaphore]
 	if l == nil {

@@ -213,12 +213,21 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 		q.Join(key(sem, n), semaphore.Request{Weight: uint32(n)}, nil, &call{}, start, 0)
 	}
 	q.Offer("a", 1)
-	got := q.Waiters(func(sem string) bool { return sem != "b" }, 10)
+	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10)
 	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
 		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {
 		t.Errorf("listed %+v", got)
 	}
-	if got := q.Waiters(func(string) bool { return true }, 2); len(got) != 2 || got[1].Semaphore != "a" {
+	all := func(string) bool { return true }
+	if got := q.Waiters(all, Cursor{}, 2); len(got) != 2 || got[1].Semaphore != "a" {
 		t.Errorf("two of them: %+v", got)
+	}
+	// A waiter that was listed last may leave: the next page begins behind where it was.
+	q.Leave(got[0].Key)
+	if next := q.Waiters(all, got[0].Cursor, 10); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
+		t.Errorf("the next page: %+v", next)
+	}
+	if next := q.Waiters(all, got[2].Cursor, 10); len(next) != 0 {
+		t.Errorf("behind the last: %+v", next)
 	}
 }

@@ -129,6 +129,85 @@ func (FiringOnLoss) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{1}
 }
 
+// DefinitionState is something that is true of a semaphore now. Several can be. Only the leader knows WAITING, MISSED and DENIED.
+type DefinitionState int32
+
+const (
+	DefinitionState_DEFINITION_STATE_UNSPECIFIED DefinitionState = 0
+	// Somebody holds a permit.
+	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
+	// Nothing takes a slot.
+	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
+	// Somebody waits in its queue.
+	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
+	DefinitionState_DEFINITION_STATE_PAUSED  DefinitionState = 4
+	// A holder is told to stop.
+	DefinitionState_DEFINITION_STATE_STOPPING DefinitionState = 5
+	// A slot is held until an operator clears it.
+	DefinitionState_DEFINITION_STATE_HELD DefinitionState = 6
+	// Expected work is missed.
+	DefinitionState_DEFINITION_STATE_MISSED DefinitionState = 7
+	// Callers are denied, and nobody gets a permit, until somebody acts.
+	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
+	// A pattern cannot be used: see disabled.
+	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
+)
+
+// Enum value maps for DefinitionState.
+var (
+	DefinitionState_name = map[int32]string{
+		0: "DEFINITION_STATE_UNSPECIFIED",
+		1: "DEFINITION_STATE_RUNNING",
+		2: "DEFINITION_STATE_IDLE",
+		3: "DEFINITION_STATE_WAITING",
+		4: "DEFINITION_STATE_PAUSED",
+		5: "DEFINITION_STATE_STOPPING",
+		6: "DEFINITION_STATE_HELD",
+		7: "DEFINITION_STATE_MISSED",
+		8: "DEFINITION_STATE_DENIED",
+		9: "DEFINITION_STATE_DISABLED",
+	}
+	DefinitionState_value = map[string]int32{
+		"DEFINITION_STATE_UNSPECIFIED": 0,
+		"DEFINITION_STATE_RUNNING":     1,
+		"DEFINITION_STATE_IDLE":        2,
+		"DEFINITION_STATE_WAITING":     3,
+		"DEFINITION_STATE_PAUSED":      4,
+		"DEFINITION_STATE_STOPPING":    5,
+		"DEFINITION_STATE_HELD":        6,
+		"DEFINITION_STATE_MISSED":      7,
+		"DEFINITION_STATE_DENIED":      8,
+		"DEFINITION_STATE_DISABLED":    9,
+	}
+)
+
+func (x DefinitionState) Enum() *DefinitionState {
+	p := new(DefinitionState)
+	*p = x
+	return p
+}
+
+func (x DefinitionState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DefinitionState) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
+}
+
+func (DefinitionState) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
+}
+
+func (x DefinitionState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DefinitionState.Descriptor instead.
+func (DefinitionState) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+}
+
 type MissedKind int32
 
 const (
@@ -172,11 +251,11 @@ func (x MissedKind) String() string {
 }
 
 func (MissedKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_definition_proto_enumTypes[2].Descriptor()
+	return file_gatekeeper_v1_definition_proto_enumTypes[3].Descriptor()
 }
 
 func (MissedKind) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_definition_proto_enumTypes[2]
+	return &file_gatekeeper_v1_definition_proto_enumTypes[3]
 }
 
 func (x MissedKind) Number() protoreflect.EnumNumber {
@@ -185,7 +264,7 @@ func (x MissedKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MissedKind.Descriptor instead.
 func (MissedKind) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
 }
 
 type EventKind int32
@@ -308,11 +387,11 @@ func (x EventKind) String() string {
 }
 
 func (EventKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_gatekeeper_v1_definition_proto_enumTypes[3].Descriptor()
+	return file_gatekeeper_v1_definition_proto_enumTypes[4].Descriptor()
 }
 
 func (EventKind) Type() protoreflect.EnumType {
-	return &file_gatekeeper_v1_definition_proto_enumTypes[3]
+	return &file_gatekeeper_v1_definition_proto_enumTypes[4]
 }
 
 func (x EventKind) Number() protoreflect.EnumNumber {
@@ -321,7 +400,7 @@ func (x EventKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EventKind.Descriptor instead.
 func (EventKind) EnumDescriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
 // Definition is the editable rule of one semaphore.
@@ -545,7 +624,11 @@ type DefinitionRecord struct {
 	// What a person should know of this definition, for example that its permits do not outlast a fail-over.
 	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Callers that ask in vain: as in ListDenied, without those that are cured; only in answers of the leader.
-	Denied        []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
+	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
+	// All that hold, by number.
+	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
+	// How many wait in its queue; only in answers of the leader.
+	Waiters       uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -683,6 +766,20 @@ func (x *DefinitionRecord) GetDenied() []*DeniedCaller {
 		return x.Denied
 	}
 	return nil
+}
+
+func (x *DefinitionRecord) GetStates() []DefinitionState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *DefinitionRecord) GetWaiters() uint32 {
+	if x != nil {
+		return x.Waiters
+	}
+	return 0
 }
 
 // Missed is how a semaphore with expect_every misses its work.
@@ -1064,8 +1161,12 @@ type ListDefinitionsRequest struct {
 	Names []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
 	// Only definitions whose labels match: "team=data,tier!=test,zone in (a,b),zone notin (c),critical,!legacy".
 	// A value may contain spaces; one with a comma or one of =!() stands between quotation marks: `cron="0,30 2 * * *"`.
-	Labels        string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
-	Stale         bool   `protobuf:"varint,5,opt,name=stale,proto3" json:"stale,omitempty"`
+	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
+	Stale  bool   `protobuf:"varint,5,opt,name=stale,proto3" json:"stale,omitempty"`
+	// Only definitions whose group pattern matches this group; empty means all.
+	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
+	// Only definitions in one of these states; none means all.
+	States        []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1133,6 +1234,20 @@ func (x *ListDefinitionsRequest) GetStale() bool {
 		return x.Stale
 	}
 	return false
+}
+
+func (x *ListDefinitionsRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ListDefinitionsRequest) GetStates() []DefinitionState {
+	if x != nil {
+		return x.States
+	}
+	return nil
 }
 
 type ListDefinitionsResponse struct {
@@ -2307,7 +2422,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11_acquirer_patternB\n" +
 	"\n" +
 	"\b_permitsB\x0f\n" +
-	"\r_firing_limit\"\xcf\x04\n" +
+	"\r_firing_limit\"\xa1\x05\n" +
 	"\x10DefinitionRecord\x129\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x19.gatekeeper.v1.DefinitionR\n" +
@@ -2328,7 +2443,9 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06missed\x18\f \x01(\v2\x15.gatekeeper.v1.MissedR\x06missed\x12*\n" +
 	"\x04ends\x18\r \x03(\v2\x16.gatekeeper.v1.EditEndR\x04ends\x12\x1a\n" +
 	"\bwarnings\x18\x0e \x03(\tR\bwarnings\x123\n" +
-	"\x06denied\x18\x0f \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\"\xac\x01\n" +
+	"\x06denied\x18\x0f \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\x126\n" +
+	"\x06states\x18\x10 \x03(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x06states\x12\x18\n" +
+	"\awaiters\x18\x11 \x01(\rR\awaiters\"\xac\x01\n" +
 	"\x06Missed\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.gatekeeper.v1.MissedKindR\x04kind\x120\n" +
 	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x12\n" +
@@ -2354,14 +2471,16 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x05stale\x18\x02 \x01(\bR\x05stale\"l\n" +
 	"\x15GetDefinitionResponse\x127\n" +
 	"\x06record\x18\x01 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\x06record\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"\x98\x01\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\xe6\x01\n" +
 	"\x16ListDefinitionsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x14\n" +
 	"\x05names\x18\x03 \x03(\tR\x05names\x12\x16\n" +
 	"\x06labels\x18\x04 \x01(\tR\x06labels\x12\x14\n" +
-	"\x05stale\x18\x05 \x01(\bR\x05stale\"\x98\x01\n" +
+	"\x05stale\x18\x05 \x01(\bR\x05stale\x12\x14\n" +
+	"\x05group\x18\x06 \x01(\tR\x05group\x126\n" +
+	"\x06states\x18\a \x03(\x0e2\x1e.gatekeeper.v1.DefinitionStateR\x06states\"\x98\x01\n" +
 	"\x17ListDefinitionsResponse\x129\n" +
 	"\arecords\x18\x01 \x03(\v2\x1f.gatekeeper.v1.DefinitionRecordR\arecords\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
@@ -2460,7 +2579,18 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\fFiringOnLoss\x12\x1e\n" +
 	"\x1aFIRING_ON_LOSS_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14FIRING_ON_LOSS_SPENT\x10\x01\x12\x17\n" +
-	"\x13FIRING_ON_LOSS_FREE\x10\x02*\x9b\x01\n" +
+	"\x13FIRING_ON_LOSS_FREE\x10\x02*\xba\x02\n" +
+	"\x0fDefinitionState\x12 \n" +
+	"\x1cDEFINITION_STATE_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18DEFINITION_STATE_RUNNING\x10\x01\x12\x19\n" +
+	"\x15DEFINITION_STATE_IDLE\x10\x02\x12\x1c\n" +
+	"\x18DEFINITION_STATE_WAITING\x10\x03\x12\x1b\n" +
+	"\x17DEFINITION_STATE_PAUSED\x10\x04\x12\x1d\n" +
+	"\x19DEFINITION_STATE_STOPPING\x10\x05\x12\x19\n" +
+	"\x15DEFINITION_STATE_HELD\x10\x06\x12\x1b\n" +
+	"\x17DEFINITION_STATE_MISSED\x10\a\x12\x1b\n" +
+	"\x17DEFINITION_STATE_DENIED\x10\b\x12\x1d\n" +
+	"\x19DEFINITION_STATE_DISABLED\x10\t*\x9b\x01\n" +
 	"\n" +
 	"MissedKind\x12\x1b\n" +
 	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
@@ -2522,115 +2652,118 @@ func file_gatekeeper_v1_definition_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_definition_proto_rawDescData
 }
 
-var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(OnExpiry)(0),                     // 0: gatekeeper.v1.OnExpiry
 	(FiringOnLoss)(0),                 // 1: gatekeeper.v1.FiringOnLoss
-	(MissedKind)(0),                   // 2: gatekeeper.v1.MissedKind
-	(EventKind)(0),                    // 3: gatekeeper.v1.EventKind
-	(*Definition)(nil),                // 4: gatekeeper.v1.Definition
-	(*DefinitionRecord)(nil),          // 5: gatekeeper.v1.DefinitionRecord
-	(*Missed)(nil),                    // 6: gatekeeper.v1.Missed
-	(*EditEnd)(nil),                   // 7: gatekeeper.v1.EditEnd
-	(*CreateDefinitionRequest)(nil),   // 8: gatekeeper.v1.CreateDefinitionRequest
-	(*CreateDefinitionResponse)(nil),  // 9: gatekeeper.v1.CreateDefinitionResponse
-	(*GetDefinitionRequest)(nil),      // 10: gatekeeper.v1.GetDefinitionRequest
-	(*GetDefinitionResponse)(nil),     // 11: gatekeeper.v1.GetDefinitionResponse
-	(*ListDefinitionsRequest)(nil),    // 12: gatekeeper.v1.ListDefinitionsRequest
-	(*ListDefinitionsResponse)(nil),   // 13: gatekeeper.v1.ListDefinitionsResponse
-	(*ReplaceDefinitionRequest)(nil),  // 14: gatekeeper.v1.ReplaceDefinitionRequest
-	(*ReplaceDefinitionResponse)(nil), // 15: gatekeeper.v1.ReplaceDefinitionResponse
-	(*DeleteDefinitionRequest)(nil),   // 16: gatekeeper.v1.DeleteDefinitionRequest
-	(*DeleteDefinitionResponse)(nil),  // 17: gatekeeper.v1.DeleteDefinitionResponse
-	(*Edit)(nil),                      // 18: gatekeeper.v1.Edit
-	(*BatchEditRequest)(nil),          // 19: gatekeeper.v1.BatchEditRequest
-	(*BatchEditResponse)(nil),         // 20: gatekeeper.v1.BatchEditResponse
-	(*WatchRequest)(nil),              // 21: gatekeeper.v1.WatchRequest
-	(*WatchResponse)(nil),             // 22: gatekeeper.v1.WatchResponse
-	(*Event)(nil),                     // 23: gatekeeper.v1.Event
-	(*ExplainRequest)(nil),            // 24: gatekeeper.v1.ExplainRequest
-	(*ExplainResponse)(nil),           // 25: gatekeeper.v1.ExplainResponse
-	(*Step)(nil),                      // 26: gatekeeper.v1.Step
-	nil,                               // 27: gatekeeper.v1.Definition.LabelsEntry
-	(*durationpb.Duration)(nil),       // 28: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),     // 29: google.protobuf.Timestamp
-	(*Pause)(nil),                     // 30: gatekeeper.v1.Pause
-	(*DeniedCaller)(nil),              // 31: gatekeeper.v1.DeniedCaller
-	(Reason)(0),                       // 32: gatekeeper.v1.Reason
-	(*Permit)(nil),                    // 33: gatekeeper.v1.Permit
-	(*CordonRecord)(nil),              // 34: gatekeeper.v1.CordonRecord
-	(PermitEnd)(0),                    // 35: gatekeeper.v1.PermitEnd
-	(*Identity)(nil),                  // 36: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 37: gatekeeper.v1.Firing
+	(DefinitionState)(0),              // 2: gatekeeper.v1.DefinitionState
+	(MissedKind)(0),                   // 3: gatekeeper.v1.MissedKind
+	(EventKind)(0),                    // 4: gatekeeper.v1.EventKind
+	(*Definition)(nil),                // 5: gatekeeper.v1.Definition
+	(*DefinitionRecord)(nil),          // 6: gatekeeper.v1.DefinitionRecord
+	(*Missed)(nil),                    // 7: gatekeeper.v1.Missed
+	(*EditEnd)(nil),                   // 8: gatekeeper.v1.EditEnd
+	(*CreateDefinitionRequest)(nil),   // 9: gatekeeper.v1.CreateDefinitionRequest
+	(*CreateDefinitionResponse)(nil),  // 10: gatekeeper.v1.CreateDefinitionResponse
+	(*GetDefinitionRequest)(nil),      // 11: gatekeeper.v1.GetDefinitionRequest
+	(*GetDefinitionResponse)(nil),     // 12: gatekeeper.v1.GetDefinitionResponse
+	(*ListDefinitionsRequest)(nil),    // 13: gatekeeper.v1.ListDefinitionsRequest
+	(*ListDefinitionsResponse)(nil),   // 14: gatekeeper.v1.ListDefinitionsResponse
+	(*ReplaceDefinitionRequest)(nil),  // 15: gatekeeper.v1.ReplaceDefinitionRequest
+	(*ReplaceDefinitionResponse)(nil), // 16: gatekeeper.v1.ReplaceDefinitionResponse
+	(*DeleteDefinitionRequest)(nil),   // 17: gatekeeper.v1.DeleteDefinitionRequest
+	(*DeleteDefinitionResponse)(nil),  // 18: gatekeeper.v1.DeleteDefinitionResponse
+	(*Edit)(nil),                      // 19: gatekeeper.v1.Edit
+	(*BatchEditRequest)(nil),          // 20: gatekeeper.v1.BatchEditRequest
+	(*BatchEditResponse)(nil),         // 21: gatekeeper.v1.BatchEditResponse
+	(*WatchRequest)(nil),              // 22: gatekeeper.v1.WatchRequest
+	(*WatchResponse)(nil),             // 23: gatekeeper.v1.WatchResponse
+	(*Event)(nil),                     // 24: gatekeeper.v1.Event
+	(*ExplainRequest)(nil),            // 25: gatekeeper.v1.ExplainRequest
+	(*ExplainResponse)(nil),           // 26: gatekeeper.v1.ExplainResponse
+	(*Step)(nil),                      // 27: gatekeeper.v1.Step
+	nil,                               // 28: gatekeeper.v1.Definition.LabelsEntry
+	(*durationpb.Duration)(nil),       // 29: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),     // 30: google.protobuf.Timestamp
+	(*Pause)(nil),                     // 31: gatekeeper.v1.Pause
+	(*DeniedCaller)(nil),              // 32: gatekeeper.v1.DeniedCaller
+	(Reason)(0),                       // 33: gatekeeper.v1.Reason
+	(*Permit)(nil),                    // 34: gatekeeper.v1.Permit
+	(*CordonRecord)(nil),              // 35: gatekeeper.v1.CordonRecord
+	(PermitEnd)(0),                    // 36: gatekeeper.v1.PermitEnd
+	(*Identity)(nil),                  // 37: gatekeeper.v1.Identity
+	(*Firing)(nil),                    // 38: gatekeeper.v1.Firing
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
-	27, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
-	28, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
-	28, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
-	28, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
-	28, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
+	28, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
+	29, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
+	29, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
+	29, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
+	29, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
 	0,  // 5: gatekeeper.v1.Definition.on_expiry:type_name -> gatekeeper.v1.OnExpiry
 	1,  // 6: gatekeeper.v1.Definition.firing_on_loss:type_name -> gatekeeper.v1.FiringOnLoss
-	28, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
-	28, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
-	28, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
-	4,  // 10: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
-	29, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
-	30, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
-	6,  // 13: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
-	7,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
-	31, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
-	2,  // 16: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
-	29, // 17: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
-	32, // 18: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
-	29, // 19: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
-	4,  // 20: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	5,  // 21: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 22: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	5,  // 23: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 24: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
-	5,  // 25: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
-	4,  // 26: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
-	4,  // 27: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
-	4,  // 28: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
-	18, // 29: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	28, // 30: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	29, // 31: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	28, // 32: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	23, // 33: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
-	3,  // 34: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
-	5,  // 35: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
-	33, // 36: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
-	34, // 37: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
-	35, // 38: gatekeeper.v1.Event.ended:type_name -> gatekeeper.v1.PermitEnd
-	36, // 39: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	37, // 40: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	26, // 41: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	32, // 42: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	28, // 43: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	33, // 44: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	8,  // 45: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	10, // 46: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	12, // 47: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	14, // 48: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	16, // 49: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	19, // 50: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	21, // 51: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	24, // 52: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	9,  // 53: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	11, // 54: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	13, // 55: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	15, // 56: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	17, // 57: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	20, // 58: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	22, // 59: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	25, // 60: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	53, // [53:61] is the sub-list for method output_type
-	45, // [45:53] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	29, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
+	29, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
+	29, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
+	5,  // 10: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
+	30, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
+	31, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
+	7,  // 13: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
+	8,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
+	32, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
+	2,  // 16: gatekeeper.v1.DefinitionRecord.states:type_name -> gatekeeper.v1.DefinitionState
+	3,  // 17: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
+	30, // 18: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
+	33, // 19: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
+	30, // 20: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	5,  // 21: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	6,  // 22: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	6,  // 23: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	2,  // 24: gatekeeper.v1.ListDefinitionsRequest.states:type_name -> gatekeeper.v1.DefinitionState
+	6,  // 25: gatekeeper.v1.ListDefinitionsResponse.records:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 26: gatekeeper.v1.ReplaceDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
+	6,  // 27: gatekeeper.v1.ReplaceDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
+	5,  // 28: gatekeeper.v1.Edit.create:type_name -> gatekeeper.v1.Definition
+	5,  // 29: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
+	5,  // 30: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
+	19, // 31: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
+	29, // 32: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	30, // 33: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	29, // 34: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	24, // 35: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
+	4,  // 36: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
+	6,  // 37: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
+	34, // 38: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
+	35, // 39: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
+	36, // 40: gatekeeper.v1.Event.ended:type_name -> gatekeeper.v1.PermitEnd
+	37, // 41: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	38, // 42: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	27, // 43: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	33, // 44: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	29, // 45: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	34, // 46: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	9,  // 47: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	11, // 48: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	13, // 49: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	15, // 50: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	17, // 51: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	20, // 52: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	22, // 53: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
+	25, // 54: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	10, // 55: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	12, // 56: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	14, // 57: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	16, // 58: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	18, // 59: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	21, // 60: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	23, // 61: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
+	26, // 62: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	55, // [55:63] is the sub-list for method output_type
+	47, // [47:55] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }
@@ -2655,7 +2788,7 @@ func file_gatekeeper_v1_definition_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_definition_proto_rawDesc), len(file_gatekeeper_v1_definition_proto_rawDesc)),
-			NumEnums:      4,
+			NumEnums:      5,
 			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -3467,7 +3467,11 @@ type ListHoldersRequest struct {
 	// Who held them at that instant, by the clocks of the leaders; from the journal, which is bounded.
 	At *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	// As in ListDefinitions: only semaphores whose definitions have these labels now.
-	Labels        string `protobuf:"bytes,6,opt,name=labels,proto3" json:"labels,omitempty"`
+	Labels string `protobuf:"bytes,6,opt,name=labels,proto3" json:"labels,omitempty"`
+	// Only permits of this group; empty means all.
+	Group string `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
+	// Only permits in one of these states; none means all. Not with at.
+	States        []PermitState `protobuf:"varint,8,rep,packed,name=states,proto3,enum=gatekeeper.v1.PermitState" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3544,6 +3548,20 @@ func (x *ListHoldersRequest) GetLabels() string {
 	return ""
 }
 
+func (x *ListHoldersRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ListHoldersRequest) GetStates() []PermitState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
 type ListHoldersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Permits       []*Permit              `protobuf:"bytes,1,rep,name=permits,proto3" json:"permits,omitempty"`
@@ -3617,7 +3635,11 @@ type ListWaitersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListHoldersRequest.
-	Labels        string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
+	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
+	Group  string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
+	// 1 to 1000; 0 means 100. By semaphore and place.
+	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3662,6 +3684,27 @@ func (x *ListWaitersRequest) GetNames() []string {
 func (x *ListWaitersRequest) GetLabels() string {
 	if x != nil {
 		return x.Labels
+	}
+	return ""
+}
+
+func (x *ListWaitersRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *ListWaitersRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListWaitersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
 	}
 	return ""
 }
@@ -3752,9 +3795,9 @@ func (x *Waiter) GetRequestId() string {
 }
 
 type ListWaitersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 10 000.
-	Waiters       []*Waiter `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Waiters       []*Waiter              `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3794,6 +3837,13 @@ func (x *ListWaitersResponse) GetWaiters() []*Waiter {
 		return x.Waiters
 	}
 	return nil
+}
+
+func (x *ListWaitersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 var File_gatekeeper_v1_permit_proto protoreflect.FileDescriptor
@@ -4044,7 +4094,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x12-\n" +
 	"\x06permit\x18\x02 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x04R\brevision\"\xc0\x01\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\"\x8a\x02\n" +
 	"\x12ListHoldersRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\rR\bpageSize\x12\x1d\n" +
@@ -4052,15 +4102,21 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\x12\x14\n" +
 	"\x05stale\x18\x04 \x01(\bR\x05stale\x12*\n" +
 	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
-	"\x06labels\x18\x06 \x01(\tR\x06labels\"\xcd\x01\n" +
+	"\x06labels\x18\x06 \x01(\tR\x06labels\x12\x14\n" +
+	"\x05group\x18\a \x01(\tR\x05group\x122\n" +
+	"\x06states\x18\b \x03(\x0e2\x1a.gatekeeper.v1.PermitStateR\x06states\"\xcd\x01\n" +
 	"\x13ListHoldersResponse\x12/\n" +
 	"\apermits\x18\x01 \x03(\v2\x15.gatekeeper.v1.PermitR\apermits\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12A\n" +
-	"\x0ehistory_begins\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rhistoryBegins\"B\n" +
+	"\x0ehistory_begins\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\rhistoryBegins\"\x94\x01\n" +
 	"\x12ListWaitersRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
-	"\x06labels\x18\x02 \x01(\tR\x06labels\"\xdd\x01\n" +
+	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x14\n" +
+	"\x05group\x18\x03 \x01(\tR\x05group\x12\x1b\n" +
+	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tR\tpageToken\"\xdd\x01\n" +
 	"\x06Waiter\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4068,9 +4124,10 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x05place\x18\x04 \x01(\rR\x05place\x123\n" +
 	"\awaiting\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\awaiting\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"F\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\"n\n" +
 	"\x13ListWaitersResponse\x12/\n" +
-	"\awaiters\x18\x01 \x03(\v2\x15.gatekeeper.v1.WaiterR\awaiters*\xde\x01\n" +
+	"\awaiters\x18\x01 \x03(\v2\x15.gatekeeper.v1.WaiterR\awaiters\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xde\x01\n" +
 	"\tPermitEnd\x12\x1a\n" +
 	"\x16PERMIT_END_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13PERMIT_END_RELEASED\x10\x01\x12\x16\n" +
@@ -4301,40 +4358,41 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	7,   // 83: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
 	9,   // 84: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
 	51,  // 85: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	9,   // 86: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	51,  // 87: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	7,   // 88: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	52,  // 89: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	46,  // 90: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	12,  // 91: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	18,  // 92: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	23,  // 93: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	25,  // 94: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	28,  // 95: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	30,  // 96: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	35,  // 97: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	37,  // 98: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	39,  // 99: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	41,  // 100: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	43,  // 101: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	45,  // 102: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	13,  // 103: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	19,  // 104: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	24,  // 105: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	27,  // 106: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	29,  // 107: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	32,  // 108: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	36,  // 109: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	38,  // 110: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	40,  // 111: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	42,  // 112: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	44,  // 113: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	47,  // 114: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	103, // [103:115] is the sub-list for method output_type
-	91,  // [91:103] is the sub-list for method input_type
-	91,  // [91:91] is the sub-list for extension type_name
-	91,  // [91:91] is the sub-list for extension extendee
-	0,   // [0:91] is the sub-list for field type_name
+	1,   // 86: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
+	9,   // 87: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	51,  // 88: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	7,   // 89: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	52,  // 90: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	46,  // 91: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	12,  // 92: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	18,  // 93: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	23,  // 94: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	25,  // 95: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	28,  // 96: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	30,  // 97: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
+	35,  // 98: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	37,  // 99: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	39,  // 100: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	41,  // 101: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	43,  // 102: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	45,  // 103: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	13,  // 104: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	19,  // 105: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	24,  // 106: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	27,  // 107: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	29,  // 108: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	32,  // 109: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
+	36,  // 110: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	38,  // 111: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	40,  // 112: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	42,  // 113: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	44,  // 114: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	47,  // 115: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	104, // [104:116] is the sub-list for method output_type
+	92,  // [92:104] is the sub-list for method input_type
+	92,  // [92:92] is the sub-list for extension type_name
+	92,  // [92:92] is the sub-list for extension extendee
+	0,   // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	for name, group := range map[string]string{"idle": ".*", "run": "prod", "wait": "drc", "missed": "prod|drc", "denied": "prod"} {
+		d := &gatekeeperv1.Definition{Name: name, GroupPattern: &group}
+		if _, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.grant(t, "run", "host")
+	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wait"}}
+	g.keeper.missed = map[string]missed.Report{"missed": {}}
+	var denied keeper.Vain
+	denied.Semaphore = "denied"
+	g.keeper.deserted = []keeper.Vain{denied}
+	for _, c := range []struct {
+		group  string
+		states string
+		want   string
+	}{
+		{"", "", "denied idle missed run wait"},
+		{"", "RUNNING", "run"},
+		{"", "IDLE", "denied idle missed wait"},
+		{"", "WAITING MISSED", "missed wait"},
+		{"", "DENIED", "denied"},
+		{"", "PAUSED", ""},
+		{"", "HELD STOPPING DISABLED", ""},
+		{"drc", "", "idle missed wait"},
+		{"drc", "WAITING RUNNING", "wait"},
+		{"dev", "", "idle"},
+	} {
+		m := &gatekeeperv1.ListDefinitionsRequest{Group: c.group}
+		for _, s := range strings.Fields(c.states) {
+			m.States = append(m.States, gatekeeperv1.DefinitionState(gatekeeperv1.DefinitionState_value["DEFINITION_STATE_"+s]))
+		}
+		r, err := g.definitions.ListDefinitions(ctx(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, record := range r.GetRecords() {
+			names = append(names, record.GetDefinition().GetName())
+			if len(m.GetStates()) > 0 && !slices.ContainsFunc(record.GetStates(), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
+				t.Errorf("%s is listed for %s and says %v", record.GetDefinition().GetName(), c.states, record.GetStates())
+			}
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("group %q, states %q: %s, want %s", c.group, c.states, got, c.want)
+		}
+	}
+}
+
+func TestListHolders_ByGroupAndState_ListsThoseOnly(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	g.create("a")
+	p := g.grant(t, "a", "host")
+	for _, c := range []struct {
+		m    *gatekeeperv1.ListHoldersRequest
+		want int
+	}{
+		{&gatekeeperv1.ListHoldersRequest{Group: p.Identity.Group}, 1},
+		{&gatekeeperv1.ListHoldersRequest{Group: "elsewhere"}, 0},
+		{&gatekeeperv1.ListHoldersRequest{States: []gatekeeperv1.PermitState{gatekeeperv1.PermitState_PERMIT_STATE_LIVE}}, 1},
+		{&gatekeeperv1.ListHoldersRequest{States: []gatekeeperv1.PermitState{gatekeeperv1.PermitState_PERMIT_STATE_HELD}}, 0},
+	} {
+		if r, err := g.permits.ListHolders(ctx(t), c.m); err != nil || len(r.GetPermits()) != c.want {
+			t.Errorf("%s: %v, %v; want %d", fmt.Sprint(c.m), r, err, c.want)
+		}
+	}
+	_, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{
+		At: timestamppb.Now(), States: []gatekeeperv1.PermitState{gatekeeperv1.PermitState_PERMIT_STATE_HELD},
+	})
+	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
+}

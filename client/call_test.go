@@ -340,7 +340,7 @@ func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
 		var from []uint64
-		w.servers["a"].watch = func(q *gatekeeperv1.WatchRequest, s gatekeeperv1.DefinitionService_WatchServer) error {
+		w.servers["a"].watch = func(q *gatekeeperv1.WatchRequest, s gatekeeperv1.WatchService_WatchServer) error {
 			from = append(from, q.GetFromRevision())
 			for r := uint64(10); r < 13; r++ {
 				if err := s.Send(&gatekeeperv1.WatchResponse{Revision: r}); err != nil {
@@ -349,7 +349,7 @@ func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
 			}
 			return refused(codes.Unavailable, reasonShuttingDown)
 		}
-		w.servers["b"].watch = func(q *gatekeeperv1.WatchRequest, s gatekeeperv1.DefinitionService_WatchServer) error {
+		w.servers["b"].watch = func(q *gatekeeperv1.WatchRequest, s gatekeeperv1.WatchService_WatchServer) error {
 			from = append(from, q.GetFromRevision())
 			return s.Send(&gatekeeperv1.WatchResponse{Revision: 13})
 		}

@@ -80,6 +80,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 type server struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	gatekeeperv1.UnimplementedDefinitionServiceServer
+	gatekeeperv1.UnimplementedWatchServiceServer
 	gatekeeperv1.UnimplementedClusterServiceServer
 	name     string
 	listener *bufconn.Listener
@@ -107,7 +108,7 @@ type server struct {
 	clear      func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error)
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
-	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.DefinitionService_WatchServer) error
+	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.WatchService_WatchServer) error
 	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
@@ -166,6 +167,7 @@ func startServer(t *testing.T, name string) *server {
 	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream), grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
 	gatekeeperv1.RegisterPermitServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterDefinitionServiceServer(s.grpc, s)
+	gatekeeperv1.RegisterWatchServiceServer(s.grpc, s)
 	gatekeeperv1.RegisterClusterServiceServer(s.grpc, s)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.grpc.Serve(s.listener) })
@@ -344,11 +346,11 @@ func (s *server) ListHolders(_ context.Context, q *gatekeeperv1.ListHoldersReque
 	return f(q), nil
 }
 
-func (s *server) Watch(q *gatekeeperv1.WatchRequest, stream gatekeeperv1.DefinitionService_WatchServer) error {
+func (s *server) Watch(q *gatekeeperv1.WatchRequest, stream gatekeeperv1.WatchService_WatchServer) error {
 	if err := s.enter("Watch"); err != nil {
 		return err
 	}
-	return get(s, func(s *server) func(*gatekeeperv1.WatchRequest, gatekeeperv1.DefinitionService_WatchServer) error {
+	return get(s, func(s *server) func(*gatekeeperv1.WatchRequest, gatekeeperv1.WatchService_WatchServer) error {
 		return s.watch
 	})(q, stream)
 }

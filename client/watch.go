@@ -22,7 +22,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 			err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
-				stream, err := gatekeeperv1.NewDefinitionServiceClient(conn).Watch(ctx, next)
+				stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, next)
 				told := false
 				for err == nil {
 					var r *gatekeeperv1.WatchResponse
@@ -30,7 +30,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 						break
 					}
 					told = true
-					next.FromRevision = r.GetRevision() + 1
+					next.FromRevision = r.GetRevision() + 1 // also after a live report, whose revision is that of the message before
 					if stopped = !yield(r, nil); stopped {
 						return nil
 					}

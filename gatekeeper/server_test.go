@@ -187,6 +187,7 @@ type caller struct {
 	gatekeeperv1.DefinitionServiceClient
 	gatekeeperv1.ClusterServiceClient
 	gatekeeperv1.OperatorServiceClient
+	gatekeeperv1.WatchServiceClient
 	conn *grpc.ClientConn
 }
 
@@ -202,7 +203,7 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	t.Cleanup(func() { _ = conn.Close() })
 	return caller{
 		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewClusterServiceClient(conn),
-		gatekeeperv1.NewOperatorServiceClient(conn), conn,
+		gatekeeperv1.NewOperatorServiceClient(conn), gatekeeperv1.NewWatchServiceClient(conn), conn,
 	}
 }
 

@@ -44,7 +44,7 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 
 // overtaken is a server that no longer holds the first events that a watcher wants.
 type overtaken struct {
-	gatekeeperv1.UnimplementedDefinitionServiceServer
+	gatekeeperv1.UnimplementedWatchServiceServer
 }
 
 func (overtaken) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
@@ -68,7 +68,7 @@ func TestWatch_MissedEvents_SaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	gatekeeperv1.RegisterDefinitionServiceServer(server, overtaken{})
+	gatekeeperv1.RegisterWatchServiceServer(server, overtaken{})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

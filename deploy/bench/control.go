@@ -102,7 +102,7 @@ type heard struct {
 
 // listen watches definitions on a server and hands on what it hears. The first message has come when it returns.
 func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
-	stream, err := gatekeeperv1.NewDefinitionServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
+	stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,7 @@ type stubs struct {
 	permits     gatekeeperv1.PermitServiceClient
 	definitions gatekeeperv1.DefinitionServiceClient
 	operator    gatekeeperv1.OperatorServiceClient
+	watch       gatekeeperv1.WatchServiceClient
 }
 
 // caller makes bare calls, and notes each.

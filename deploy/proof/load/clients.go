@@ -147,7 +147,7 @@ func (c *Clients) Watch(ctx context.Context, count int) {
 	for range count {
 		on := c.servers.any(random)
 		c.all.Go(func() {
-			stream, err := on.definitions.Watch(ctx, &gatekeeperv1.WatchRequest{Permits: true})
+			stream, err := on.watch.Watch(ctx, &gatekeeperv1.WatchRequest{Permits: true})
 			if err == nil {
 				_, err = stream.Recv()
 			}

@@ -23,7 +23,7 @@ func kindOf(fullMethod string) admission.Kind {
 	switch fullMethod {
 	case gatekeeperv1.PermitService_Acquire_FullMethodName,
 		gatekeeperv1.PermitService_Multiplex_FullMethodName, // its calls are admitted one by one
-		gatekeeperv1.DefinitionService_Watch_FullMethodName:
+		gatekeeperv1.WatchService_Watch_FullMethodName:
 		return admission.Waiting
 
 	case gatekeeperv1.PermitService_ListHolders_FullMethodName,

@@ -118,6 +118,7 @@ func services() []*grpc.ServiceDesc {
 		&gatekeeperv1.DefinitionService_ServiceDesc,
 		&gatekeeperv1.OperatorService_ServiceDesc,
 		&gatekeeperv1.ClusterService_ServiceDesc,
+		&gatekeeperv1.WatchService_ServiceDesc,
 	}
 }
 
@@ -127,6 +128,7 @@ func (a *API) Register(r grpc.ServiceRegistrar) {
 	r.RegisterService(a.describe(&gatekeeperv1.DefinitionService_ServiceDesc), &definitionService{API: a, keeper: a.cfg.Keeper})
 	r.RegisterService(a.describe(&gatekeeperv1.OperatorService_ServiceDesc), &operatorService{API: a, keeper: a.cfg.Keeper})
 	r.RegisterService(a.describe(&gatekeeperv1.ClusterService_ServiceDesc), &clusterService{API: a, keeper: a.cfg.Keeper, hashing: make(chan struct{}, 1)})
+	r.RegisterService(a.describe(&gatekeeperv1.WatchService_ServiceDesc), &watchService{API: a})
 	healthpb.RegisterHealthServer(r, a.health)
 }
 

@@ -279,7 +279,7 @@ func badDefinitionCalls() []badCall {
 			return err
 		}, "labels", "at byte 18"},
 		{"watch of a broken glob", func(ctx context.Context, g *gate) error {
-			stream, err := g.definitions.Watch(ctx, &gatekeeperv1.WatchRequest{Names: []string{""}})
+			stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx, &gatekeeperv1.WatchRequest{Names: []string{""}})
 			if err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func localMethods() []string {
 // leaderFirstMethods are passed on where there is a way. A follower learns what is committed with the next entry only, or up to
 // some 100 ms later, and a watcher is to hear of an edit at once.
 func leaderFirstMethods() []string {
-	return []string{gatekeeperv1.DefinitionService_Watch_FullMethodName}
+	return []string{gatekeeperv1.WatchService_Watch_FullMethodName}
 }
 
 // harmlessMethods change nothing that would be in doubt. An unanswered refresh is no refresh, whether or not it was one.
@@ -61,7 +61,7 @@ func harmlessMethods() []string {
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
-		gatekeeperv1.DefinitionService_Watch_FullMethodName,
+		gatekeeperv1.WatchService_Watch_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
 		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,

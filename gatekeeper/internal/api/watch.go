@@ -2,13 +2,18 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/hashicorp/raft"
 )
 
 const (
@@ -17,17 +22,35 @@ const (
 	// watchQuiet is how many revisions may pass without an event for the watcher before it is told where it stands: so it
 	// resumes from where the events are still held.
 	watchQuiet = 1000
+	// minLiveEvery and maxLiveEvery bound how often a live report is sent, and maxLive how many semaphores it has.
+	minLiveEvery, maxLiveEvery = time.Second, time.Minute
+	maxLive                    = 1000
 )
+
+// watchService serves gatekeeper.v1.WatchService.
+type watchService struct {
+	gatekeeperv1.UnimplementedWatchServiceServer
+	*API
+}
 
 // Watch streams what this server applies, from a revision on. A follower passes the stream on to the leader where it can, and
 // when that way breaks the watcher comes again and resumes. The first message has no events: its revision is where the
 // stream begins. A watcher that was overtaken is told so and goes on from there.
-func (s *definitionService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
+func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	names, err := compileGlobs("names", m.GetNames())
 	if err != nil {
 		return err
 	}
-	w := &watcher{names: names, permits: m.GetPermits(), send: stream.Send}
+	labels, err := parseSelector(m.GetLabels())
+	if err != nil {
+		return err
+	}
+	w := &watcher{api: s.API, names: names, labels: labels, permits: m.GetPermits(), send: stream.Send}
+	if every := m.GetLiveEvery(); every != nil {
+		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
+			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
+		}
+	}
 	w.told = s.cfg.Machine.State().Revision()
 	if from := m.GetFromRevision(); from > 0 {
 		w.told = from - 1
@@ -43,13 +66,36 @@ func (s *definitionService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.Serv
 
 // watcher is one stream.
 type watcher struct {
+	api     *API
 	names   globSet
+	labels  selector
 	permits bool
+	every   time.Duration // between live reports; 0: none
 	send    func(*gatekeeperv1.WatchResponse) error
 	told    uint64 // the revision of the last message
 }
 
 func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) error {
+	if w.every == 0 {
+		return w.follow(ctx, subscription)
+	}
+	for {
+		if w.api.cfg.Consensus.State() == raft.Leader {
+			if err := w.send(&gatekeeperv1.WatchResponse{Revision: w.told, Live: w.live()}); err != nil {
+				return err
+			}
+		}
+		until, cancel := context.WithTimeout(ctx, w.every)
+		err := w.follow(until, subscription)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+}
+
+// follow sends events until ctx ends.
+func (w *watcher) follow(ctx context.Context, subscription *watch.Subscription) error {
 	for {
 		batch, err := subscription.Next(ctx)
 		if err != nil {
@@ -59,6 +105,31 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 			return err
 		}
 	}
+}
+
+// live reports what is in the leader's memory of the watched semaphores.
+func (w *watcher) live() *gatekeeperv1.Live {
+	out := new(gatekeeperv1.Live)
+	state := w.api.cfg.Machine.State()
+	for stored := range state.Definitions("") {
+		d := stored.Definition
+		waiters := w.api.reader.QueueLength(d.Name)
+		if waiters == 0 && state.HolderCount(d.Name) == 0 || !w.names.match(d.Name) || !w.labels.match(d.Labels) {
+			continue
+		}
+		if len(out.GetSemaphores()) == maxLive {
+			out.More = true
+			break
+		}
+		live := &gatekeeperv1.LiveSemaphore{Semaphore: d.Name, Waiters: uint32(waiters)}
+		for p := range state.Holders(d.Name) {
+			if left, ok := w.api.reader.Remaining(p.Token); ok {
+				live.Deadlines = append(live.Deadlines, &gatekeeperv1.Deadline{Token: p.Token, ExpiresIn: durationpb.New(max(left, 0))})
+			}
+		}
+		out.Semaphores = append(out.Semaphores, live)
+	}
+	return out
 }
 
 // tell sends the events of a batch that the watcher wants. Only the last of several messages has the batch's revision: who
@@ -94,5 +165,16 @@ func (w *watcher) tell(batch *watch.Batch) error {
 
 // wants says whether the watcher asked for an event. Cordons concern every semaphore.
 func (w *watcher) wants(e *fsm.Event) bool {
-	return (w.permits || !aboutPermits(e)) && (e.Semaphore == "" || w.names.match(e.Semaphore))
+	return (w.permits || !aboutPermits(e)) && (e.Semaphore == "" || w.names.match(e.Semaphore) && w.labelled(e))
+}
+
+// labelled says whether the labels of an event's semaphore match, before it or after it. An event about a permit has no definition.
+func (w *watcher) labelled(e *fsm.Event) bool {
+	if len(w.labels) == 0 {
+		return true
+	}
+	if e.Definition == nil && e.Before == nil {
+		return w.labels.matchOf(w.api.cfg.Machine.State(), e.Semaphore)
+	}
+	return e.Definition != nil && w.labels.match(e.Definition.Definition.Labels) || e.Before != nil && w.labels.match(e.Before.Definition.Labels)
 }

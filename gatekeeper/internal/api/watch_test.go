@@ -3,17 +3,21 @@ package api
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 func watching(t *testing.T, g *gate, m *gatekeeperv1.WatchRequest) (grpc.ServerStreamingClient[gatekeeperv1.WatchResponse], *gatekeeperv1.WatchResponse) {
 	t.Helper()
-	stream, err := g.definitions.Watch(ctx(t), m)
+	stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx(t), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,4 +138,54 @@ func TestWatcher_NothingWanted_IsToldWhereItStandsNowAndThen(t *testing.T) {
 	if len(sent) != 2 || sent[0] != 1+watchQuiet || sent[1] != 1+2*watchQuiet {
 		t.Errorf("got %v", sent)
 	}
+}
+
+func TestWatch_WithLabels_SendsEventsOfMatchingSemaphores(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Labels: "team=data", Permits: true})
+	for name, team := range map[string]string{"other": "web", "mine": "data"} {
+		d := &gatekeeperv1.Definition{Name: name, Labels: map[string]string{"team": team}}
+		if _, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.grant(t, "other", "host")
+	g.grant(t, "mine", "host")
+	for _, kind := range []gatekeeperv1.EventKind{gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_GRANTED} {
+		if e := next(t, stream).GetEvents(); len(e) != 1 || e[0].GetSemaphore() != "mine" || e[0].GetKind() != kind {
+			t.Fatalf("%v, want %v of mine", e, kind)
+		}
+	}
+	stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx(t), &gatekeeperv1.WatchRequest{Labels: "a b"})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
+}
+
+func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	g.create("held", "idle", "wanted", "unseen")
+	p := g.grant(t, "held", "host")
+	g.grant(t, "unseen", "host")
+	g.keeper.remaining = map[uint64]time.Duration{p.Token: 5 * time.Second}
+	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wanted"}, {Semaphore: "wanted"}}
+	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"held", "idle", "wanted"}, LiveEvery: durationpb.New(time.Second)})
+	for range 2 { // at once, and again
+		r := next(t, stream)
+		live := r.GetLive().GetSemaphores()
+		if len(live) != 2 || live[0].GetSemaphore() != "held" || live[1].GetSemaphore() != "wanted" || live[1].GetWaiters() != 2 || r.GetRevision() != first.GetRevision() {
+			t.Fatalf("%v", r)
+		}
+		if d := live[0].GetDeadlines(); len(d) != 1 || d[0].GetToken() != p.Token || d[0].GetExpiresIn().AsDuration() != 5*time.Second {
+			t.Fatalf("%v", d)
+		}
+	}
+	stream, err := gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx(t), &gatekeeperv1.WatchRequest{LiveEvery: durationpb.New(time.Millisecond)})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
 }

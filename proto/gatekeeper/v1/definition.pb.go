@@ -267,6 +267,7 @@ func (MissedKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{3}
 }
 
+// EventKind is what an event of a watch, or an entry of the journal, tells.
 type EventKind int32
 
 const (
@@ -1906,253 +1907,6 @@ func (x *BatchEditResponse) GetWarnings() []string {
 	return nil
 }
 
-type WatchRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first revision wanted; 0 means from now on.
-	FromRevision uint64 `protobuf:"varint,1,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
-	// Only semaphores whose names match one of these globs; none means all.
-	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// Also send permit events; without it only edits, pauses and cordons are sent.
-	Permits       bool `protobuf:"varint,3,opt,name=permits,proto3" json:"permits,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchRequest) Reset() {
-	*x = WatchRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchRequest) ProtoMessage() {}
-
-func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
-func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *WatchRequest) GetFromRevision() uint64 {
-	if x != nil {
-		return x.FromRevision
-	}
-	return 0
-}
-
-func (x *WatchRequest) GetNames() []string {
-	if x != nil {
-		return x.Names
-	}
-	return nil
-}
-
-func (x *WatchRequest) GetPermits() bool {
-	if x != nil {
-		return x.Permits
-	}
-	return false
-}
-
-type WatchResponse struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Events []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
-	// All events up to this revision have been sent; resume from it + 1.
-	Revision uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The wanted revisions are no longer held here: read everything again, then resume from revision + 1.
-	Missed        bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchResponse) Reset() {
-	*x = WatchResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchResponse) ProtoMessage() {}
-
-func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
-func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *WatchResponse) GetEvents() []*Event {
-	if x != nil {
-		return x.Events
-	}
-	return nil
-}
-
-func (x *WatchResponse) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *WatchResponse) GetMissed() bool {
-	if x != nil {
-		return x.Missed
-	}
-	return false
-}
-
-// Event is one applied change.
-type Event struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Revision   uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	Kind       EventKind              `protobuf:"varint,2,opt,name=kind,proto3,enum=gatekeeper.v1.EventKind" json:"kind,omitempty"`
-	Semaphore  string                 `protobuf:"bytes,3,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	Definition *DefinitionRecord      `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
-	Permit     *Permit                `protobuf:"bytes,5,opt,name=permit,proto3" json:"permit,omitempty"`
-	// The reason that its author gave, or what a change of the cluster's own did; for people.
-	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
-	// Of cordons.
-	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	// Of DRAINED and REVERTED: the change whose drain or time is over.
-	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
-	// How the holder's permit ended, of every kind that ends one. A slot that is held or cools outlives its holder: HELD comes with EXPIRED,
-	// COOLING with either, and the later CLEARED or COOLING_ENDED has none.
-	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Event) Reset() {
-	*x = Event{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Event) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Event) ProtoMessage() {}
-
-func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Event.ProtoReflect.Descriptor instead.
-func (*Event) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *Event) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *Event) GetKind() EventKind {
-	if x != nil {
-		return x.Kind
-	}
-	return EventKind_EVENT_KIND_UNSPECIFIED
-}
-
-func (x *Event) GetSemaphore() string {
-	if x != nil {
-		return x.Semaphore
-	}
-	return ""
-}
-
-func (x *Event) GetDefinition() *DefinitionRecord {
-	if x != nil {
-		return x.Definition
-	}
-	return nil
-}
-
-func (x *Event) GetPermit() *Permit {
-	if x != nil {
-		return x.Permit
-	}
-	return nil
-}
-
-func (x *Event) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *Event) GetAuthor() string {
-	if x != nil {
-		return x.Author
-	}
-	return ""
-}
-
-func (x *Event) GetCordon() *CordonRecord {
-	if x != nil {
-		return x.Cordon
-	}
-	return nil
-}
-
-func (x *Event) GetChange() uint64 {
-	if x != nil {
-		return x.Change
-	}
-	return 0
-}
-
-func (x *Event) GetEnded() PermitEnd {
-	if x != nil {
-		return x.Ended
-	}
-	return PermitEnd_PERMIT_END_UNSPECIFIED
-}
-
 type ExplainRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -2165,7 +1919,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2177,7 +1931,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2190,7 +1944,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExplainRequest) GetSemaphore() string {
@@ -2241,7 +1995,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2253,7 +2007,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2266,7 +2020,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExplainResponse) GetSteps() []*Step {
@@ -2333,7 +2087,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2099,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_definition_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_definition_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2112,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Step) GetNumber() uint32 {
@@ -2529,29 +2283,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x11BatchEditResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x18\n" +
 	"\askipped\x18\x02 \x03(\tR\askipped\x12\x1a\n" +
-	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"c\n" +
-	"\fWatchRequest\x12#\n" +
-	"\rfrom_revision\x18\x01 \x01(\x04R\ffromRevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\x12\x18\n" +
-	"\apermits\x18\x03 \x01(\bR\apermits\"q\n" +
-	"\rWatchResponse\x12,\n" +
-	"\x06events\x18\x01 \x03(\v2\x14.gatekeeper.v1.EventR\x06events\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\bR\x06missed\"\x8c\x03\n" +
-	"\x05Event\x12\x1a\n" +
-	"\brevision\x18\x01 \x01(\x04R\brevision\x12,\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x18.gatekeeper.v1.EventKindR\x04kind\x12\x1c\n" +
-	"\tsemaphore\x18\x03 \x01(\tR\tsemaphore\x12?\n" +
-	"\n" +
-	"definition\x18\x04 \x01(\v2\x1f.gatekeeper.v1.DefinitionRecordR\n" +
-	"definition\x12-\n" +
-	"\x06permit\x18\x05 \x01(\v2\x15.gatekeeper.v1.PermitR\x06permit\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06author\x18\a \x01(\tR\x06author\x123\n" +
-	"\x06cordon\x18\b \x01(\v2\x1b.gatekeeper.v1.CordonRecordR\x06cordon\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\x12.\n" +
-	"\x05ended\x18\n" +
-	" \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\"\xaa\x01\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"\xaa\x01\n" +
 	"\x0eExplainRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -2628,15 +2360,14 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x14EVENT_KIND_RECOVERED\x10\x19\x12\x19\n" +
 	"\x15EVENT_KIND_SUPERSEDED\x10\x1a\x12 \n" +
 	"\x1cEVENT_KIND_FIRINGS_FORGOTTEN\x10\x1b\x12!\n" +
-	"\x1dEVENT_KIND_FIRINGS_REMEMBERED\x10\x1c2\xe3\x05\n" +
+	"\x1dEVENT_KIND_FIRINGS_REMEMBERED\x10\x1c2\x9d\x05\n" +
 	"\x11DefinitionService\x12c\n" +
 	"\x10CreateDefinition\x12&.gatekeeper.v1.CreateDefinitionRequest\x1a'.gatekeeper.v1.CreateDefinitionResponse\x12Z\n" +
 	"\rGetDefinition\x12#.gatekeeper.v1.GetDefinitionRequest\x1a$.gatekeeper.v1.GetDefinitionResponse\x12`\n" +
 	"\x0fListDefinitions\x12%.gatekeeper.v1.ListDefinitionsRequest\x1a&.gatekeeper.v1.ListDefinitionsResponse\x12f\n" +
 	"\x11ReplaceDefinition\x12'.gatekeeper.v1.ReplaceDefinitionRequest\x1a(.gatekeeper.v1.ReplaceDefinitionResponse\x12c\n" +
 	"\x10DeleteDefinition\x12&.gatekeeper.v1.DeleteDefinitionRequest\x1a'.gatekeeper.v1.DeleteDefinitionResponse\x12N\n" +
-	"\tBatchEdit\x12\x1f.gatekeeper.v1.BatchEditRequest\x1a .gatekeeper.v1.BatchEditResponse\x12D\n" +
-	"\x05Watch\x12\x1b.gatekeeper.v1.WatchRequest\x1a\x1c.gatekeeper.v1.WatchResponse0\x01\x12H\n" +
+	"\tBatchEdit\x12\x1f.gatekeeper.v1.BatchEditRequest\x1a .gatekeeper.v1.BatchEditResponse\x12H\n" +
 	"\aExplain\x12\x1d.gatekeeper.v1.ExplainRequest\x1a\x1e.gatekeeper.v1.ExplainResponseB|\n" +
 	"#io.github.gatekeeperd.gatekeeper.v1B\x0fDefinitionProtoP\x01ZBgithub.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1;gatekeeperv1b\x06proto3"
 
@@ -2653,7 +2384,7 @@ func file_gatekeeper_v1_definition_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_gatekeeper_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(OnExpiry)(0),                     // 0: gatekeeper.v1.OnExpiry
 	(FiringOnLoss)(0),                 // 1: gatekeeper.v1.FiringOnLoss
@@ -2677,46 +2408,41 @@ var file_gatekeeper_v1_definition_proto_goTypes = []any{
 	(*Edit)(nil),                      // 19: gatekeeper.v1.Edit
 	(*BatchEditRequest)(nil),          // 20: gatekeeper.v1.BatchEditRequest
 	(*BatchEditResponse)(nil),         // 21: gatekeeper.v1.BatchEditResponse
-	(*WatchRequest)(nil),              // 22: gatekeeper.v1.WatchRequest
-	(*WatchResponse)(nil),             // 23: gatekeeper.v1.WatchResponse
-	(*Event)(nil),                     // 24: gatekeeper.v1.Event
-	(*ExplainRequest)(nil),            // 25: gatekeeper.v1.ExplainRequest
-	(*ExplainResponse)(nil),           // 26: gatekeeper.v1.ExplainResponse
-	(*Step)(nil),                      // 27: gatekeeper.v1.Step
-	nil,                               // 28: gatekeeper.v1.Definition.LabelsEntry
-	(*durationpb.Duration)(nil),       // 29: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),     // 30: google.protobuf.Timestamp
-	(*Pause)(nil),                     // 31: gatekeeper.v1.Pause
-	(*DeniedCaller)(nil),              // 32: gatekeeper.v1.DeniedCaller
-	(Reason)(0),                       // 33: gatekeeper.v1.Reason
-	(*Permit)(nil),                    // 34: gatekeeper.v1.Permit
-	(*CordonRecord)(nil),              // 35: gatekeeper.v1.CordonRecord
-	(PermitEnd)(0),                    // 36: gatekeeper.v1.PermitEnd
-	(*Identity)(nil),                  // 37: gatekeeper.v1.Identity
-	(*Firing)(nil),                    // 38: gatekeeper.v1.Firing
+	(*ExplainRequest)(nil),            // 22: gatekeeper.v1.ExplainRequest
+	(*ExplainResponse)(nil),           // 23: gatekeeper.v1.ExplainResponse
+	(*Step)(nil),                      // 24: gatekeeper.v1.Step
+	nil,                               // 25: gatekeeper.v1.Definition.LabelsEntry
+	(*durationpb.Duration)(nil),       // 26: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),     // 27: google.protobuf.Timestamp
+	(*Pause)(nil),                     // 28: gatekeeper.v1.Pause
+	(*DeniedCaller)(nil),              // 29: gatekeeper.v1.DeniedCaller
+	(Reason)(0),                       // 30: gatekeeper.v1.Reason
+	(*Identity)(nil),                  // 31: gatekeeper.v1.Identity
+	(*Firing)(nil),                    // 32: gatekeeper.v1.Firing
+	(*Permit)(nil),                    // 33: gatekeeper.v1.Permit
 }
 var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
-	28, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
-	29, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
-	29, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
-	29, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
-	29, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
+	25, // 0: gatekeeper.v1.Definition.labels:type_name -> gatekeeper.v1.Definition.LabelsEntry
+	26, // 1: gatekeeper.v1.Definition.duration:type_name -> google.protobuf.Duration
+	26, // 2: gatekeeper.v1.Definition.max_hold:type_name -> google.protobuf.Duration
+	26, // 3: gatekeeper.v1.Definition.min_hold:type_name -> google.protobuf.Duration
+	26, // 4: gatekeeper.v1.Definition.loss_delay:type_name -> google.protobuf.Duration
 	0,  // 5: gatekeeper.v1.Definition.on_expiry:type_name -> gatekeeper.v1.OnExpiry
 	1,  // 6: gatekeeper.v1.Definition.firing_on_loss:type_name -> gatekeeper.v1.FiringOnLoss
-	29, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
-	29, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
-	29, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
+	26, // 7: gatekeeper.v1.Definition.expect_every:type_name -> google.protobuf.Duration
+	26, // 8: gatekeeper.v1.Definition.firing_retention:type_name -> google.protobuf.Duration
+	26, // 9: gatekeeper.v1.Definition.firing_max_ahead:type_name -> google.protobuf.Duration
 	5,  // 10: gatekeeper.v1.DefinitionRecord.definition:type_name -> gatekeeper.v1.Definition
-	30, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
-	31, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
+	27, // 11: gatekeeper.v1.DefinitionRecord.updated_at:type_name -> google.protobuf.Timestamp
+	28, // 12: gatekeeper.v1.DefinitionRecord.pause:type_name -> gatekeeper.v1.Pause
 	7,  // 13: gatekeeper.v1.DefinitionRecord.missed:type_name -> gatekeeper.v1.Missed
 	8,  // 14: gatekeeper.v1.DefinitionRecord.ends:type_name -> gatekeeper.v1.EditEnd
-	32, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
+	29, // 15: gatekeeper.v1.DefinitionRecord.denied:type_name -> gatekeeper.v1.DeniedCaller
 	2,  // 16: gatekeeper.v1.DefinitionRecord.states:type_name -> gatekeeper.v1.DefinitionState
 	3,  // 17: gatekeeper.v1.Missed.kind:type_name -> gatekeeper.v1.MissedKind
-	30, // 18: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
-	33, // 19: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
-	30, // 20: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
+	27, // 18: gatekeeper.v1.Missed.since:type_name -> google.protobuf.Timestamp
+	30, // 19: gatekeeper.v1.Missed.reason:type_name -> gatekeeper.v1.Reason
+	27, // 20: gatekeeper.v1.EditEnd.until:type_name -> google.protobuf.Timestamp
 	5,  // 21: gatekeeper.v1.CreateDefinitionRequest.definition:type_name -> gatekeeper.v1.Definition
 	6,  // 22: gatekeeper.v1.CreateDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
 	6,  // 23: gatekeeper.v1.GetDefinitionResponse.record:type_name -> gatekeeper.v1.DefinitionRecord
@@ -2728,42 +2454,34 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	5,  // 29: gatekeeper.v1.Edit.replace:type_name -> gatekeeper.v1.Definition
 	5,  // 30: gatekeeper.v1.Edit.declare:type_name -> gatekeeper.v1.Definition
 	19, // 31: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
-	29, // 32: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
-	30, // 33: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	29, // 34: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
-	24, // 35: gatekeeper.v1.WatchResponse.events:type_name -> gatekeeper.v1.Event
-	4,  // 36: gatekeeper.v1.Event.kind:type_name -> gatekeeper.v1.EventKind
-	6,  // 37: gatekeeper.v1.Event.definition:type_name -> gatekeeper.v1.DefinitionRecord
-	34, // 38: gatekeeper.v1.Event.permit:type_name -> gatekeeper.v1.Permit
-	35, // 39: gatekeeper.v1.Event.cordon:type_name -> gatekeeper.v1.CordonRecord
-	36, // 40: gatekeeper.v1.Event.ended:type_name -> gatekeeper.v1.PermitEnd
-	37, // 41: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
-	38, // 42: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
-	27, // 43: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
-	33, // 44: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
-	29, // 45: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
-	34, // 46: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
-	9,  // 47: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
-	11, // 48: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
-	13, // 49: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
-	15, // 50: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
-	17, // 51: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
-	20, // 52: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
-	22, // 53: gatekeeper.v1.DefinitionService.Watch:input_type -> gatekeeper.v1.WatchRequest
-	25, // 54: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
-	10, // 55: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
-	12, // 56: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
-	14, // 57: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
-	16, // 58: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
-	18, // 59: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
-	21, // 60: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
-	23, // 61: gatekeeper.v1.DefinitionService.Watch:output_type -> gatekeeper.v1.WatchResponse
-	26, // 62: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
-	55, // [55:63] is the sub-list for method output_type
-	47, // [47:55] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	26, // 32: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
+	27, // 33: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
+	26, // 34: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	31, // 35: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
+	32, // 36: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
+	24, // 37: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
+	30, // 38: gatekeeper.v1.ExplainResponse.reason:type_name -> gatekeeper.v1.Reason
+	26, // 39: gatekeeper.v1.ExplainResponse.recovering:type_name -> google.protobuf.Duration
+	33, // 40: gatekeeper.v1.ExplainResponse.holders:type_name -> gatekeeper.v1.Permit
+	9,  // 41: gatekeeper.v1.DefinitionService.CreateDefinition:input_type -> gatekeeper.v1.CreateDefinitionRequest
+	11, // 42: gatekeeper.v1.DefinitionService.GetDefinition:input_type -> gatekeeper.v1.GetDefinitionRequest
+	13, // 43: gatekeeper.v1.DefinitionService.ListDefinitions:input_type -> gatekeeper.v1.ListDefinitionsRequest
+	15, // 44: gatekeeper.v1.DefinitionService.ReplaceDefinition:input_type -> gatekeeper.v1.ReplaceDefinitionRequest
+	17, // 45: gatekeeper.v1.DefinitionService.DeleteDefinition:input_type -> gatekeeper.v1.DeleteDefinitionRequest
+	20, // 46: gatekeeper.v1.DefinitionService.BatchEdit:input_type -> gatekeeper.v1.BatchEditRequest
+	22, // 47: gatekeeper.v1.DefinitionService.Explain:input_type -> gatekeeper.v1.ExplainRequest
+	10, // 48: gatekeeper.v1.DefinitionService.CreateDefinition:output_type -> gatekeeper.v1.CreateDefinitionResponse
+	12, // 49: gatekeeper.v1.DefinitionService.GetDefinition:output_type -> gatekeeper.v1.GetDefinitionResponse
+	14, // 50: gatekeeper.v1.DefinitionService.ListDefinitions:output_type -> gatekeeper.v1.ListDefinitionsResponse
+	16, // 51: gatekeeper.v1.DefinitionService.ReplaceDefinition:output_type -> gatekeeper.v1.ReplaceDefinitionResponse
+	18, // 52: gatekeeper.v1.DefinitionService.DeleteDefinition:output_type -> gatekeeper.v1.DeleteDefinitionResponse
+	21, // 53: gatekeeper.v1.DefinitionService.BatchEdit:output_type -> gatekeeper.v1.BatchEditResponse
+	23, // 54: gatekeeper.v1.DefinitionService.Explain:output_type -> gatekeeper.v1.ExplainResponse
+	48, // [48:55] is the sub-list for method output_type
+	41, // [41:48] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_definition_proto_init() }
@@ -2789,7 +2507,7 @@ func file_gatekeeper_v1_definition_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_definition_proto_rawDesc), len(file_gatekeeper_v1_definition_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   24,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

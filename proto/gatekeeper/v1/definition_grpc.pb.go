@@ -25,7 +25,6 @@ const (
 	DefinitionService_ReplaceDefinition_FullMethodName = "/gatekeeper.v1.DefinitionService/ReplaceDefinition"
 	DefinitionService_DeleteDefinition_FullMethodName  = "/gatekeeper.v1.DefinitionService/DeleteDefinition"
 	DefinitionService_BatchEdit_FullMethodName         = "/gatekeeper.v1.DefinitionService/BatchEdit"
-	DefinitionService_Watch_FullMethodName             = "/gatekeeper.v1.DefinitionService/Watch"
 	DefinitionService_Explain_FullMethodName           = "/gatekeeper.v1.DefinitionService/Explain"
 )
 
@@ -49,8 +48,6 @@ type DefinitionServiceClient interface {
 	DeleteDefinition(ctx context.Context, in *DeleteDefinitionRequest, opts ...grpc.CallOption) (*DeleteDefinitionResponse, error)
 	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at fault.
 	BatchEdit(ctx context.Context, in *BatchEditRequest, opts ...grpc.CallOption) (*BatchEditResponse, error)
-	// Watch streams changes of definitions and permits from a revision on, in the order of their revisions.
-	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// Explain replays the decision for a caller, changes nothing, and returns each step.
 	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error)
 }
@@ -123,25 +120,6 @@ func (c *definitionServiceClient) BatchEdit(ctx context.Context, in *BatchEditRe
 	return out, nil
 }
 
-func (c *definitionServiceClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &DefinitionService_ServiceDesc.Streams[0], DefinitionService_Watch_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchRequest, WatchResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type DefinitionService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
-
 func (c *definitionServiceClient) Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExplainResponse)
@@ -172,8 +150,6 @@ type DefinitionServiceServer interface {
 	DeleteDefinition(context.Context, *DeleteDefinitionRequest) (*DeleteDefinitionResponse, error)
 	// BatchEdit applies many edits in one step: all of them, or none. The error of a refused batch names the edit at fault.
 	BatchEdit(context.Context, *BatchEditRequest) (*BatchEditResponse, error)
-	// Watch streams changes of definitions and permits from a revision on, in the order of their revisions.
-	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// Explain replays the decision for a caller, changes nothing, and returns each step.
 	Explain(context.Context, *ExplainRequest) (*ExplainResponse, error)
 	mustEmbedUnimplementedDefinitionServiceServer()
@@ -203,9 +179,6 @@ func (UnimplementedDefinitionServiceServer) DeleteDefinition(context.Context, *D
 }
 func (UnimplementedDefinitionServiceServer) BatchEdit(context.Context, *BatchEditRequest) (*BatchEditResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method BatchEdit not implemented")
-}
-func (UnimplementedDefinitionServiceServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
-	return status.Error(codes.Unimplemented, "method Watch not implemented")
 }
 func (UnimplementedDefinitionServiceServer) Explain(context.Context, *ExplainRequest) (*ExplainResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Explain not implemented")
@@ -339,17 +312,6 @@ func _DefinitionService_BatchEdit_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _DefinitionService_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(DefinitionServiceServer).Watch(m, &grpc.GenericServerStream[WatchRequest, WatchResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type DefinitionService_WatchServer = grpc.ServerStreamingServer[WatchResponse]
-
 func _DefinitionService_Explain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExplainRequest)
 	if err := dec(in); err != nil {
@@ -404,12 +366,6 @@ var DefinitionService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _DefinitionService_Explain_Handler,
 		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "Watch",
-			Handler:       _DefinitionService_Watch_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "gatekeeper/v1/definition.proto",
 }

@@ -203,6 +203,7 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, measures *
 		Machine:   s.machine,
 		Hub:       hub,
 		TLS:       certs.Files(s.cfg.TLS),
+		PeerTLS:   certs.Files(s.cfg.PeerTLS),
 		Dial:      s.cfg.dial(),
 		Version:   Version(),
 		Started:   time.Now(),

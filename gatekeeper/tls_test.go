@@ -78,6 +78,15 @@ func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
 		callerOf(t, s, with(tls.VersionTLS13)).try(t, "none", "app1") // two of them pass it on
 	}
 
+	st, err := callerOf(t, servers[0], with(tls.VersionTLS13)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	if c := st.GetCertificates(); err != nil || len(c) != 2 || c[0].GetPort() != gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API ||
+		!c[0].GetNotAfter().AsTime().After(time.Now()) || c[0].GetError() != "" {
+		t.Errorf("certificates %v, %v", c, err)
+	}
+	if w := st.GetLogWrites(); w.GetCount() == 0 || w.GetLongest().AsDuration() < w.GetMedian().AsDuration() || w.GetMedian().AsDuration() <= 0 {
+		t.Errorf("writes %v", w)
+	}
+
 	cfg, _ := configOf(t, "gk4")
 	cfg.TLS, cfg.Join = files, []string{servers[0].APIAddress()}
 	ready(t, open(t, cfg))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +71,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 		}
 		l := listing{
 			headers: []string{"ID", "ROLE", "API", "TERM", "APPLIED", "COMMITTED", "VERSION", "UP"},
-			more:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES"},
+			more:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES", "WRITES", "SNAPSHOT"},
 			object: struct {
 				Items []memberJSON `json:"items"`
 			}{mapped(members, toMemberJSON)},
@@ -98,7 +99,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
 	s := m.Status
 	if s == nil {
-		r := row{name: m.ID(), cells: []string{m.ID(), "no answer", m.Endpoint, "", "", "", "", ""}, more: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", ""}}
+		r := row{name: m.ID(), cells: []string{m.ID(), "no answer", m.Endpoint, "", "", "", "", ""}, more: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", "", "", ""}}
 		if o.stateHash {
 			r.cells = append(r.cells, "", "")
 		}
@@ -116,13 +117,21 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
 		},
 		more: []string{
 			m.Member.GetPeerAddress(), voter(m.Member), number(s.GetRevision()), number(s.GetDefinitions()), number(s.GetPermits()),
-			number(s.GetWaiters()), number(s.GetFeatureLevel()),
+			number(s.GetWaiters()), number(s.GetFeatureLevel()), writesText(s.GetLogWrites()), ago(s.GetLastSnapshot().GetTakenAt()),
 		},
 	}
 	if o.stateHash {
 		r.cells = append(r.cells, s.GetStateHash(), number(s.GetStateHashIndex()))
 	}
 	return r
+}
+
+// writesText is how long a member's latest writes to its log took: half of them at most, and the longest.
+func writesText(w *gatekeeperv1.LogWrites) string {
+	if w == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, at most %s", w.GetMedian().AsDuration().Round(10*time.Microsecond), w.GetLongest().AsDuration().Round(10*time.Microsecond))
 }
 
 // role names a follower without a vote for what it is: it does not count for a majority.

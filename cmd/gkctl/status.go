@@ -142,6 +142,13 @@ func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members 
 	for _, c := range best.GetMemberClocks() {
 		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
 	}
+	for _, m := range members {
+		for _, c := range m.Status.GetCertificates() {
+			if text := certificateText(c, time.Now()); text != "" {
+				fmt.Fprintf(w, "certificate:\t%s\n", cell(m.ID()+", "+word(c.GetPort(), "CERTIFICATE_PORT_")+" port: "+text))
+			}
+		}
+	}
 	for _, c := range best.GetHostClocks() {
 		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
 	}
@@ -156,6 +163,23 @@ func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members 
 		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
 	}
 	return w.Flush()
+}
+
+// certificateSoon is how long before its end a certificate is mentioned.
+const certificateSoon = 30 * 24 * time.Hour
+
+// certificateText says what is wrong with a certificate, or will be soon; empty when nothing is.
+func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
+	left := c.GetNotAfter().AsTime().Sub(now)
+	switch {
+	case c.GetError() != "":
+		return "its files cannot be used: " + c.GetError()
+	case left <= 0:
+		return fmt.Sprintf("that of %s ended at %s", c.GetSubject(), when(c.GetNotAfter()))
+	case left < certificateSoon:
+		return fmt.Sprintf("that of %s ends in %s, at %s", c.GetSubject(), brief(left), when(c.GetNotAfter()))
+	}
+	return ""
 }
 
 // maxStatusDenied is how many of the semaphores that deny every caller are named.

@@ -30,6 +30,8 @@ type Config struct {
 	Hub       Hub
 	// TLS is off when zero. Hops to the leader use the same files.
 	TLS certs.Files
+	// PeerTLS are the files of the peer port, of which GetStatus tells when they end; optional.
+	PeerTLS certs.Files
 	// Dial makes the connections of hops. Optional, TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Version and Started are what GetStatus tells; optional.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/hashicorp/raft"
@@ -63,6 +64,13 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.MemberClocks = append(out.MemberClocks, &gatekeeperv1.MemberClock{Id: c.ID, Ahead: durationpb.New(c.Ahead)})
 	}
 	s.deserted(out)
+	if w := node.Writes(); w.Count > 0 {
+		out.LogWrites = &gatekeeperv1.LogWrites{Count: uint32(w.Count), Median: durationpb.New(w.Median), Longest: durationpb.New(w.Longest)}
+	}
+	if last, ok := node.LastSnapshot(); ok {
+		out.LastSnapshot = &gatekeeperv1.Snapshot{Index: last.Index, Bytes: uint64(last.Bytes), TakenAt: toTimestamp(last.At)}
+	}
+	out.Certificates = s.certificates()
 	if smallest := s.smallestDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}
@@ -76,6 +84,30 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.StateHashIndex = state.Index()
 	}
 	return out, nil
+}
+
+// certificates are those that this server shows, as its files are now.
+func (s *clusterService) certificates() (all []*gatekeeperv1.Certificate) {
+	for _, c := range []struct {
+		port  gatekeeperv1.CertificatePort
+		files certs.Files
+	}{
+		{gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API, s.cfg.TLS},
+		{gatekeeperv1.CertificatePort_CERTIFICATE_PORT_PEER, s.cfg.PeerTLS},
+	} {
+		if c.files.IsZero() {
+			continue
+		}
+		shown := &gatekeeperv1.Certificate{Port: c.port}
+		if cfg, err := c.files.Config(); err != nil {
+			shown.Error = err.Error()
+		} else {
+			leaf := cfg.Certificates[0].Leaf
+			shown.Subject, shown.NotAfter = leaf.Subject.String(), toTimestamp(leaf.NotAfter)
+		}
+		all = append(all, shown)
+	}
+	return all
 }
 
 func (s *clusterService) hash(ctx context.Context, state *fsm.State) (string, error) {

@@ -29,6 +29,10 @@ func TestGetStatus_SaysWhatIsKnownHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w, last := got.GetLogWrites(), got.GetLastSnapshot(); w.GetCount() != 3 || w.GetMedian().AsDuration() != time.Millisecond ||
+		w.GetLongest().AsDuration() != time.Second || last.GetIndex() != 9 || last.GetBytes() != 77 || last.GetTakenAt().AsTime().Unix() != 50 {
+		t.Errorf("writes %v, snapshot %v", w, last)
+	}
 	if got.GetClusterId() != "0000000000000abc.1" || got.GetId() != "gk1" || got.GetRole() != gatekeeperv1.ServerRole_SERVER_ROLE_LEADER || got.GetLeaderId() != "gk1" ||
 		got.GetTerm() != 1 || got.GetAppliedIndex() != 11 || got.GetCommitIndex() != 12 || got.GetRevision() == 0 ||
 		got.GetDefinitions() != 2 || got.GetPermits() != 1 || got.GetVersion() != "v1" || got.GetUptime().AsDuration() < time.Hour ||

@@ -73,6 +73,13 @@ func (c *fakeConsensus) State() raft.RaftState { return raft.Leader }
 func (c *fakeConsensus) Term() uint64          { return c.Leader().Term }
 func (c *fakeConsensus) CommitIndex() uint64   { return 12 }
 func (c *fakeConsensus) AppliedIndex() uint64  { return 11 }
+func (c *fakeConsensus) Writes() consensus.Writes {
+	return consensus.Writes{Count: 3, Median: time.Millisecond, Longest: time.Second}
+}
+
+func (c *fakeConsensus) LastSnapshot() (consensus.Snapshot, bool) {
+	return consensus.Snapshot{Index: 9, Bytes: 77, At: time.Unix(50, 0)}, true
+}
 func (c *fakeConsensus) ClusterID() consensus.ClusterID {
 	return consensus.ClusterID{Seed: 0xabc, Incarnation: 1}
 }

@@ -110,6 +110,8 @@ type Consensus interface {
 	State() raft.RaftState
 	Term() uint64
 	CommitIndex() uint64
+	Writes() consensus.Writes
+	LastSnapshot() (consensus.Snapshot, bool)
 	AppliedIndex() uint64
 	ClusterID() consensus.ClusterID
 	Name() string

@@ -3,6 +3,7 @@ package consensus
 import (
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -15,6 +16,7 @@ type metrics struct {
 	transferRefused prometheus.Counter
 	confirmRounds   prometheus.Counter
 	unconfirmed     prometheus.Counter
+	writes          writes
 }
 
 func newMetrics() *metrics {
@@ -38,6 +40,9 @@ func newMetrics() *metrics {
 
 func (m *metrics) observeStore(call string, took time.Duration) {
 	m.storeCalls.WithLabelValues(call).Observe(took.Seconds())
+	if call == store.WriteCall {
+		m.writes.note(took)
+	}
 }
 
 // register registers everything, with the node's own numbers, and returns what takes it back.

@@ -77,6 +77,55 @@ func (ServerRole) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{0}
 }
 
+type CertificatePort int32
+
+const (
+	CertificatePort_CERTIFICATE_PORT_UNSPECIFIED CertificatePort = 0
+	CertificatePort_CERTIFICATE_PORT_API         CertificatePort = 1
+	CertificatePort_CERTIFICATE_PORT_PEER        CertificatePort = 2
+)
+
+// Enum value maps for CertificatePort.
+var (
+	CertificatePort_name = map[int32]string{
+		0: "CERTIFICATE_PORT_UNSPECIFIED",
+		1: "CERTIFICATE_PORT_API",
+		2: "CERTIFICATE_PORT_PEER",
+	}
+	CertificatePort_value = map[string]int32{
+		"CERTIFICATE_PORT_UNSPECIFIED": 0,
+		"CERTIFICATE_PORT_API":         1,
+		"CERTIFICATE_PORT_PEER":        2,
+	}
+)
+
+func (x CertificatePort) Enum() *CertificatePort {
+	p := new(CertificatePort)
+	*p = x
+	return p
+}
+
+func (x CertificatePort) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CertificatePort) Descriptor() protoreflect.EnumDescriptor {
+	return file_gatekeeper_v1_cluster_proto_enumTypes[1].Descriptor()
+}
+
+func (CertificatePort) Type() protoreflect.EnumType {
+	return &file_gatekeeper_v1_cluster_proto_enumTypes[1]
+}
+
+func (x CertificatePort) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CertificatePort.Descriptor instead.
+func (CertificatePort) EnumDescriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{1}
+}
+
 // Settings are bounds that all members share.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -603,8 +652,14 @@ type GetStatusResponse struct {
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
 	// Permits of a shorter duration may be lost when the leader dies. Absent in a cluster of one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// How long the latest writes to the answering server's log took; absent before the first.
+	LogWrites *LogWrites `protobuf:"bytes,25,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
+	// The latest snapshot of the answering server; absent when it has none.
+	LastSnapshot *Snapshot `protobuf:"bytes,26,opt,name=last_snapshot,json=lastSnapshot,proto3" json:"last_snapshot,omitempty"`
+	// Of the answering server's ports that use TLS, as its files are now.
+	Certificates  []*Certificate `protobuf:"bytes,27,rep,name=certificates,proto3" json:"certificates,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -805,6 +860,222 @@ func (x *GetStatusResponse) GetSmallestDuration() *durationpb.Duration {
 	return nil
 }
 
+func (x *GetStatusResponse) GetLogWrites() *LogWrites {
+	if x != nil {
+		return x.LogWrites
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetLastSnapshot() *Snapshot {
+	if x != nil {
+		return x.LastSnapshot
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetCertificates() []*Certificate {
+	if x != nil {
+		return x.Certificates
+	}
+	return nil
+}
+
+// LogWrites is how long writes to a log took, with their sync to the disk. A change waits for the disks of a majority.
+type LogWrites struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many writes these figures are of: the latest, at most 128.
+	Count         uint32               `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	Median        *durationpb.Duration `protobuf:"bytes,2,opt,name=median,proto3" json:"median,omitempty"`
+	Longest       *durationpb.Duration `protobuf:"bytes,3,opt,name=longest,proto3" json:"longest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogWrites) Reset() {
+	*x = LogWrites{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogWrites) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogWrites) ProtoMessage() {}
+
+func (x *LogWrites) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogWrites.ProtoReflect.Descriptor instead.
+func (*LogWrites) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *LogWrites) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *LogWrites) GetMedian() *durationpb.Duration {
+	if x != nil {
+		return x.Median
+	}
+	return nil
+}
+
+func (x *LogWrites) GetLongest() *durationpb.Duration {
+	if x != nil {
+		return x.Longest
+	}
+	return nil
+}
+
+// Snapshot is a copy of the whole state on disk.
+type Snapshot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The index of the last entry in it.
+	Index uint64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// By the answering server's clock; absent when it is not known.
+	TakenAt       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=taken_at,json=takenAt,proto3" json:"taken_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Snapshot) Reset() {
+	*x = Snapshot{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Snapshot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Snapshot) ProtoMessage() {}
+
+func (x *Snapshot) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
+func (*Snapshot) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Snapshot) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Snapshot) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Snapshot) GetTakenAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.TakenAt
+	}
+	return nil
+}
+
+// Certificate is one that a server shows to those that connect.
+type Certificate struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Port     CertificatePort        `protobuf:"varint,1,opt,name=port,proto3,enum=gatekeeper.v1.CertificatePort" json:"port,omitempty"`
+	Subject  string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
+	NotAfter *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
+	// Why the files cannot be used now, for a person: the server goes on with those that it read last. Subject and not_after are empty.
+	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Certificate) Reset() {
+	*x = Certificate{}
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Certificate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Certificate) ProtoMessage() {}
+
+func (x *Certificate) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Certificate.ProtoReflect.Descriptor instead.
+func (*Certificate) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Certificate) GetPort() CertificatePort {
+	if x != nil {
+		return x.Port
+	}
+	return CertificatePort_CERTIFICATE_PORT_UNSPECIFIED
+}
+
+func (x *Certificate) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Certificate) GetNotAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NotAfter
+	}
+	return nil
+}
+
+func (x *Certificate) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // MemberClock is a member whose wall clock differs from those of the others.
 type MemberClock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -817,7 +1088,7 @@ type MemberClock struct {
 
 func (x *MemberClock) Reset() {
 	*x = MemberClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -829,7 +1100,7 @@ func (x *MemberClock) String() string {
 func (*MemberClock) ProtoMessage() {}
 
 func (x *MemberClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[8]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -842,7 +1113,7 @@ func (x *MemberClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemberClock.ProtoReflect.Descriptor instead.
 func (*MemberClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MemberClock) GetId() string {
@@ -874,7 +1145,7 @@ type HostClock struct {
 
 func (x *HostClock) Reset() {
 	*x = HostClock{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -886,7 +1157,7 @@ func (x *HostClock) String() string {
 func (*HostClock) ProtoMessage() {}
 
 func (x *HostClock) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -899,7 +1170,7 @@ func (x *HostClock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostClock.ProtoReflect.Descriptor instead.
 func (*HostClock) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *HostClock) GetGroup() string {
@@ -945,7 +1216,7 @@ type AddMemberRequest struct {
 
 func (x *AddMemberRequest) Reset() {
 	*x = AddMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1228,7 @@ func (x *AddMemberRequest) String() string {
 func (*AddMemberRequest) ProtoMessage() {}
 
 func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1241,7 @@ func (x *AddMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberRequest.ProtoReflect.Descriptor instead.
 func (*AddMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AddMemberRequest) GetId() string {
@@ -1012,7 +1283,7 @@ type AddMemberResponse struct {
 
 func (x *AddMemberResponse) Reset() {
 	*x = AddMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +1295,7 @@ func (x *AddMemberResponse) String() string {
 func (*AddMemberResponse) ProtoMessage() {}
 
 func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +1308,7 @@ func (x *AddMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMemberResponse.ProtoReflect.Descriptor instead.
 func (*AddMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AddMemberResponse) GetClusterId() string {
@@ -1067,7 +1338,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1350,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1363,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RemoveMemberRequest) GetId() string {
@@ -1132,7 +1403,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1144,7 +1415,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1157,7 +1428,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RemoveMemberResponse) GetMembers() []*Member {
@@ -1198,7 +1469,7 @@ type TransferLeadershipRequest struct {
 
 func (x *TransferLeadershipRequest) Reset() {
 	*x = TransferLeadershipRequest{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1481,7 @@ func (x *TransferLeadershipRequest) String() string {
 func (*TransferLeadershipRequest) ProtoMessage() {}
 
 func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1494,7 @@ func (x *TransferLeadershipRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TransferLeadershipRequest) GetId() string {
@@ -1243,7 +1514,7 @@ type TransferLeadershipResponse struct {
 
 func (x *TransferLeadershipResponse) Reset() {
 	*x = TransferLeadershipResponse{}
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1526,7 @@ func (x *TransferLeadershipResponse) String() string {
 func (*TransferLeadershipResponse) ProtoMessage() {}
 
 func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1539,7 @@ func (x *TransferLeadershipResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeadershipResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeadershipResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_cluster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TransferLeadershipResponse) GetLeaderId() string {
@@ -1325,7 +1596,7 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x06leader\x18\x05 \x01(\bR\x06leader\"1\n" +
 	"\x10GetStatusRequest\x12\x1d\n" +
 	"\n" +
-	"state_hash\x18\x01 \x01(\bR\tstateHash\"\xdc\a\n" +
+	"state_hash\x18\x01 \x01(\bR\tstateHash\"\x93\t\n" +
 	"\x11GetStatusResponse\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x0e\n" +
@@ -1354,7 +1625,24 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\rmember_clocks\x18\x15 \x03(\v2\x1a.gatekeeper.v1.MemberClockR\fmemberClocks\x12+\n" +
 	"\x11denied_semaphores\x18\x16 \x01(\rR\x10deniedSemaphores\x123\n" +
 	"\x06denied\x18\x17 \x03(\v2\x1b.gatekeeper.v1.DeniedCallerR\x06denied\x12F\n" +
-	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\"N\n" +
+	"\x11smallest_duration\x18\x18 \x01(\v2\x19.google.protobuf.DurationR\x10smallestDuration\x127\n" +
+	"\n" +
+	"log_writes\x18\x19 \x01(\v2\x18.gatekeeper.v1.LogWritesR\tlogWrites\x12<\n" +
+	"\rlast_snapshot\x18\x1a \x01(\v2\x17.gatekeeper.v1.SnapshotR\flastSnapshot\x12>\n" +
+	"\fcertificates\x18\x1b \x03(\v2\x1a.gatekeeper.v1.CertificateR\fcertificates\"\x89\x01\n" +
+	"\tLogWrites\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\x121\n" +
+	"\x06median\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x06median\x123\n" +
+	"\alongest\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\alongest\"m\n" +
+	"\bSnapshot\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\x125\n" +
+	"\btaken_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\atakenAt\"\xaa\x01\n" +
+	"\vCertificate\x122\n" +
+	"\x04port\x18\x01 \x01(\x0e2\x1e.gatekeeper.v1.CertificatePortR\x04port\x12\x18\n" +
+	"\asubject\x18\x02 \x01(\tR\asubject\x127\n" +
+	"\tnot_after\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\bnotAfter\x12\x14\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"N\n" +
 	"\vMemberClock\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12/\n" +
 	"\x05ahead\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05ahead\"\x9e\x01\n" +
@@ -1390,7 +1678,11 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x17SERVER_ROLE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SERVER_ROLE_FOLLOWER\x10\x01\x12\x19\n" +
 	"\x15SERVER_ROLE_CANDIDATE\x10\x02\x12\x16\n" +
-	"\x12SERVER_ROLE_LEADER\x10\x032\xa0\x04\n" +
+	"\x12SERVER_ROLE_LEADER\x10\x03*h\n" +
+	"\x0fCertificatePort\x12 \n" +
+	"\x1cCERTIFICATE_PORT_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14CERTIFICATE_PORT_API\x10\x01\x12\x19\n" +
+	"\x15CERTIFICATE_PORT_PEER\x10\x022\xa0\x04\n" +
 	"\x0eClusterService\x12N\n" +
 	"\tGetStatus\x12\x1f.gatekeeper.v1.GetStatusRequest\x1a .gatekeeper.v1.GetStatusResponse\x12N\n" +
 	"\tAddMember\x12\x1f.gatekeeper.v1.AddMemberRequest\x1a .gatekeeper.v1.AddMemberResponse\x12W\n" +
@@ -1412,70 +1704,82 @@ func file_gatekeeper_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_v1_cluster_proto_rawDescData
 }
 
-var file_gatekeeper_v1_cluster_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_gatekeeper_v1_cluster_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_gatekeeper_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_gatekeeper_v1_cluster_proto_goTypes = []any{
 	(ServerRole)(0),                    // 0: gatekeeper.v1.ServerRole
-	(*Settings)(nil),                   // 1: gatekeeper.v1.Settings
-	(*GetSettingsRequest)(nil),         // 2: gatekeeper.v1.GetSettingsRequest
-	(*GetSettingsResponse)(nil),        // 3: gatekeeper.v1.GetSettingsResponse
-	(*SetSettingsRequest)(nil),         // 4: gatekeeper.v1.SetSettingsRequest
-	(*SetSettingsResponse)(nil),        // 5: gatekeeper.v1.SetSettingsResponse
-	(*Member)(nil),                     // 6: gatekeeper.v1.Member
-	(*GetStatusRequest)(nil),           // 7: gatekeeper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 8: gatekeeper.v1.GetStatusResponse
-	(*MemberClock)(nil),                // 9: gatekeeper.v1.MemberClock
-	(*HostClock)(nil),                  // 10: gatekeeper.v1.HostClock
-	(*AddMemberRequest)(nil),           // 11: gatekeeper.v1.AddMemberRequest
-	(*AddMemberResponse)(nil),          // 12: gatekeeper.v1.AddMemberResponse
-	(*RemoveMemberRequest)(nil),        // 13: gatekeeper.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),       // 14: gatekeeper.v1.RemoveMemberResponse
-	(*TransferLeadershipRequest)(nil),  // 15: gatekeeper.v1.TransferLeadershipRequest
-	(*TransferLeadershipResponse)(nil), // 16: gatekeeper.v1.TransferLeadershipResponse
-	(*durationpb.Duration)(nil),        // 17: google.protobuf.Duration
-	(*Confirmation)(nil),               // 18: gatekeeper.v1.Confirmation
-	(*DeniedCaller)(nil),               // 19: gatekeeper.v1.DeniedCaller
-	(*timestamppb.Timestamp)(nil),      // 20: google.protobuf.Timestamp
+	(CertificatePort)(0),               // 1: gatekeeper.v1.CertificatePort
+	(*Settings)(nil),                   // 2: gatekeeper.v1.Settings
+	(*GetSettingsRequest)(nil),         // 3: gatekeeper.v1.GetSettingsRequest
+	(*GetSettingsResponse)(nil),        // 4: gatekeeper.v1.GetSettingsResponse
+	(*SetSettingsRequest)(nil),         // 5: gatekeeper.v1.SetSettingsRequest
+	(*SetSettingsResponse)(nil),        // 6: gatekeeper.v1.SetSettingsResponse
+	(*Member)(nil),                     // 7: gatekeeper.v1.Member
+	(*GetStatusRequest)(nil),           // 8: gatekeeper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),          // 9: gatekeeper.v1.GetStatusResponse
+	(*LogWrites)(nil),                  // 10: gatekeeper.v1.LogWrites
+	(*Snapshot)(nil),                   // 11: gatekeeper.v1.Snapshot
+	(*Certificate)(nil),                // 12: gatekeeper.v1.Certificate
+	(*MemberClock)(nil),                // 13: gatekeeper.v1.MemberClock
+	(*HostClock)(nil),                  // 14: gatekeeper.v1.HostClock
+	(*AddMemberRequest)(nil),           // 15: gatekeeper.v1.AddMemberRequest
+	(*AddMemberResponse)(nil),          // 16: gatekeeper.v1.AddMemberResponse
+	(*RemoveMemberRequest)(nil),        // 17: gatekeeper.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),       // 18: gatekeeper.v1.RemoveMemberResponse
+	(*TransferLeadershipRequest)(nil),  // 19: gatekeeper.v1.TransferLeadershipRequest
+	(*TransferLeadershipResponse)(nil), // 20: gatekeeper.v1.TransferLeadershipResponse
+	(*durationpb.Duration)(nil),        // 21: google.protobuf.Duration
+	(*Confirmation)(nil),               // 22: gatekeeper.v1.Confirmation
+	(*DeniedCaller)(nil),               // 23: gatekeeper.v1.DeniedCaller
+	(*timestamppb.Timestamp)(nil),      // 24: google.protobuf.Timestamp
 }
 var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
-	17, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
-	17, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
-	17, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
-	1,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
-	1,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
-	1,  // 5: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
-	1,  // 6: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
-	18, // 7: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	21, // 0: gatekeeper.v1.Settings.max_duration:type_name -> google.protobuf.Duration
+	21, // 1: gatekeeper.v1.Settings.journal_lifetime:type_name -> google.protobuf.Duration
+	21, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
+	2,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
+	2,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
+	2,  // 5: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
+	2,  // 6: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
+	22, // 7: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 8: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
-	6,  // 9: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	17, // 10: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	17, // 11: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	10, // 12: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	9,  // 13: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	19, // 14: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	17, // 15: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	17, // 16: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	17, // 17: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	20, // 18: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	6,  // 19: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	6,  // 20: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	7,  // 21: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	11, // 22: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	13, // 23: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	15, // 24: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	2,  // 25: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
-	4,  // 26: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
-	8,  // 27: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	12, // 28: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	14, // 29: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	16, // 30: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	3,  // 31: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
-	5,  // 32: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
-	27, // [27:33] is the sub-list for method output_type
-	21, // [21:27] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	7,  // 9: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
+	21, // 10: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	21, // 11: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	14, // 12: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	13, // 13: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	23, // 14: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	21, // 15: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	10, // 16: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
+	11, // 17: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
+	12, // 18: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
+	21, // 19: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
+	21, // 20: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
+	24, // 21: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
+	1,  // 22: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
+	24, // 23: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
+	21, // 24: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	21, // 25: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	24, // 26: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	7,  // 27: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	7,  // 28: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	8,  // 29: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	15, // 30: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	17, // 31: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	19, // 32: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	3,  // 33: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
+	5,  // 34: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
+	9,  // 35: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	16, // 36: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	18, // 37: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	20, // 38: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	4,  // 39: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	6,  // 40: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	35, // [35:41] is the sub-list for method output_type
+	29, // [29:35] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }
@@ -1491,8 +1795,8 @@ func file_gatekeeper_v1_cluster_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_cluster_proto_rawDesc), len(file_gatekeeper_v1_cluster_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   16,
+			NumEnums:      2,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// WriteCall is the name of a call that appends to the log.
+const WriteCall = "store logs"
+
 // GuardConfig is what a Guard needs; zero functions are left out.
 type GuardConfig struct {
 	// Timeout is how long a call may take before it is a fault.

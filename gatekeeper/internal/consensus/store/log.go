@@ -63,12 +63,12 @@ func (l *Log) GetLog(index uint64, log *raft.Log) (err error) {
 }
 
 func (l *Log) StoreLog(log *raft.Log) error {
-	l.guard.Do("store logs", func() error { return l.inner.StoreLog(log) })
+	l.guard.Do(WriteCall, func() error { return l.inner.StoreLog(log) })
 	return nil
 }
 
 func (l *Log) StoreLogs(logs []*raft.Log) error {
-	l.guard.Do("store logs", func() error { return l.inner.StoreLogs(logs) })
+	l.guard.Do(WriteCall, func() error { return l.inner.StoreLogs(logs) })
 	return nil
 }
 

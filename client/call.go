@@ -235,7 +235,6 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
-		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
@@ -244,11 +243,15 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName:
 		how.harmless = true
 	case gatekeeperv1.DefinitionService_BatchEdit_FullMethodName,
+		gatekeeperv1.OperatorService_Move_FullMethodName,
 		gatekeeperv1.OperatorService_Undo_FullMethodName,
 		gatekeeperv1.ClusterService_AddMember_FullMethodName, // waits until the new member has caught up
 		gatekeeperv1.ClusterService_RemoveMember_FullMethodName,
 		gatekeeperv1.ClusterService_TransferLeadership_FullMethodName:
 		how.timeout = max(how.timeout, longTimeout)
+	}
+	if r, ok := args.(interface{ GetDryRun() bool }); ok && r.GetDryRun() {
+		how.harmless = true
 	}
 	if r, ok := args.(interface{ GetRequestId() string }); ok && r.GetRequestId() != "" {
 		how.repeatable = true

@@ -62,19 +62,21 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	c.createFor(t, "odd", "prod.*")
 	p := c.grantIn(t, "a", "prod")
 
-	plan, err := c.PlanMove(bounded(t), &gatekeeperv1.PlanMoveRequest{FromGroup: "prod", ToGroup: "dr", Selector: &gatekeeperv1.Selector{All: true}})
+	move := &gatekeeperv1.MoveRequest{
+		FromGroup: "prod", ToGroup: "dr", Selector: &gatekeeperv1.Selector{All: true}, Drain: durationpb.New(time.Hour), DryRun: true,
+	}
+	plan, err := c.Move(bounded(t), move)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.GetEdits()) != 3 || len(plan.GetNotMoved()) != 1 || !plan.GetNotMoved()[0].GetProblem() {
+	if len(plan.GetMoves()) != 3 || len(plan.GetNotMoved()) != 1 || !plan.GetNotMoved()[0].GetProblem() {
 		t.Fatalf("planned %v", plan)
 	}
 	if stopped := plan.GetEffects()[0].GetStopped(); len(stopped) != 1 || stopped[0].GetPermit().GetToken() != p.GetToken() {
 		t.Fatalf("planned %v", plan.GetEffects()[0])
 	}
-	moved, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{
-		Edits: plan.GetEdits(), Drain: durationpb.New(time.Hour), Reason: "storm", RequestId: "move",
-	})
+	move.DryRun, move.Expected, move.Reason, move.RequestId = false, plan.GetDigest(), "storm", "move"
+	moved, err := c.Move(bounded(t), move)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +84,23 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 		r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED || r.GetDrainLeft().AsDuration() < 50*time.Minute || r.GetMessage() != "storm" {
 		t.Errorf("a draining holder is told %v", r)
 	}
-	if _, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}); status.Code(err) != codes.Aborted {
-		t.Errorf("the plan again: %v, want Aborted", err)
+	if again, err := c.Move(bounded(t), move); err != nil || again.GetChange() != moved.GetChange() {
+		t.Errorf("the repeat: %v, %v, want change %d", again, err, moved.GetChange())
 	}
-	if _, err := c.Preview(bounded(t), &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: &gatekeeperv1.BatchEditRequest{Edits: plan.GetEdits()}}}); status.Code(err) != codes.Aborted {
-		t.Errorf("a preview of the plan again: %v, want Aborted as the edit", err)
+	move.RequestId = "another"
+	_, err = c.Move(bounded(t), move)
+	for _, name := range []string{"a", "b", "c"} {
+		if status.Code(err) != codes.Aborted || !strings.Contains(status.Convert(err).Message(), name) {
+			t.Errorf("the plan again: %v, want Aborted, and %s named", err, name)
+		}
+	}
+	move.Expected, move.DryRun = "", true
+	if again, err := c.Move(bounded(t), move); err != nil || len(again.GetMoves()) != 0 || again.GetMistake() != "" || again.GetChosen() != 4 {
+		t.Errorf("moved already: %v, %v", again, err)
+	}
+	move.FromGroup = "prdo"
+	if again, err := c.Move(bounded(t), move); err != nil || !strings.Contains(again.GetMistake(), `did you mean "prod"?`) {
+		t.Errorf("a mistyped group: %v, %v", again, err)
 	}
 	c.release(t, p)
 	c.grantIn(t, "a", "dr")
@@ -210,7 +224,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 		"undo of 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
 		"undo of nothing":    {undo(1 << 60), codes.NotFound, "no change"},
 		"move to itself": {func(ctx context.Context) error {
-			_, err := c.PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
+			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
 			return err
 		}, codes.InvalidArgument, "another group"},
 		"preview of nothing": {func(ctx context.Context) error {

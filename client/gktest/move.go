@@ -18,7 +18,8 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 	t.Helper()
 	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {
 		selector := &gatekeeperv1.Selector{Names: semaphores, All: len(semaphores) == 0}
-		plan, err := s.ops.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{FromGroup: from, ToGroup: to, Selector: selector})
+		move := &gatekeeperv1.MoveRequest{FromGroup: from, ToGroup: to, Selector: selector, Drain: durationpb.New(drain), Author: author, DryRun: true}
+		plan, err := s.ops.Operator().Move(ctx, move)
 		if err != nil {
 			return err
 		}
@@ -27,12 +28,11 @@ func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaph
 				return fmt.Errorf("%s cannot be moved: %s", n.GetSemaphore(), n.GetWhy())
 			}
 		}
-		if len(plan.GetEdits()) == 0 {
+		if len(plan.GetMoves()) == 0 {
 			return fmt.Errorf("nothing that admits %s is to be moved", from)
 		}
-		_, err = s.ops.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
-			Edits: plan.GetEdits(), Drain: durationpb.New(drain), Author: author, RequestId: client.NewRequestID(),
-		})
+		move.DryRun, move.Expected, move.RequestId = false, plan.GetDigest(), client.NewRequestID()
+		_, err = s.ops.Operator().Move(ctx, move)
 		return err
 	})
 }

@@ -72,8 +72,8 @@ func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
-	w.onBatch = func(_ context.Context, send func() error) error {
-		w.onBatch = func(_ context.Context, send func() error) error { return send() }
+	w.onEdit = func(_ context.Context, send func() error) error {
+		w.onEdit = func(_ context.Context, send func() error) error { return send() }
 		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
 			t.Errorf("exit code %d\n%s", code, out)
 		}

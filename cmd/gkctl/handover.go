@@ -56,11 +56,11 @@ const (
 	howEdited   = "not followed: edited again"
 )
 
-func newHandovers(moves *gatekeeperv1.PlanMoveResponse, from string, drain time.Duration) *handovers {
+func newHandovers(moves *gatekeeperv1.MoveResponse, from string, drain time.Duration) *handovers {
 	h := &handovers{from: from, drain: drain, tasks: make(map[string]*handover), seen: moves.GetRevision()}
-	for _, e := range moves.GetEdits() {
-		h.names = append(h.names, editName(e))
-		h.tasks[editName(e)] = &handover{pattern: e.GetReplace().GetGroupPattern()}
+	for _, e := range moves.GetMoves() {
+		h.names = append(h.names, e.GetSemaphore())
+		h.tasks[e.GetSemaphore()] = &handover{pattern: e.GetGroupPattern()}
 	}
 	for _, e := range moves.GetEffects() {
 		t := h.tasks[e.GetSemaphore()]

@@ -13,11 +13,8 @@ import (
 // moving is a move of task a, which token 1 holds, and of task b, which nobody holds, planned at revision 10 and made at 20.
 func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
-	edit := func(name string) *gatekeeperv1.Edit {
-		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: &gatekeeperv1.Definition{Name: name, GroupPattern: proto.String("dr")}}}
-	}
-	h = newHandovers(&gatekeeperv1.PlanMoveResponse{
-		Edits:    []*gatekeeperv1.Edit{edit("a"), edit("b")},
+	h = newHandovers(&gatekeeperv1.MoveResponse{
+		Moves:    []*gatekeeperv1.Moved{{Semaphore: "a", GroupPattern: "dr"}, {Semaphore: "b", GroupPattern: "dr"}},
 		Effects:  []*gatekeeperv1.Effect{{Semaphore: "a", Stopped: []*gatekeeperv1.Stopped{{Permit: permitIn("a", "prod", 1, 5)}}}},
 		Revision: 10,
 	}, "prod", drain)

@@ -16,7 +16,7 @@ func TestJSON_OfWhatCommandsDid_StaysWhatItIs(t *testing.T) {
 	h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(2500*time.Millisecond))
 	h.tasks["a"].old[0].overran = true
 	h.tasks["a"].old[0].permit.Identity.HolderId = "h"
-	move := newMoveReport("prod", "dr", &gatekeeperv1.PlanMoveResponse{NotMoved: []*gatekeeperv1.NotMoved{{Semaphore: "c", Why: "because", Problem: true}}})
+	move := newMoveReport("prod", "dr", &gatekeeperv1.MoveResponse{NotMoved: []*gatekeeperv1.NotMoved{{Semaphore: "c", Why: "because", Problem: true}}})
 	move.Drain = "1s"
 	move.add(h, true)
 	for _, c := range []struct {

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -66,7 +67,7 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 	return cmd
 }
 
-func (o *moveOptions) request() (*gatekeeperv1.PlanMoveRequest, error) {
+func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	switch {
 	case o.from == "" || o.to == "":
 		return nil, usagef("give --from and --to: the group to leave, and the group to go to")
@@ -81,7 +82,9 @@ func (o *moveOptions) request() (*gatekeeperv1.PlanMoveRequest, error) {
 		return nil, err
 	}
 	drain, err := o.drain.read()
-	return &gatekeeperv1.PlanMoveRequest{FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain}, err
+	return &gatekeeperv1.MoveRequest{
+		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.global.who(), Reason: o.global.reason, DryRun: true,
+	}, err
 }
 
 func (o *moveOptions) run(ctx context.Context) error {
@@ -92,20 +95,22 @@ func (o *moveOptions) run(ctx context.Context) error {
 	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		planning, cancel := o.bounded(ctx)
 		defer cancel()
-		moves, err := c.Operator().PlanMove(planning, req)
-		if err != nil {
+		moves, err := c.Operator().Move(planning, req)
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(moves.GetEdits()) == 0 && o.notAllMoved(moves) == nil {
-			if err := o.whyNothing(planning, c); err != nil {
-				return err
+		case moves.GetChosen() == 0:
+			return nothingChosen(planning, c, o.chosen.names, o.chosen.labels)
+		case moves.GetMistake() != "" && o.notAllMoved(moves) == nil:
+			return &codeError{
+				code: exitNoSuch, err: errors.New(moves.GetMistake()), hint: "Nothing was moved. `gkctl get` shows which groups are let in.",
 			}
 		}
 		refused := o.refusal(moves)
 		switch {
 		case o.dryRun: // ends as the move would
 			return errors.Join(o.tellPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
-		case len(moves.GetEdits()) == 0:
+		case len(moves.GetMoves()) == 0:
 			return o.tellNothing(moves)
 		case refused != nil:
 			return refused
@@ -113,19 +118,19 @@ func (o *moveOptions) run(ctx context.Context) error {
 		if err := o.ask(ctx, moves); err != nil {
 			return err
 		}
-		return o.carry(ctx, c, moves, req.GetDrain())
+		return o.carry(ctx, c, moves, req)
 	})
 }
 
 // tellPlan is what a dry run prints.
-func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse, refused error) error {
+func (o *moveOptions) tellPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.printObject(o.output, moves)
 	case formatName:
-		return o.printNames(mapped(moves.GetEdits(), editName))
+		return o.printNames(mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
-	if len(moves.GetEdits()) == 0 {
+	if len(moves.GetMoves()) == 0 {
 		o.sayNotMoved(moves)
 		o.sayNothing(moves)
 		return nil
@@ -133,7 +138,7 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse, refused err
 	if refused != nil {
 		fmt.Fprint(o.out, "only with --force: ")
 	}
-	fmt.Fprintf(o.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetEdits()), o.from, o.to, stopText(moves.GetEffects()))
+	fmt.Fprintf(o.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
 	if err := o.tellEffects(moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
 		return err
 	}
@@ -142,7 +147,7 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.PlanMoveResponse, refused err
 }
 
 // tellNothing ends a move that has nothing to move.
-func (o *moveOptions) tellNothing(moves *gatekeeperv1.PlanMoveResponse) error {
+func (o *moveOptions) tellNothing(moves *gatekeeperv1.MoveResponse) error {
 	o.sayNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
 	if o.output.is(formatTable) {
@@ -154,7 +159,7 @@ func (o *moveOptions) tellNothing(moves *gatekeeperv1.PlanMoveResponse) error {
 }
 
 // sayNothing says that the chosen tasks are where they are to be; those that are not have been named.
-func (o *moveOptions) sayNothing(moves *gatekeeperv1.PlanMoveResponse) {
+func (o *moveOptions) sayNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
 		o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
 	}
@@ -162,15 +167,15 @@ func (o *moveOptions) sayNothing(moves *gatekeeperv1.PlanMoveResponse) {
 
 // tasksText counts what moves. Who shares a pool in the old group leaves it with its tasks, so that it moves too, and is named
 // apart: a pool is no task.
-func tasksText(edits []*gatekeeperv1.Edit) string {
+func tasksText(moves []*gatekeeperv1.Moved) string {
 	pools := 0
-	for _, e := range edits {
-		if e.GetReplace().GetPermits() > 1 {
+	for _, m := range moves {
+		if m.GetPermits() > 1 {
 			pools++
 		}
 	}
 	var parts []string
-	if tasks := len(edits) - pools; tasks > 0 {
+	if tasks := len(moves) - pools; tasks > 0 {
 		parts = append(parts, plural(tasks, "task", "tasks"))
 	}
 	if pools > 0 {
@@ -179,25 +184,25 @@ func tasksText(edits []*gatekeeperv1.Edit) string {
 	return strings.Join(parts, " and ")
 }
 
-func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.PlanMoveResponse) {
+func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.MoveResponse) {
 	for _, text := range notMovedTexts(moves) {
 		o.say("%s", text)
 	}
 }
 
-func notMovedTexts(moves *gatekeeperv1.PlanMoveResponse) []string {
+func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
 	return mapped(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
 		return fmt.Sprintf("%s is not moved: %s", n.GetSemaphore(), n.GetWhy())
 	})
 }
 
 // warningsOf are the warnings of the move as a whole, and why it may be a mistake.
-func warningsOf(moves *gatekeeperv1.PlanMoveResponse) []string {
+func warningsOf(moves *gatekeeperv1.MoveResponse) []string {
 	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
 
 // notAllMoved is the error of a move that left tasks which should have moved. Which they are a table has said already.
-func (o *moveOptions) notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
+func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	var names []string
 	for _, n := range moves.GetNotMoved() {
 		if n.GetProblem() {
@@ -215,7 +220,7 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.PlanMoveResponse) error {
 }
 
 // refusal says why the move needs --force, as the servers see it; nil when it does not.
-func (o *moveOptions) refusal(moves *gatekeeperv1.PlanMoveResponse) error {
+func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	if o.force || len(moves.GetDoubts()) == 0 {
 		return nil
 	}
@@ -227,9 +232,9 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.PlanMoveResponse) error {
 }
 
 // ask shows what the move would do, and asks.
-func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveResponse) error {
+func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
 	asked, err := o.agree(ctx, &proposal{
-		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetEdits()), o.from, o.to),
+		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
 		question: "Move them?", declined: "nothing was moved", always: true,
 		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),
 	}, o.yes)
@@ -242,7 +247,7 @@ func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.PlanMoveRespo
 }
 
 // carry makes the move, and follows it.
-func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, drain *durationpb.Duration) error {
+func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) error {
 	h := newHandovers(moves, o.from, o.drain.drain)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -256,7 +261,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 			}
 		}()
 	}
-	revision, err := o.sendMove(ctx, c, moves, drain)
+	revision, err := o.sendMove(ctx, c, moves, req)
 	if err != nil {
 		return err
 	}
@@ -265,34 +270,23 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 		err = o.follow(ctx, c, h, events)
 	}
 	report := newMoveReport(o.from, o.to, moves)
-	report.Drain = protoDuration(drain)
+	report.Drain = protoDuration(req.GetDrain())
 	report.add(h, !o.noWait)
 	return errors.Join(o.tellReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
-// sendMove makes the edits of a plan, in one step. When it is not known whether they were made, it says how to find out.
-func (o *moveOptions) sendMove(
-	ctx context.Context, c *client.Client, moves *gatekeeperv1.PlanMoveResponse, drain *durationpb.Duration,
-) (uint64, error) {
-	before := make(map[string]*gatekeeperv1.Definition, len(moves.GetEffects()))
-	for _, e := range moves.GetEffects() {
-		before[e.GetSemaphore()] = e.GetBefore()
-	}
-	plan := mapped(moves.GetEdits(), func(e *gatekeeperv1.Edit) change {
-		name := editName(e)
-		return change{
-			name: name, after: e.GetReplace(),
-			before: &gatekeeperv1.DefinitionRecord{Definition: before[name], Version: e.GetExpectedVersion()},
-		}
-	})
+// sendMove makes the move that was shown, and no other. When it is not known whether it was made, it says how to find out.
+func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
+	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
 	sending, cancel := o.bounded(ctx)
 	defer cancel()
-	revision, err := o.send(sending, c, plan, drain, ending{}, "Move again if it is still meant.")
+	r, err := c.Operator().Move(sending, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return 0, &codeError{code: exitUnreachable, err: err, hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " + shellWord(plan[0].name) +
-			"` says which; the same move again moves what is left to move."}
+		return 0, &codeError{code: exitUnreachable, err: err, hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " +
+			shellWord(shown.GetMoves()[0].GetSemaphore()) + "` says which; the same move again moves what is left to move."}
 	}
-	return revision, err
+	if status.Code(err) == codes.Aborted {
+		err = withHint(err, "Move again if it is still meant.")
+	}
+	return r.GetChange(), err
 }
-
-func editName(e *gatekeeperv1.Edit) string { return e.GetReplace().GetName() }

@@ -65,8 +65,8 @@ type notMoved struct {
 	Problem bool `json:"problem,omitempty"`
 }
 
-func newMoveReport(from, to string, moves *gatekeeperv1.PlanMoveResponse) *moveReport {
-	r := &moveReport{From: from, To: to, Tasks: []moveTask{}, what: tasksText(moves.GetEdits())}
+func newMoveReport(from, to string, moves *gatekeeperv1.MoveResponse) *moveReport {
+	r := &moveReport{From: from, To: to, Tasks: []moveTask{}, what: tasksText(moves.GetMoves())}
 	for _, n := range moves.GetNotMoved() {
 		r.NotMoved = append(r.NotMoved, notMoved{n.GetSemaphore(), n.GetWhy(), n.GetProblem()})
 	}

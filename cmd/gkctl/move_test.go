@@ -26,13 +26,13 @@ type moveWorld struct {
 	t         *testing.T
 	servers   map[string]*gatekeeper.Server
 	endpoints []string
-	// onBatch takes the place of each batch of edits that gkctl sends; send sends it.
-	onBatch func(ctx context.Context, send func() error) error
+	// onEdit takes the place of each batch of edits that gkctl sends; send sends it.
+	onEdit func(ctx context.Context, send func() error) error
 }
 
 func newMoveWorld(t *testing.T, count int) *moveWorld {
 	t.Helper()
-	w := &moveWorld{t: t, servers: map[string]*gatekeeper.Server{}, onBatch: func(_ context.Context, send func() error) error { return send() }}
+	w := &moveWorld{t: t, servers: map[string]*gatekeeper.Server{}, onEdit: func(_ context.Context, send func() error) error { return send() }}
 	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
 	defer cancel()
 	members := make([]gatekeeper.Member, count)
@@ -109,10 +109,11 @@ func (w *moveWorld) run(args ...string) (int, string) {
 		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 	) error {
 		send := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
-		if method != gatekeeperv1.DefinitionService_BatchEdit_FullMethodName {
+		move, isMove := req.(*gatekeeperv1.MoveRequest)
+		if method != gatekeeperv1.DefinitionService_BatchEdit_FullMethodName && (!isMove || move.GetDryRun()) {
 			return send()
 		}
-		return w.onBatch(ctx, send)
+		return w.onEdit(ctx, send)
 	})
 	a := &app{in: &bytes.Buffer{}, out: &out, err: &out, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
@@ -151,7 +152,7 @@ func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newMoveWorld(t, 3)
 			var first atomic.Bool
-			w.onBatch = func(_ context.Context, send func() error) error {
+			w.onEdit = func(_ context.Context, send func() error) error {
 				if first.Swap(true) {
 					return send()
 				}
@@ -175,7 +176,7 @@ func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
 func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
-	w.onBatch = func(ctx context.Context, send func() error) error {
+	w.onEdit = func(ctx context.Context, send func() error) error {
 		if err := send(); err != nil {
 			return err
 		}
@@ -186,7 +187,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 	if code != exitUnreachable || !strings.Contains(out, "All of the move was made, or nothing of it. `gkctl history -n 1 a` says which") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	w.onBatch = func(context.Context, func() error) error {
+	w.onEdit = func(context.Context, func() error) error {
 		t.Error("the move is made twice")
 		return status.Error(codes.Internal, "twice")
 	}
@@ -198,8 +199,8 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
-	w.onBatch = func(_ context.Context, send func() error) error {
-		w.onBatch = func(_ context.Context, send func() error) error { return send() }
+	w.onEdit = func(_ context.Context, send func() error) error {
+		w.onEdit = func(_ context.Context, send func() error) error { return send() }
 		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
 			t.Errorf("exit code %d\n%s", code, out)
 		}
@@ -207,7 +208,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
-	if code != exitFailure || patterns != "prod prod" || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "changed by bob") ||
+	if code != exitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
 		!strings.Contains(out, "Move again if it is still meant.") {
 		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
 	}
@@ -217,7 +218,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
-	w.onBatch = func(ctx context.Context, send func() error) error {
+	w.onEdit = func(ctx context.Context, send func() error) error {
 		p, err := w.client().Semaphore("a").TryAcquire(ctx, client.WithGroup("prod"), client.WithAcquirer("late"))
 		if err != nil {
 			t.Error(err)

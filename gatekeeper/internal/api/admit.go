@@ -30,7 +30,7 @@ func kindOf(fullMethod string) admission.Kind {
 		gatekeeperv1.PermitService_ListWaiters_FullMethodName,
 		gatekeeperv1.DefinitionService_ListDefinitions_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
-		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
+		gatekeeperv1.OperatorService_Move_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,
 		gatekeeperv1.OperatorService_ListFirings_FullMethodName,

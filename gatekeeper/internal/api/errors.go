@@ -59,6 +59,7 @@ const (
 	reasonTooLarge         = "TOO_LARGE"
 	reasonNoSuchCordon     = "NO_SUCH_CORDON"
 	reasonNoSuchChange     = "NO_SUCH_CHANGE"
+	reasonChangedSince     = "CHANGED_SINCE"
 	reasonUndoConflict     = "UNDO_CONFLICT"
 	reasonUndoIncomplete   = "UNDO_INCOMPLETE"
 	reasonNoSuchFiring     = "NO_SUCH_FIRING"
@@ -166,6 +167,9 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}), nil},
 	{"api.undoIncompleteError", codes.FailedPrecondition, reasonUndoIncomplete, as(func(e *undoIncompleteError) map[string]string {
 		return map[string]string{"missing": strings.Join(e.missing, "\n")}
+	}), nil},
+	{"api.changedError", codes.Aborted, reasonChangedSince, as(func(e *changedError) map[string]string {
+		return map[string]string{"semaphores": strings.Join(e.names(), "\n")}
 	}), nil},
 	{"api.noFiringError", codes.NotFound, reasonNoSuchFiring, as(func(e *noFiringError) map[string]string {
 		return map[string]string{"semaphore": e.semaphore, "firing": preview.FiringText(e.firing)}

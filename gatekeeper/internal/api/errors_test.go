@@ -90,6 +90,7 @@ func errorCases() []errorCase {
 		{"preview.NoSuchChangeError", &preview.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
 		{"api.noFiringError", &noFiringError{"s", semaphore.Firing{Name: "f"}}, codes.NotFound, "NO_SUCH_FIRING", map[string]string{"semaphore": "s", "firing": "f"}},
 		{"api.firingConflictError", &firingConflictError{"s", []string{"a", "b"}}, codes.FailedPrecondition, "FIRING_CONFLICT", map[string]string{"semaphore": "s", "conflicts": "a\nb"}},
+		{"api.changedError", &changedError{[]preview.Changed{{Semaphore: "a"}, {Semaphore: "b"}}}, codes.Aborted, "CHANGED_SINCE", map[string]string{"semaphores": "a\nb"}},
 		{"api.undoConflictError", &undoConflictError{[]uint64{4}, []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
 		{"api.undoIncompleteError", &undoIncompleteError{[]string{"a", "b"}}, codes.FailedPrecondition, "UNDO_INCOMPLETE", map[string]string{"missing": "a\nb"}},
 		{"api.errChosenNone", errChosenNone, codes.NotFound, "NOTHING_CHOSEN", nil},
@@ -251,7 +252,7 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
 		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
-		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE`)
+		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE CHANGED_SINCE`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {
 		if r := reasonOf(status.Convert(toStatus(c.err))); r != "" {

@@ -63,7 +63,6 @@ func harmlessMethods() []string {
 		gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.WatchService_Watch_FullMethodName,
 		gatekeeperv1.OperatorService_Preview_FullMethodName,
-		gatekeeperv1.OperatorService_PlanMove_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.OperatorService_ListHistory_FullMethodName,
 		gatekeeperv1.OperatorService_ListKnown_FullMethodName,

@@ -94,54 +94,6 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	return c, nil
 }
 
-func (s *operatorService) PlanMove(ctx context.Context, m *gatekeeperv1.PlanMoveRequest) (*gatekeeperv1.PlanMoveResponse, error) {
-	for _, g := range []struct{ field, name string }{{"from_group", m.GetFromGroup()}, {"to_group", m.GetToGroup()}} {
-		if err := semaphore.ValidName(g.field, g.name); err != nil {
-			return nil, err
-		}
-	}
-	if m.GetFromGroup() == m.GetToGroup() {
-		return nil, invalid("to_group", m.GetToGroup(), "must be another group than the one to leave")
-	}
-	c, err := choiceFrom("selector", m.GetSelector())
-	if err != nil {
-		return nil, err
-	}
-	drain, err := durationFrom("drain", m.GetDrain(), 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := (keeper.Ending{}).Validate(drain); err != nil {
-		return nil, err
-	}
-	state, err := s.reader.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.absent(state); err != nil {
-		return nil, err
-	}
-	moves := preview.Move(state, s.keeper, m.GetFromGroup(), m.GetToGroup(), c.match, c.named)
-	if len(moves.Edits) > maxEdits {
-		return nil, invalid("selector", strconv.Itoa(len(moves.Edits))+" definitions",
-			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
-	}
-	change := preview.Change{Edits: moves.Edits, Drain: drain, Now: time.Now()}
-	effects, warnings := preview.Effects(state, s.keeper, change)
-	out := &gatekeeperv1.PlanMoveResponse{
-		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
-		Confirm: toConfirmations(preview.Confirm(state, s.keeper, change, effects)),
-		Doubts:  preview.MoveDoubts(state, m.GetToGroup(), effects),
-	}
-	for i := range moves.Edits {
-		out.Edits = append(out.Edits, toEdit(&moves.Edits[i]))
-	}
-	for _, n := range moves.NotMoved {
-		out.NotMoved = append(out.NotMoved, &gatekeeperv1.NotMoved{Semaphore: n.Semaphore, Why: n.Why, Problem: n.Problem})
-	}
-	return out, nil
-}
-
 func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListCordonsRequest) (*gatekeeperv1.ListCordonsResponse, error) {
 	state, err := s.read(ctx, m.GetStale())
 	if err != nil {

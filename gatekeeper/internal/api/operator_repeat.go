@@ -30,7 +30,7 @@ func asked(m repeatable) uint64 {
 	what := proto.Clone(m).ProtoReflect()
 	fields := what.Descriptor().Fields()
 	ends := false
-	for _, name := range []protoreflect.Name{"request_id", "request_revision", "author", "reason", "dry_run", "plan", "until", "lasts"} {
+	for _, name := range []protoreflect.Name{"request_id", "request_revision", "author", "reason", "dry_run", "plan", "expected", "until", "lasts"} {
 		if f := fields.ByName(name); f != nil && what.Has(f) {
 			ends = ends || name == "until" || name == "lasts"
 			what.Clear(f)
@@ -85,6 +85,14 @@ func (s *operatorService) repeated(ctx context.Context, m repeatable, kind fsm.E
 	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
+	}
+	return repeatedIn(state, m, kind, asked)
+}
+
+// repeatedIn is repeated for a call that decides from this state. Its request id is valid.
+func repeatedIn(state *fsm.State, m repeatable, kind fsm.EditKind, asked uint64) (*fsm.Remembered, error) {
+	if m.GetRequestId() == "" {
+		return nil, nil //nolint:nilnil // no repeat
 	}
 	done := state.EditRequest(m.GetRequestId())
 	if done != nil && (done.Edit != kind || !done.Matches(asked)) {

@@ -42,6 +42,7 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonNothingChosen, "No definition matches the names and labels.", "no"},
 	{reasonNoSuchCordon, "No cordon has this id.", "no"},
 	{reasonNoSuchChange, "The journal does not know this change, or has forgotten it.", "no"},
+	{reasonChangedSince, "The change would not do what its dry run showed; nothing was done. The metadata names what was edited since.", "after a new dry run"},
 	{reasonUndoConflict, "The same fields were set again since; nothing was undone.", "with `skip_conflicts`"},
 	{reasonUndoIncomplete, "The journal has forgotten a part of the change; nothing was undone.", "with `partial`"},
 	{reasonNoSuchFiring, "The semaphore does not remember this firing.", "no"},

@@ -64,6 +64,7 @@ type definitionKeeper interface {
 
 type operatorKeeper interface {
 	preview.Leader
+	Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error)
 	Pause(ctx context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error)
 	Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error)
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)

@@ -235,17 +235,18 @@ func (o *operator) clear(ctx context.Context) {
 func (o *operator) move(ctx context.Context, drain time.Duration) {
 	groups := []string{"prod", "dr"}
 	from := o.luck.IntN(2)
-	planned, err := o.client.Operator().PlanMove(ctx, &gatekeeperv1.PlanMoveRequest{
-		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed}},
-	})
-	if err != nil || len(planned.GetEdits()) == 0 {
-		return
+	req := &gatekeeperv1.MoveRequest{
+		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed}}, Author: "ops", DryRun: true,
 	}
-	req := &gatekeeperv1.BatchEditRequest{Edits: planned.GetEdits(), Author: "ops", RequestId: fmt.Sprintf("m%x", o.luck.Uint64())}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
-	if _, err := o.client.Definitions().BatchEdit(ctx, req); err == nil {
+	planned, err := o.client.Operator().Move(ctx, req)
+	if err != nil || len(planned.GetMoves()) == 0 {
+		return
+	}
+	req.DryRun, req.Expected, req.RequestId = false, planned.GetDigest(), fmt.Sprintf("m%x", o.luck.Uint64())
+	if made, err := o.client.Operator().Move(ctx, req); err == nil && made.GetChange() > 0 {
 		o.world.paths.met(moved)
 	}
 }

@@ -663,32 +663,42 @@ func (x *Caller) GetLastSeen() *timestamppb.Timestamp {
 	return nil
 }
 
-type PlanMoveRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
+type MoveRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	// The group to leave and the group to go to.
-	FromGroup string    `protobuf:"bytes,1,opt,name=from_group,json=fromGroup,proto3" json:"from_group,omitempty"`
-	ToGroup   string    `protobuf:"bytes,2,opt,name=to_group,json=toGroup,proto3" json:"to_group,omitempty"`
-	Selector  *Selector `protobuf:"bytes,3,opt,name=selector,proto3" json:"selector,omitempty"`
-	// The drain with which the edits will be made, which the effects take into account.
-	Drain         *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
+	FromGroup string `protobuf:"bytes,2,opt,name=from_group,json=fromGroup,proto3" json:"from_group,omitempty"`
+	ToGroup   string `protobuf:"bytes,3,opt,name=to_group,json=toGroup,proto3" json:"to_group,omitempty"`
+	// For how long holders in the old group may go on, at most 24 h. Absent or 0: their refreshes are refused at once.
+	Drain  *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
+	Author string               `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	Reason string               `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// As in CreateDefinitionRequest, as is request_revision.
+	RequestId       string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	RequestRevision uint64 `protobuf:"varint,8,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	// Answer what would be done, and change nothing.
+	DryRun bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// The digest of the answer to a dry run. If the move would not do the same to the same definitions at the same versions, it fails
+	// with ABORTED and reason CHANGED_SINCE, and names what was edited since. Empty: whatever it moves now.
+	Expected      string `protobuf:"bytes,10,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *PlanMoveRequest) Reset() {
-	*x = PlanMoveRequest{}
+func (x *MoveRequest) Reset() {
+	*x = MoveRequest{}
 	mi := &file_gatekeeper_v1_operator_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *PlanMoveRequest) String() string {
+func (x *MoveRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*PlanMoveRequest) ProtoMessage() {}
+func (*MoveRequest) ProtoMessage() {}
 
-func (x *PlanMoveRequest) ProtoReflect() protoreflect.Message {
+func (x *MoveRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_v1_operator_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -700,72 +710,123 @@ func (x *PlanMoveRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use PlanMoveRequest.ProtoReflect.Descriptor instead.
-func (*PlanMoveRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use MoveRequest.ProtoReflect.Descriptor instead.
+func (*MoveRequest) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *PlanMoveRequest) GetFromGroup() string {
-	if x != nil {
-		return x.FromGroup
-	}
-	return ""
-}
-
-func (x *PlanMoveRequest) GetToGroup() string {
-	if x != nil {
-		return x.ToGroup
-	}
-	return ""
-}
-
-func (x *PlanMoveRequest) GetSelector() *Selector {
+func (x *MoveRequest) GetSelector() *Selector {
 	if x != nil {
 		return x.Selector
 	}
 	return nil
 }
 
-func (x *PlanMoveRequest) GetDrain() *durationpb.Duration {
+func (x *MoveRequest) GetFromGroup() string {
+	if x != nil {
+		return x.FromGroup
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetToGroup() string {
+	if x != nil {
+		return x.ToGroup
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetDrain() *durationpb.Duration {
 	if x != nil {
 		return x.Drain
 	}
 	return nil
 }
 
-type PlanMoveResponse struct {
+func (x *MoveRequest) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetRequestRevision() uint64 {
+	if x != nil {
+		return x.RequestRevision
+	}
+	return 0
+}
+
+func (x *MoveRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *MoveRequest) GetExpected() string {
+	if x != nil {
+		return x.Expected
+	}
+	return ""
+}
+
+// MoveResponse is what a move does, or, with dry_run, would do. The answer to a repeat has only the change.
+type MoveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each task that moves, in the order of their names; as BatchEdit takes them.
-	Edits []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
-	// What they would do.
-	Effects []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
+	// The change id; 0 with dry_run, and when there was nothing to move.
+	Change uint64 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
+	// In the order of their names.
+	Moves   []*Moved  `protobuf:"bytes,2,rep,name=moves,proto3" json:"moves,omitempty"`
+	Effects []*Effect `protobuf:"bytes,3,rep,name=effects,proto3" json:"effects,omitempty"`
 	// Definitions that admit the old group, yet are not moved, and why.
-	NotMoved []*NotMoved `protobuf:"bytes,3,rep,name=not_moved,json=notMoved,proto3" json:"not_moved,omitempty"`
-	Warnings []string    `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	Revision uint64      `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	NotMoved []*NotMoved `protobuf:"bytes,4,rep,name=not_moved,json=notMoved,proto3" json:"not_moved,omitempty"`
+	Warnings []string    `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// As in PreviewResponse.
 	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	// Why the move is likely a mistake, for a person: nobody was ever seen asking in the new group, or a task would let in nobody who was ever
 	// seen asking. gkctl makes such a move only with --force. Empty when nothing looks wrong.
-	Doubts        []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
+	Doubts []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
+	// When there is nothing to move, and it was not moved before: which word of the request is likely wrong, for a person.
+	Mistake string `protobuf:"bytes,8,opt,name=mistake,proto3" json:"mistake,omitempty"`
+	// How many definitions the selector chose.
+	Chosen uint32 `protobuf:"varint,9,opt,name=chosen,proto3" json:"chosen,omitempty"`
+	// Stands for the names, versions and targets of moves: see MoveRequest.expected.
+	Digest string `protobuf:"bytes,10,opt,name=digest,proto3" json:"digest,omitempty"`
+	// As of which this holds: that of the change when it was made.
+	Revision      uint64 `protobuf:"varint,11,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *PlanMoveResponse) Reset() {
-	*x = PlanMoveResponse{}
+func (x *MoveResponse) Reset() {
+	*x = MoveResponse{}
 	mi := &file_gatekeeper_v1_operator_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *PlanMoveResponse) String() string {
+func (x *MoveResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*PlanMoveResponse) ProtoMessage() {}
+func (*MoveResponse) ProtoMessage() {}
 
-func (x *PlanMoveResponse) ProtoReflect() protoreflect.Message {
+func (x *MoveResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_v1_operator_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -777,58 +838,157 @@ func (x *PlanMoveResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use PlanMoveResponse.ProtoReflect.Descriptor instead.
-func (*PlanMoveResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use MoveResponse.ProtoReflect.Descriptor instead.
+func (*MoveResponse) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *PlanMoveResponse) GetEdits() []*Edit {
+func (x *MoveResponse) GetChange() uint64 {
 	if x != nil {
-		return x.Edits
+		return x.Change
+	}
+	return 0
+}
+
+func (x *MoveResponse) GetMoves() []*Moved {
+	if x != nil {
+		return x.Moves
 	}
 	return nil
 }
 
-func (x *PlanMoveResponse) GetEffects() []*Effect {
+func (x *MoveResponse) GetEffects() []*Effect {
 	if x != nil {
 		return x.Effects
 	}
 	return nil
 }
 
-func (x *PlanMoveResponse) GetNotMoved() []*NotMoved {
+func (x *MoveResponse) GetNotMoved() []*NotMoved {
 	if x != nil {
 		return x.NotMoved
 	}
 	return nil
 }
 
-func (x *PlanMoveResponse) GetWarnings() []string {
+func (x *MoveResponse) GetWarnings() []string {
 	if x != nil {
 		return x.Warnings
 	}
 	return nil
 }
 
-func (x *PlanMoveResponse) GetRevision() uint64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *PlanMoveResponse) GetConfirm() []*Confirmation {
+func (x *MoveResponse) GetConfirm() []*Confirmation {
 	if x != nil {
 		return x.Confirm
 	}
 	return nil
 }
 
-func (x *PlanMoveResponse) GetDoubts() []string {
+func (x *MoveResponse) GetDoubts() []string {
 	if x != nil {
 		return x.Doubts
 	}
 	return nil
+}
+
+func (x *MoveResponse) GetMistake() string {
+	if x != nil {
+		return x.Mistake
+	}
+	return ""
+}
+
+func (x *MoveResponse) GetChosen() uint32 {
+	if x != nil {
+		return x.Chosen
+	}
+	return 0
+}
+
+func (x *MoveResponse) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *MoveResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+// Moved is a definition that moves.
+type Moved struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
+	// The version that is replaced.
+	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Its group pattern after the move.
+	GroupPattern  string `protobuf:"bytes,3,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
+	Permits       uint32 `protobuf:"varint,4,opt,name=permits,proto3" json:"permits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Moved) Reset() {
+	*x = Moved{}
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Moved) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Moved) ProtoMessage() {}
+
+func (x *Moved) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Moved.ProtoReflect.Descriptor instead.
+func (*Moved) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Moved) GetSemaphore() string {
+	if x != nil {
+		return x.Semaphore
+	}
+	return ""
+}
+
+func (x *Moved) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Moved) GetGroupPattern() string {
+	if x != nil {
+		return x.GroupPattern
+	}
+	return ""
+}
+
+func (x *Moved) GetPermits() uint32 {
+	if x != nil {
+		return x.Permits
+	}
+	return 0
 }
 
 type NotMoved struct {
@@ -844,7 +1004,7 @@ type NotMoved struct {
 
 func (x *NotMoved) Reset() {
 	*x = NotMoved{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -856,7 +1016,7 @@ func (x *NotMoved) String() string {
 func (*NotMoved) ProtoMessage() {}
 
 func (x *NotMoved) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[9]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -869,7 +1029,7 @@ func (x *NotMoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotMoved.ProtoReflect.Descriptor instead.
 func (*NotMoved) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{9}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *NotMoved) GetSemaphore() string {
@@ -922,7 +1082,7 @@ type PauseRequest struct {
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +1094,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[10]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +1107,7 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{10}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PauseRequest) GetSelector() *Selector {
@@ -1059,7 +1219,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1231,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[11]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1244,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{11}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PauseResponse) GetRevision() uint64 {
@@ -1118,7 +1278,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1290,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[12]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1303,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{12}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ResumeRequest) GetSelector() *Selector {
@@ -1199,7 +1359,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1371,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[13]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1384,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{13}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ResumeResponse) GetRevision() uint64 {
@@ -1267,7 +1427,7 @@ type CordonRequest struct {
 
 func (x *CordonRequest) Reset() {
 	*x = CordonRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1439,7 @@ func (x *CordonRequest) String() string {
 func (*CordonRequest) ProtoMessage() {}
 
 func (x *CordonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[14]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1452,7 @@ func (x *CordonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CordonRequest.ProtoReflect.Descriptor instead.
 func (*CordonRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{14}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CordonRequest) GetId() string {
@@ -1401,7 +1561,7 @@ type CordonResponse struct {
 
 func (x *CordonResponse) Reset() {
 	*x = CordonResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1573,7 @@ func (x *CordonResponse) String() string {
 func (*CordonResponse) ProtoMessage() {}
 
 func (x *CordonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[15]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1586,7 @@ func (x *CordonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CordonResponse.ProtoReflect.Descriptor instead.
 func (*CordonResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{15}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CordonResponse) GetCordon() *CordonRecord {
@@ -1451,7 +1611,7 @@ type UncordonRequest struct {
 
 func (x *UncordonRequest) Reset() {
 	*x = UncordonRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1623,7 @@ func (x *UncordonRequest) String() string {
 func (*UncordonRequest) ProtoMessage() {}
 
 func (x *UncordonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[16]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1636,7 @@ func (x *UncordonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UncordonRequest.ProtoReflect.Descriptor instead.
 func (*UncordonRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{16}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UncordonRequest) GetId() string {
@@ -1523,7 +1683,7 @@ type UncordonResponse struct {
 
 func (x *UncordonResponse) Reset() {
 	*x = UncordonResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1535,7 +1695,7 @@ func (x *UncordonResponse) String() string {
 func (*UncordonResponse) ProtoMessage() {}
 
 func (x *UncordonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[17]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1548,7 +1708,7 @@ func (x *UncordonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UncordonResponse.ProtoReflect.Descriptor instead.
 func (*UncordonResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{17}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UncordonResponse) GetRevision() uint64 {
@@ -1567,7 +1727,7 @@ type ListCordonsRequest struct {
 
 func (x *ListCordonsRequest) Reset() {
 	*x = ListCordonsRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1739,7 @@ func (x *ListCordonsRequest) String() string {
 func (*ListCordonsRequest) ProtoMessage() {}
 
 func (x *ListCordonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[18]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1752,7 @@ func (x *ListCordonsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCordonsRequest.ProtoReflect.Descriptor instead.
 func (*ListCordonsRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{18}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListCordonsRequest) GetStale() bool {
@@ -1612,7 +1772,7 @@ type ListCordonsResponse struct {
 
 func (x *ListCordonsResponse) Reset() {
 	*x = ListCordonsResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1624,7 +1784,7 @@ func (x *ListCordonsResponse) String() string {
 func (*ListCordonsResponse) ProtoMessage() {}
 
 func (x *ListCordonsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[19]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1637,7 +1797,7 @@ func (x *ListCordonsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCordonsResponse.ProtoReflect.Descriptor instead.
 func (*ListCordonsResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{19}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListCordonsResponse) GetCordons() []*CordonRecord {
@@ -1676,7 +1836,7 @@ type ListHistoryRequest struct {
 
 func (x *ListHistoryRequest) Reset() {
 	*x = ListHistoryRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1848,7 @@ func (x *ListHistoryRequest) String() string {
 func (*ListHistoryRequest) ProtoMessage() {}
 
 func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[20]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1861,7 @@ func (x *ListHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListHistoryRequest) GetNames() []string {
@@ -1780,7 +1940,7 @@ type ListHistoryResponse struct {
 
 func (x *ListHistoryResponse) Reset() {
 	*x = ListHistoryResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1952,7 @@ func (x *ListHistoryResponse) String() string {
 func (*ListHistoryResponse) ProtoMessage() {}
 
 func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[21]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1965,7 @@ func (x *ListHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListHistoryResponse) GetEntries() []*HistoryEntry {
@@ -1852,7 +2012,7 @@ type MissingEntries struct {
 
 func (x *MissingEntries) Reset() {
 	*x = MissingEntries{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +2024,7 @@ func (x *MissingEntries) String() string {
 func (*MissingEntries) ProtoMessage() {}
 
 func (x *MissingEntries) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[22]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +2037,7 @@ func (x *MissingEntries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MissingEntries.ProtoReflect.Descriptor instead.
 func (*MissingEntries) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MissingEntries) GetChange() uint64 {
@@ -1946,7 +2106,7 @@ type HistoryEntry struct {
 
 func (x *HistoryEntry) Reset() {
 	*x = HistoryEntry{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1958,7 +2118,7 @@ func (x *HistoryEntry) String() string {
 func (*HistoryEntry) ProtoMessage() {}
 
 func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[23]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1971,7 +2131,7 @@ func (x *HistoryEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryEntry.ProtoReflect.Descriptor instead.
 func (*HistoryEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *HistoryEntry) GetRevision() uint64 {
@@ -2128,7 +2288,7 @@ type FiringsChange struct {
 
 func (x *FiringsChange) Reset() {
 	*x = FiringsChange{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2300,7 @@ func (x *FiringsChange) String() string {
 func (*FiringsChange) ProtoMessage() {}
 
 func (x *FiringsChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[24]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2313,7 @@ func (x *FiringsChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
 func (*FiringsChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FiringsChange) GetFirings() []*FiringClaim {
@@ -2193,7 +2353,7 @@ type ListFiringsRequest struct {
 
 func (x *ListFiringsRequest) Reset() {
 	*x = ListFiringsRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2365,7 @@ func (x *ListFiringsRequest) String() string {
 func (*ListFiringsRequest) ProtoMessage() {}
 
 func (x *ListFiringsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[25]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2378,7 @@ func (x *ListFiringsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFiringsRequest.ProtoReflect.Descriptor instead.
 func (*ListFiringsRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListFiringsRequest) GetSemaphore() string {
@@ -2280,7 +2440,7 @@ type ListFiringsResponse struct {
 
 func (x *ListFiringsResponse) Reset() {
 	*x = ListFiringsResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2292,7 +2452,7 @@ func (x *ListFiringsResponse) String() string {
 func (*ListFiringsResponse) ProtoMessage() {}
 
 func (x *ListFiringsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[26]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2305,7 +2465,7 @@ func (x *ListFiringsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFiringsResponse.ProtoReflect.Descriptor instead.
 func (*ListFiringsResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListFiringsResponse) GetFirings() []*FiringClaim {
@@ -2380,7 +2540,7 @@ type ForgetFiringsRequest struct {
 
 func (x *ForgetFiringsRequest) Reset() {
 	*x = ForgetFiringsRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +2552,7 @@ func (x *ForgetFiringsRequest) String() string {
 func (*ForgetFiringsRequest) ProtoMessage() {}
 
 func (x *ForgetFiringsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2405,7 +2565,7 @@ func (x *ForgetFiringsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetFiringsRequest.ProtoReflect.Descriptor instead.
 func (*ForgetFiringsRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ForgetFiringsRequest) GetSemaphore() string {
@@ -2501,7 +2661,7 @@ type ForgetFiringsResponse struct {
 
 func (x *ForgetFiringsResponse) Reset() {
 	*x = ForgetFiringsResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2513,7 +2673,7 @@ func (x *ForgetFiringsResponse) String() string {
 func (*ForgetFiringsResponse) ProtoMessage() {}
 
 func (x *ForgetFiringsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2526,7 +2686,7 @@ func (x *ForgetFiringsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetFiringsResponse.ProtoReflect.Descriptor instead.
 func (*ForgetFiringsResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ForgetFiringsResponse) GetRevision() uint64 {
@@ -2585,7 +2745,7 @@ type UndoRequest struct {
 
 func (x *UndoRequest) Reset() {
 	*x = UndoRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2597,7 +2757,7 @@ func (x *UndoRequest) String() string {
 func (*UndoRequest) ProtoMessage() {}
 
 func (x *UndoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2610,7 +2770,7 @@ func (x *UndoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRequest.ProtoReflect.Descriptor instead.
 func (*UndoRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UndoRequest) GetChange() uint64 {
@@ -2717,7 +2877,7 @@ type UndoResponse struct {
 
 func (x *UndoResponse) Reset() {
 	*x = UndoResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2729,7 +2889,7 @@ func (x *UndoResponse) String() string {
 func (*UndoResponse) ProtoMessage() {}
 
 func (x *UndoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +2902,7 @@ func (x *UndoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoResponse.ProtoReflect.Descriptor instead.
 func (*UndoResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UndoResponse) GetRevision() uint64 {
@@ -2827,7 +2987,7 @@ type ListKnownRequest struct {
 
 func (x *ListKnownRequest) Reset() {
 	*x = ListKnownRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2839,7 +2999,7 @@ func (x *ListKnownRequest) String() string {
 func (*ListKnownRequest) ProtoMessage() {}
 
 func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2852,7 +3012,7 @@ func (x *ListKnownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownRequest.ProtoReflect.Descriptor instead.
 func (*ListKnownRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListKnownRequest) GetGroup() string {
@@ -2886,7 +3046,7 @@ type ListKnownResponse struct {
 
 func (x *ListKnownResponse) Reset() {
 	*x = ListKnownResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2898,7 +3058,7 @@ func (x *ListKnownResponse) String() string {
 func (*ListKnownResponse) ProtoMessage() {}
 
 func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2911,7 +3071,7 @@ func (x *ListKnownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKnownResponse.ProtoReflect.Descriptor instead.
 func (*ListKnownResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListKnownResponse) GetCallers() []*Caller {
@@ -2942,7 +3102,7 @@ type ListDeniedRequest struct {
 
 func (x *ListDeniedRequest) Reset() {
 	*x = ListDeniedRequest{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2954,7 +3114,7 @@ func (x *ListDeniedRequest) String() string {
 func (*ListDeniedRequest) ProtoMessage() {}
 
 func (x *ListDeniedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2967,7 +3127,7 @@ func (x *ListDeniedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDeniedRequest.ProtoReflect.Descriptor instead.
 func (*ListDeniedRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListDeniedRequest) GetNames() []string {
@@ -3006,7 +3166,7 @@ type ListDeniedResponse struct {
 
 func (x *ListDeniedResponse) Reset() {
 	*x = ListDeniedResponse{}
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3178,7 @@ func (x *ListDeniedResponse) String() string {
 func (*ListDeniedResponse) ProtoMessage() {}
 
 func (x *ListDeniedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_operator_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_operator_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3191,7 @@ func (x *ListDeniedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDeniedResponse.ProtoReflect.Descriptor instead.
 func (*ListDeniedResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListDeniedResponse) GetCallers() []*DeniedCaller {
@@ -3103,21 +3263,39 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x06Caller\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
 	"\bacquirer\x18\x02 \x01(\tR\bacquirer\x127\n" +
-	"\tlast_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"\xb1\x01\n" +
-	"\x0fPlanMoveRequest\x12\x1d\n" +
+	"\tlast_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"\xdc\x02\n" +
+	"\vMoveRequest\x123\n" +
+	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x1d\n" +
 	"\n" +
-	"from_group\x18\x01 \x01(\tR\tfromGroup\x12\x19\n" +
-	"\bto_group\x18\x02 \x01(\tR\atoGroup\x123\n" +
-	"\bselector\x18\x03 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12/\n" +
-	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\"\xab\x02\n" +
-	"\x10PlanMoveResponse\x12)\n" +
-	"\x05edits\x18\x01 \x03(\v2\x13.gatekeeper.v1.EditR\x05edits\x12/\n" +
-	"\aeffects\x18\x02 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x124\n" +
-	"\tnot_moved\x18\x03 \x03(\v2\x17.gatekeeper.v1.NotMovedR\bnotMoved\x12\x1a\n" +
-	"\bwarnings\x18\x04 \x03(\tR\bwarnings\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\x125\n" +
+	"from_group\x18\x02 \x01(\tR\tfromGroup\x12\x19\n" +
+	"\bto_group\x18\x03 \x01(\tR\atoGroup\x12/\n" +
+	"\x05drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x16\n" +
+	"\x06author\x18\x05 \x01(\tR\x06author\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\a \x01(\tR\trequestId\x12)\n" +
+	"\x10request_revision\x18\b \x01(\x04R\x0frequestRevision\x12\x17\n" +
+	"\adry_run\x18\t \x01(\bR\x06dryRun\x12\x1a\n" +
+	"\bexpected\x18\n" +
+	" \x01(\tR\bexpected\"\x8a\x03\n" +
+	"\fMoveResponse\x12\x16\n" +
+	"\x06change\x18\x01 \x01(\x04R\x06change\x12*\n" +
+	"\x05moves\x18\x02 \x03(\v2\x14.gatekeeper.v1.MovedR\x05moves\x12/\n" +
+	"\aeffects\x18\x03 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x124\n" +
+	"\tnot_moved\x18\x04 \x03(\v2\x17.gatekeeper.v1.NotMovedR\bnotMoved\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\x125\n" +
 	"\aconfirm\x18\x06 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\x12\x16\n" +
-	"\x06doubts\x18\a \x03(\tR\x06doubts\"T\n" +
+	"\x06doubts\x18\a \x03(\tR\x06doubts\x12\x18\n" +
+	"\amistake\x18\b \x01(\tR\amistake\x12\x16\n" +
+	"\x06chosen\x18\t \x01(\rR\x06chosen\x12\x16\n" +
+	"\x06digest\x18\n" +
+	" \x01(\tR\x06digest\x12\x1a\n" +
+	"\brevision\x18\v \x01(\x04R\brevision\"~\n" +
+	"\x05Moved\x12\x1c\n" +
+	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x04R\aversion\x12#\n" +
+	"\rgroup_pattern\x18\x03 \x01(\tR\fgroupPattern\x12\x18\n" +
+	"\apermits\x18\x04 \x01(\rR\apermits\"T\n" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
@@ -3316,10 +3494,10 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x1eCONFIRMATION_KIND_DELETES_MANY\x10\x04\x12\"\n" +
 	"\x1eCONFIRMATION_KIND_CHANGES_MANY\x10\x05\x12%\n" +
 	"!CONFIRMATION_KIND_FORGETS_FIRINGS\x10\x06\x12\"\n" +
-	"\x1eCONFIRMATION_KIND_LOWERS_BOUND\x10\a2\x89\b\n" +
+	"\x1eCONFIRMATION_KIND_LOWERS_BOUND\x10\a2\xfd\a\n" +
 	"\x0fOperatorService\x12H\n" +
-	"\aPreview\x12\x1d.gatekeeper.v1.PreviewRequest\x1a\x1e.gatekeeper.v1.PreviewResponse\x12K\n" +
-	"\bPlanMove\x12\x1e.gatekeeper.v1.PlanMoveRequest\x1a\x1f.gatekeeper.v1.PlanMoveResponse\x12B\n" +
+	"\aPreview\x12\x1d.gatekeeper.v1.PreviewRequest\x1a\x1e.gatekeeper.v1.PreviewResponse\x12?\n" +
+	"\x04Move\x12\x1a.gatekeeper.v1.MoveRequest\x1a\x1b.gatekeeper.v1.MoveResponse\x12B\n" +
 	"\x05Pause\x12\x1b.gatekeeper.v1.PauseRequest\x1a\x1c.gatekeeper.v1.PauseResponse\x12E\n" +
 	"\x06Resume\x12\x1c.gatekeeper.v1.ResumeRequest\x1a\x1d.gatekeeper.v1.ResumeResponse\x12E\n" +
 	"\x06Cordon\x12\x1c.gatekeeper.v1.CordonRequest\x1a\x1d.gatekeeper.v1.CordonResponse\x12K\n" +
@@ -3347,7 +3525,7 @@ func file_gatekeeper_v1_operator_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_operator_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_gatekeeper_v1_operator_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(ConfirmationKind)(0),         // 0: gatekeeper.v1.ConfirmationKind
 	(*Selector)(nil),              // 1: gatekeeper.v1.Selector
@@ -3357,40 +3535,40 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(*Effect)(nil),                // 5: gatekeeper.v1.Effect
 	(*Stopped)(nil),               // 6: gatekeeper.v1.Stopped
 	(*Caller)(nil),                // 7: gatekeeper.v1.Caller
-	(*PlanMoveRequest)(nil),       // 8: gatekeeper.v1.PlanMoveRequest
-	(*PlanMoveResponse)(nil),      // 9: gatekeeper.v1.PlanMoveResponse
-	(*NotMoved)(nil),              // 10: gatekeeper.v1.NotMoved
-	(*PauseRequest)(nil),          // 11: gatekeeper.v1.PauseRequest
-	(*PauseResponse)(nil),         // 12: gatekeeper.v1.PauseResponse
-	(*ResumeRequest)(nil),         // 13: gatekeeper.v1.ResumeRequest
-	(*ResumeResponse)(nil),        // 14: gatekeeper.v1.ResumeResponse
-	(*CordonRequest)(nil),         // 15: gatekeeper.v1.CordonRequest
-	(*CordonResponse)(nil),        // 16: gatekeeper.v1.CordonResponse
-	(*UncordonRequest)(nil),       // 17: gatekeeper.v1.UncordonRequest
-	(*UncordonResponse)(nil),      // 18: gatekeeper.v1.UncordonResponse
-	(*ListCordonsRequest)(nil),    // 19: gatekeeper.v1.ListCordonsRequest
-	(*ListCordonsResponse)(nil),   // 20: gatekeeper.v1.ListCordonsResponse
-	(*ListHistoryRequest)(nil),    // 21: gatekeeper.v1.ListHistoryRequest
-	(*ListHistoryResponse)(nil),   // 22: gatekeeper.v1.ListHistoryResponse
-	(*MissingEntries)(nil),        // 23: gatekeeper.v1.MissingEntries
-	(*HistoryEntry)(nil),          // 24: gatekeeper.v1.HistoryEntry
-	(*FiringsChange)(nil),         // 25: gatekeeper.v1.FiringsChange
-	(*ListFiringsRequest)(nil),    // 26: gatekeeper.v1.ListFiringsRequest
-	(*ListFiringsResponse)(nil),   // 27: gatekeeper.v1.ListFiringsResponse
-	(*ForgetFiringsRequest)(nil),  // 28: gatekeeper.v1.ForgetFiringsRequest
-	(*ForgetFiringsResponse)(nil), // 29: gatekeeper.v1.ForgetFiringsResponse
-	(*UndoRequest)(nil),           // 30: gatekeeper.v1.UndoRequest
-	(*UndoResponse)(nil),          // 31: gatekeeper.v1.UndoResponse
-	(*ListKnownRequest)(nil),      // 32: gatekeeper.v1.ListKnownRequest
-	(*ListKnownResponse)(nil),     // 33: gatekeeper.v1.ListKnownResponse
-	(*ListDeniedRequest)(nil),     // 34: gatekeeper.v1.ListDeniedRequest
-	(*ListDeniedResponse)(nil),    // 35: gatekeeper.v1.ListDeniedResponse
-	(*BatchEditRequest)(nil),      // 36: gatekeeper.v1.BatchEditRequest
-	(*Definition)(nil),            // 37: gatekeeper.v1.Definition
-	(*Permit)(nil),                // 38: gatekeeper.v1.Permit
-	(*durationpb.Duration)(nil),   // 39: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
-	(*Edit)(nil),                  // 41: gatekeeper.v1.Edit
+	(*MoveRequest)(nil),           // 8: gatekeeper.v1.MoveRequest
+	(*MoveResponse)(nil),          // 9: gatekeeper.v1.MoveResponse
+	(*Moved)(nil),                 // 10: gatekeeper.v1.Moved
+	(*NotMoved)(nil),              // 11: gatekeeper.v1.NotMoved
+	(*PauseRequest)(nil),          // 12: gatekeeper.v1.PauseRequest
+	(*PauseResponse)(nil),         // 13: gatekeeper.v1.PauseResponse
+	(*ResumeRequest)(nil),         // 14: gatekeeper.v1.ResumeRequest
+	(*ResumeResponse)(nil),        // 15: gatekeeper.v1.ResumeResponse
+	(*CordonRequest)(nil),         // 16: gatekeeper.v1.CordonRequest
+	(*CordonResponse)(nil),        // 17: gatekeeper.v1.CordonResponse
+	(*UncordonRequest)(nil),       // 18: gatekeeper.v1.UncordonRequest
+	(*UncordonResponse)(nil),      // 19: gatekeeper.v1.UncordonResponse
+	(*ListCordonsRequest)(nil),    // 20: gatekeeper.v1.ListCordonsRequest
+	(*ListCordonsResponse)(nil),   // 21: gatekeeper.v1.ListCordonsResponse
+	(*ListHistoryRequest)(nil),    // 22: gatekeeper.v1.ListHistoryRequest
+	(*ListHistoryResponse)(nil),   // 23: gatekeeper.v1.ListHistoryResponse
+	(*MissingEntries)(nil),        // 24: gatekeeper.v1.MissingEntries
+	(*HistoryEntry)(nil),          // 25: gatekeeper.v1.HistoryEntry
+	(*FiringsChange)(nil),         // 26: gatekeeper.v1.FiringsChange
+	(*ListFiringsRequest)(nil),    // 27: gatekeeper.v1.ListFiringsRequest
+	(*ListFiringsResponse)(nil),   // 28: gatekeeper.v1.ListFiringsResponse
+	(*ForgetFiringsRequest)(nil),  // 29: gatekeeper.v1.ForgetFiringsRequest
+	(*ForgetFiringsResponse)(nil), // 30: gatekeeper.v1.ForgetFiringsResponse
+	(*UndoRequest)(nil),           // 31: gatekeeper.v1.UndoRequest
+	(*UndoResponse)(nil),          // 32: gatekeeper.v1.UndoResponse
+	(*ListKnownRequest)(nil),      // 33: gatekeeper.v1.ListKnownRequest
+	(*ListKnownResponse)(nil),     // 34: gatekeeper.v1.ListKnownResponse
+	(*ListDeniedRequest)(nil),     // 35: gatekeeper.v1.ListDeniedRequest
+	(*ListDeniedResponse)(nil),    // 36: gatekeeper.v1.ListDeniedResponse
+	(*BatchEditRequest)(nil),      // 37: gatekeeper.v1.BatchEditRequest
+	(*Definition)(nil),            // 38: gatekeeper.v1.Definition
+	(*Permit)(nil),                // 39: gatekeeper.v1.Permit
+	(*durationpb.Duration)(nil),   // 40: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
 	(*CordonRecord)(nil),          // 42: gatekeeper.v1.CordonRecord
 	(EventKind)(0),                // 43: gatekeeper.v1.EventKind
 	(*Pause)(nil),                 // 44: gatekeeper.v1.Pause
@@ -3400,100 +3578,100 @@ var file_gatekeeper_v1_operator_proto_goTypes = []any{
 	(*DeniedCaller)(nil),          // 48: gatekeeper.v1.DeniedCaller
 }
 var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
-	36, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
-	11, // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
-	15, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
-	13, // 3: gatekeeper.v1.PreviewRequest.resume:type_name -> gatekeeper.v1.ResumeRequest
+	37, // 0: gatekeeper.v1.PreviewRequest.edits:type_name -> gatekeeper.v1.BatchEditRequest
+	12, // 1: gatekeeper.v1.PreviewRequest.pause:type_name -> gatekeeper.v1.PauseRequest
+	16, // 2: gatekeeper.v1.PreviewRequest.cordon:type_name -> gatekeeper.v1.CordonRequest
+	14, // 3: gatekeeper.v1.PreviewRequest.resume:type_name -> gatekeeper.v1.ResumeRequest
 	5,  // 4: gatekeeper.v1.PreviewResponse.effects:type_name -> gatekeeper.v1.Effect
 	4,  // 5: gatekeeper.v1.PreviewResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	0,  // 6: gatekeeper.v1.Confirmation.kind:type_name -> gatekeeper.v1.ConfirmationKind
-	37, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
-	37, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
+	38, // 7: gatekeeper.v1.Effect.before:type_name -> gatekeeper.v1.Definition
+	38, // 8: gatekeeper.v1.Effect.after:type_name -> gatekeeper.v1.Definition
 	6,  // 9: gatekeeper.v1.Effect.stopped:type_name -> gatekeeper.v1.Stopped
 	7,  // 10: gatekeeper.v1.Effect.admitted:type_name -> gatekeeper.v1.Caller
 	7,  // 11: gatekeeper.v1.Effect.shut_out:type_name -> gatekeeper.v1.Caller
-	38, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
-	38, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
-	39, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
-	39, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
-	40, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
-	1,  // 17: gatekeeper.v1.PlanMoveRequest.selector:type_name -> gatekeeper.v1.Selector
-	39, // 18: gatekeeper.v1.PlanMoveRequest.drain:type_name -> google.protobuf.Duration
-	41, // 19: gatekeeper.v1.PlanMoveResponse.edits:type_name -> gatekeeper.v1.Edit
-	5,  // 20: gatekeeper.v1.PlanMoveResponse.effects:type_name -> gatekeeper.v1.Effect
-	10, // 21: gatekeeper.v1.PlanMoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
-	4,  // 22: gatekeeper.v1.PlanMoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	39, // 12: gatekeeper.v1.Effect.held:type_name -> gatekeeper.v1.Permit
+	39, // 13: gatekeeper.v1.Stopped.permit:type_name -> gatekeeper.v1.Permit
+	40, // 14: gatekeeper.v1.Stopped.free_within:type_name -> google.protobuf.Duration
+	40, // 15: gatekeeper.v1.Stopped.drain_left:type_name -> google.protobuf.Duration
+	41, // 16: gatekeeper.v1.Caller.last_seen:type_name -> google.protobuf.Timestamp
+	1,  // 17: gatekeeper.v1.MoveRequest.selector:type_name -> gatekeeper.v1.Selector
+	40, // 18: gatekeeper.v1.MoveRequest.drain:type_name -> google.protobuf.Duration
+	10, // 19: gatekeeper.v1.MoveResponse.moves:type_name -> gatekeeper.v1.Moved
+	5,  // 20: gatekeeper.v1.MoveResponse.effects:type_name -> gatekeeper.v1.Effect
+	11, // 21: gatekeeper.v1.MoveResponse.not_moved:type_name -> gatekeeper.v1.NotMoved
+	4,  // 22: gatekeeper.v1.MoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	1,  // 23: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
-	40, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	39, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
-	39, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
+	41, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
+	40, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	40, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
 	1,  // 27: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
-	40, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	39, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
-	39, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
+	41, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
+	40, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	40, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
 	42, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
 	42, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
-	40, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
-	40, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
-	24, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
-	23, // 36: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	41, // 33: gatekeeper.v1.ListHistoryRequest.since:type_name -> google.protobuf.Timestamp
+	41, // 34: gatekeeper.v1.ListHistoryRequest.before:type_name -> google.protobuf.Timestamp
+	25, // 35: gatekeeper.v1.ListHistoryResponse.entries:type_name -> gatekeeper.v1.HistoryEntry
+	24, // 36: gatekeeper.v1.ListHistoryResponse.missing:type_name -> gatekeeper.v1.MissingEntries
 	43, // 37: gatekeeper.v1.HistoryEntry.kind:type_name -> gatekeeper.v1.EventKind
-	40, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
-	37, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
-	37, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
-	38, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
+	41, // 38: gatekeeper.v1.HistoryEntry.at:type_name -> google.protobuf.Timestamp
+	38, // 39: gatekeeper.v1.HistoryEntry.before:type_name -> gatekeeper.v1.Definition
+	38, // 40: gatekeeper.v1.HistoryEntry.after:type_name -> gatekeeper.v1.Definition
+	39, // 41: gatekeeper.v1.HistoryEntry.permit:type_name -> gatekeeper.v1.Permit
 	42, // 42: gatekeeper.v1.HistoryEntry.cordon:type_name -> gatekeeper.v1.CordonRecord
 	44, // 43: gatekeeper.v1.HistoryEntry.pause:type_name -> gatekeeper.v1.Pause
-	40, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
-	39, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
+	41, // 44: gatekeeper.v1.HistoryEntry.until:type_name -> google.protobuf.Timestamp
+	40, // 45: gatekeeper.v1.HistoryEntry.drain:type_name -> google.protobuf.Duration
 	45, // 46: gatekeeper.v1.HistoryEntry.missed:type_name -> gatekeeper.v1.MissedKind
 	44, // 47: gatekeeper.v1.HistoryEntry.pause_before:type_name -> gatekeeper.v1.Pause
 	42, // 48: gatekeeper.v1.HistoryEntry.cordon_before:type_name -> gatekeeper.v1.CordonRecord
-	25, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
+	26, // 49: gatekeeper.v1.HistoryEntry.firings:type_name -> gatekeeper.v1.FiringsChange
 	46, // 50: gatekeeper.v1.FiringsChange.firings:type_name -> gatekeeper.v1.FiringClaim
-	40, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
-	40, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
-	40, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
+	41, // 51: gatekeeper.v1.FiringsChange.forgotten_up_to_before:type_name -> google.protobuf.Timestamp
+	41, // 52: gatekeeper.v1.FiringsChange.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	41, // 53: gatekeeper.v1.ListFiringsRequest.due_after:type_name -> google.protobuf.Timestamp
 	46, // 54: gatekeeper.v1.ListFiringsResponse.firings:type_name -> gatekeeper.v1.FiringClaim
-	40, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
+	41, // 55: gatekeeper.v1.ListFiringsResponse.forgotten_up_to:type_name -> google.protobuf.Timestamp
 	47, // 56: gatekeeper.v1.ForgetFiringsRequest.firings:type_name -> gatekeeper.v1.Firing
-	40, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
-	25, // 58: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
+	41, // 57: gatekeeper.v1.ForgetFiringsRequest.after:type_name -> google.protobuf.Timestamp
+	26, // 58: gatekeeper.v1.ForgetFiringsResponse.change:type_name -> gatekeeper.v1.FiringsChange
 	4,  // 59: gatekeeper.v1.ForgetFiringsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	39, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
+	40, // 60: gatekeeper.v1.UndoRequest.drain:type_name -> google.protobuf.Duration
 	5,  // 61: gatekeeper.v1.UndoResponse.effects:type_name -> gatekeeper.v1.Effect
-	23, // 62: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
+	24, // 62: gatekeeper.v1.UndoResponse.missing:type_name -> gatekeeper.v1.MissingEntries
 	4,  // 63: gatekeeper.v1.UndoResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	7,  // 64: gatekeeper.v1.ListKnownResponse.callers:type_name -> gatekeeper.v1.Caller
 	48, // 65: gatekeeper.v1.ListDeniedResponse.callers:type_name -> gatekeeper.v1.DeniedCaller
 	48, // 66: gatekeeper.v1.ListDeniedResponse.misspelled:type_name -> gatekeeper.v1.DeniedCaller
-	40, // 67: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
+	41, // 67: gatekeeper.v1.ListDeniedResponse.since:type_name -> google.protobuf.Timestamp
 	2,  // 68: gatekeeper.v1.OperatorService.Preview:input_type -> gatekeeper.v1.PreviewRequest
-	8,  // 69: gatekeeper.v1.OperatorService.PlanMove:input_type -> gatekeeper.v1.PlanMoveRequest
-	11, // 70: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
-	13, // 71: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
-	15, // 72: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
-	17, // 73: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
-	19, // 74: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
-	21, // 75: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
-	26, // 76: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
-	28, // 77: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
-	30, // 78: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
-	32, // 79: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
-	34, // 80: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
+	8,  // 69: gatekeeper.v1.OperatorService.Move:input_type -> gatekeeper.v1.MoveRequest
+	12, // 70: gatekeeper.v1.OperatorService.Pause:input_type -> gatekeeper.v1.PauseRequest
+	14, // 71: gatekeeper.v1.OperatorService.Resume:input_type -> gatekeeper.v1.ResumeRequest
+	16, // 72: gatekeeper.v1.OperatorService.Cordon:input_type -> gatekeeper.v1.CordonRequest
+	18, // 73: gatekeeper.v1.OperatorService.Uncordon:input_type -> gatekeeper.v1.UncordonRequest
+	20, // 74: gatekeeper.v1.OperatorService.ListCordons:input_type -> gatekeeper.v1.ListCordonsRequest
+	22, // 75: gatekeeper.v1.OperatorService.ListHistory:input_type -> gatekeeper.v1.ListHistoryRequest
+	27, // 76: gatekeeper.v1.OperatorService.ListFirings:input_type -> gatekeeper.v1.ListFiringsRequest
+	29, // 77: gatekeeper.v1.OperatorService.ForgetFirings:input_type -> gatekeeper.v1.ForgetFiringsRequest
+	31, // 78: gatekeeper.v1.OperatorService.Undo:input_type -> gatekeeper.v1.UndoRequest
+	33, // 79: gatekeeper.v1.OperatorService.ListKnown:input_type -> gatekeeper.v1.ListKnownRequest
+	35, // 80: gatekeeper.v1.OperatorService.ListDenied:input_type -> gatekeeper.v1.ListDeniedRequest
 	3,  // 81: gatekeeper.v1.OperatorService.Preview:output_type -> gatekeeper.v1.PreviewResponse
-	9,  // 82: gatekeeper.v1.OperatorService.PlanMove:output_type -> gatekeeper.v1.PlanMoveResponse
-	12, // 83: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
-	14, // 84: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
-	16, // 85: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
-	18, // 86: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
-	20, // 87: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
-	22, // 88: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
-	27, // 89: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
-	29, // 90: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
-	31, // 91: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
-	33, // 92: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
-	35, // 93: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
+	9,  // 82: gatekeeper.v1.OperatorService.Move:output_type -> gatekeeper.v1.MoveResponse
+	13, // 83: gatekeeper.v1.OperatorService.Pause:output_type -> gatekeeper.v1.PauseResponse
+	15, // 84: gatekeeper.v1.OperatorService.Resume:output_type -> gatekeeper.v1.ResumeResponse
+	17, // 85: gatekeeper.v1.OperatorService.Cordon:output_type -> gatekeeper.v1.CordonResponse
+	19, // 86: gatekeeper.v1.OperatorService.Uncordon:output_type -> gatekeeper.v1.UncordonResponse
+	21, // 87: gatekeeper.v1.OperatorService.ListCordons:output_type -> gatekeeper.v1.ListCordonsResponse
+	23, // 88: gatekeeper.v1.OperatorService.ListHistory:output_type -> gatekeeper.v1.ListHistoryResponse
+	28, // 89: gatekeeper.v1.OperatorService.ListFirings:output_type -> gatekeeper.v1.ListFiringsResponse
+	30, // 90: gatekeeper.v1.OperatorService.ForgetFirings:output_type -> gatekeeper.v1.ForgetFiringsResponse
+	32, // 91: gatekeeper.v1.OperatorService.Undo:output_type -> gatekeeper.v1.UndoResponse
+	34, // 92: gatekeeper.v1.OperatorService.ListKnown:output_type -> gatekeeper.v1.ListKnownResponse
+	36, // 93: gatekeeper.v1.OperatorService.ListDenied:output_type -> gatekeeper.v1.ListDeniedResponse
 	81, // [81:94] is the sub-list for method output_type
 	68, // [68:81] is the sub-list for method input_type
 	68, // [68:68] is the sub-list for extension type_name
@@ -3514,11 +3692,11 @@ func file_gatekeeper_v1_operator_proto_init() {
 		(*PreviewRequest_Cordon)(nil),
 		(*PreviewRequest_Resume)(nil),
 	}
-	file_gatekeeper_v1_operator_proto_msgTypes[10].OneofWrappers = []any{
+	file_gatekeeper_v1_operator_proto_msgTypes[11].OneofWrappers = []any{
 		(*PauseRequest_Until)(nil),
 		(*PauseRequest_Lasts)(nil),
 	}
-	file_gatekeeper_v1_operator_proto_msgTypes[14].OneofWrappers = []any{
+	file_gatekeeper_v1_operator_proto_msgTypes[15].OneofWrappers = []any{
 		(*CordonRequest_Until)(nil),
 		(*CordonRequest_Lasts)(nil),
 	}
@@ -3528,7 +3706,7 @@ func file_gatekeeper_v1_operator_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_operator_proto_rawDesc), len(file_gatekeeper_v1_operator_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,7 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OperatorService_Preview_FullMethodName       = "/gatekeeper.v1.OperatorService/Preview"
-	OperatorService_PlanMove_FullMethodName      = "/gatekeeper.v1.OperatorService/PlanMove"
+	OperatorService_Move_FullMethodName          = "/gatekeeper.v1.OperatorService/Move"
 	OperatorService_Pause_FullMethodName         = "/gatekeeper.v1.OperatorService/Pause"
 	OperatorService_Resume_FullMethodName        = "/gatekeeper.v1.OperatorService/Resume"
 	OperatorService_Cordon_FullMethodName        = "/gatekeeper.v1.OperatorService/Cordon"
@@ -45,9 +45,9 @@ const (
 type OperatorServiceClient interface {
 	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(ctx context.Context, in *PreviewRequest, opts ...grpc.CallOption) (*PreviewResponse, error)
-	// PlanMove finds the definitions that admit one group and not another, and returns the edits that let them admit the other
-	// instead, with the versions that they were made from: what BatchEdit takes. It changes nothing.
-	PlanMove(ctx context.Context, in *PlanMoveRequest, opts ...grpc.CallOption) (*PlanMoveResponse, error)
+	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that would do. Who else
+	// is let in stays as it is.
+	Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error)
 	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
@@ -97,10 +97,10 @@ func (c *operatorServiceClient) Preview(ctx context.Context, in *PreviewRequest,
 	return out, nil
 }
 
-func (c *operatorServiceClient) PlanMove(ctx context.Context, in *PlanMoveRequest, opts ...grpc.CallOption) (*PlanMoveResponse, error) {
+func (c *operatorServiceClient) Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(PlanMoveResponse)
-	err := c.cc.Invoke(ctx, OperatorService_PlanMove_FullMethodName, in, out, cOpts...)
+	out := new(MoveResponse)
+	err := c.cc.Invoke(ctx, OperatorService_Move_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -228,9 +228,9 @@ func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRe
 type OperatorServiceServer interface {
 	// Preview says what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
-	// PlanMove finds the definitions that admit one group and not another, and returns the edits that let them admit the other
-	// instead, with the versions that they were made from: what BatchEdit takes. It changes nothing.
-	PlanMove(context.Context, *PlanMoveRequest) (*PlanMoveResponse, error)
+	// Move lets the chosen definitions that admit one group admit another one instead, in one step, or shows what that would do. Who else
+	// is let in stays as it is.
+	Move(context.Context, *MoveRequest) (*MoveResponse, error)
 	// Pause lets nobody in any more; with stop it tells holders to stop too. Pausing a paused semaphore replaces its pause; undo brings that back.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are passed over.
@@ -273,8 +273,8 @@ type UnimplementedOperatorServiceServer struct{}
 func (UnimplementedOperatorServiceServer) Preview(context.Context, *PreviewRequest) (*PreviewResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Preview not implemented")
 }
-func (UnimplementedOperatorServiceServer) PlanMove(context.Context, *PlanMoveRequest) (*PlanMoveResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method PlanMove not implemented")
+func (UnimplementedOperatorServiceServer) Move(context.Context, *MoveRequest) (*MoveResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Move not implemented")
 }
 func (UnimplementedOperatorServiceServer) Pause(context.Context, *PauseRequest) (*PauseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Pause not implemented")
@@ -348,20 +348,20 @@ func _OperatorService_Preview_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _OperatorService_PlanMove_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(PlanMoveRequest)
+func _OperatorService_Move_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MoveRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(OperatorServiceServer).PlanMove(ctx, in)
+		return srv.(OperatorServiceServer).Move(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: OperatorService_PlanMove_FullMethodName,
+		FullMethod: OperatorService_Move_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(OperatorServiceServer).PlanMove(ctx, req.(*PlanMoveRequest))
+		return srv.(OperatorServiceServer).Move(ctx, req.(*MoveRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -576,8 +576,8 @@ var OperatorService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _OperatorService_Preview_Handler,
 		},
 		{
-			MethodName: "PlanMove",
-			Handler:    _OperatorService_PlanMove_Handler,
+			MethodName: "Move",
+			Handler:    _OperatorService_Move_Handler,
 		},
 		{
 			MethodName: "Pause",

@@ -2,7 +2,6 @@ package gatekeeper
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/dump"
@@ -32,7 +31,7 @@ func (s *Server) view() dump.View {
 	}
 	return dump.View{
 		State:     s.machine.State(),
-		Role:      strings.ToLower(s.node.State().String()),
+		Role:      s.node.Role().String(),
 		Leader:    s.node.Leader().ID,
 		Term:      s.node.Term(),
 		Waiting:   waiting,

@@ -20,7 +20,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
-	"github.com/hashicorp/raft"
 )
 
 // Open starts a server and returns when it serves; Ready tells when it is good for anything. A bad configuration is a
@@ -102,7 +101,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	admitted := admission.New(admission.NewLimits(cfg.MaxCalls))
 	measures.Attach(metrics.Sources{
 		State:      s.machine.State,
-		Leading:    func() bool { return s.node.State() == raft.Leader },
+		Leading:    func() bool { return s.node.Role() == consensus.RoleLeader },
 		Waiters:    s.keeper.WaiterCount,
 		Deadlines:  s.keeper.Leases,
 		Watchers:   hub.Watchers,

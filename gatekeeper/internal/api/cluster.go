@@ -15,7 +15,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
-	"github.com/hashicorp/raft"
 )
 
 // clusterService serves gatekeeper.v1.ClusterService.
@@ -38,7 +37,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	out := &gatekeeperv1.GetStatusResponse{
 		ClusterId:        node.ClusterID().String(),
 		Id:               s.cfg.ID,
-		Role:             toRole(node.State()),
+		Role:             gatekeeperv1.ServerRole(node.Role()),
 		LeaderId:         leader.ID,
 		LeaderApiAddress: leader.APIAddress,
 		Term:             node.Term(),
@@ -245,17 +244,4 @@ func validPeerAddress(address string) error {
 		return invalid(field, address, "must name a host that the other servers can reach")
 	}
 	return nil
-}
-
-func toRole(s raft.RaftState) gatekeeperv1.ServerRole {
-	switch s {
-	case raft.Follower:
-		return gatekeeperv1.ServerRole_SERVER_ROLE_FOLLOWER
-	case raft.Candidate:
-		return gatekeeperv1.ServerRole_SERVER_ROLE_CANDIDATE
-	case raft.Leader:
-		return gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
-	default:
-		return gatekeeperv1.ServerRole_SERVER_ROLE_UNSPECIFIED
-	}
 }

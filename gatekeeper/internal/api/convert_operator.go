@@ -97,15 +97,3 @@ func toCallers(sightings []fsm.Sighting) []*gatekeeperv1.Caller {
 	}
 	return out
 }
-
-// toEdit writes a planned edit so that BatchEdit takes it.
-func toEdit(c *fsm.Change) *gatekeeperv1.Edit {
-	switch c.Kind {
-	case fsm.Create:
-		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: toDefinition(c.Definition)}}
-	case fsm.Delete:
-		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Delete{Delete: c.Name}, ExpectedVersion: c.ExpectedVersion}
-	default:
-		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: toDefinition(c.Definition)}, ExpectedVersion: c.ExpectedVersion}
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -41,6 +42,11 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 	for n, name := range gatekeeperv1.PermitEnd_name {
 		if n > 0 && semaphore.End(n).String() != words("PERMIT_END_", name) {
 			t.Errorf("%s is %s", name, semaphore.End(n))
+		}
+	}
+	for n, name := range gatekeeperv1.ServerRole_name {
+		if n > 0 && consensus.Role(n).String() != words("SERVER_ROLE_", name) {
+			t.Errorf("%s is %s", name, consensus.Role(n))
 		}
 	}
 	for n, name := range gatekeeperv1.FiringState_name {

@@ -26,7 +26,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
-	"github.com/hashicorp/raft"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -69,10 +68,10 @@ func (c *fakeConsensus) Ready() error {
 	return c.ready
 }
 
-func (c *fakeConsensus) State() raft.RaftState { return raft.Leader }
-func (c *fakeConsensus) Term() uint64          { return c.Leader().Term }
-func (c *fakeConsensus) CommitIndex() uint64   { return 12 }
-func (c *fakeConsensus) AppliedIndex() uint64  { return 11 }
+func (c *fakeConsensus) Role() consensus.Role { return consensus.RoleLeader }
+func (c *fakeConsensus) Term() uint64         { return c.Leader().Term }
+func (c *fakeConsensus) CommitIndex() uint64  { return 12 }
+func (c *fakeConsensus) AppliedIndex() uint64 { return 11 }
 func (c *fakeConsensus) Writes() consensus.Writes {
 	return consensus.Writes{Count: 3, Median: time.Millisecond, Longest: time.Second}
 }

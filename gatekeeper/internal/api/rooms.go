@@ -14,7 +14,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
-	"github.com/hashicorp/raft"
 )
 
 // Keeper is the leader's part of every call: what each service asks of it, and what several of them show.
@@ -108,7 +107,7 @@ func (k keeperRoom) Listen() Listener { return k.Keeper.Listen() }
 // Consensus is who leads and who belongs to the cluster; a *consensus.Node is one.
 type Consensus interface {
 	Leader() consensus.Leader
-	State() raft.RaftState
+	Role() consensus.Role
 	Term() uint64
 	CommitIndex() uint64
 	Writes() consensus.Writes

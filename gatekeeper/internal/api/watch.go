@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
-	"github.com/hashicorp/raft"
 )
 
 const (
@@ -80,7 +80,7 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 		return w.follow(ctx, subscription)
 	}
 	for {
-		if w.api.cfg.Consensus.State() == raft.Leader {
+		if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
 			if err := w.send(&gatekeeperv1.WatchResponse{Revision: w.told, Live: w.live()}); err != nil {
 				return err
 			}

@@ -21,8 +21,43 @@ func (n *Node) ID() string { return string(n.id) }
 // PeerAddress is this member's advertised peer address.
 func (n *Node) PeerAddress() string { return string(n.address) }
 
-// State is what this member is to Raft.
-func (n *Node) State() raft.RaftState { return n.raft.State() }
+// Role is what a member is to Raft.
+type Role uint8
+
+const (
+	NoRole Role = iota // it is stopping
+	RoleFollower
+	RoleCandidate
+	RoleLeader
+)
+
+// String is the role in one word.
+func (r Role) String() string {
+	switch r {
+	case RoleFollower:
+		return "follower"
+	case RoleCandidate:
+		return "candidate"
+	case RoleLeader:
+		return "leader"
+	default:
+		return "stopping"
+	}
+}
+
+// Role is what this member is to Raft.
+func (n *Node) Role() Role {
+	switch n.raft.State() {
+	case raft.Follower:
+		return RoleFollower
+	case raft.Candidate:
+		return RoleCandidate
+	case raft.Leader:
+		return RoleLeader
+	default:
+		return NoRole
+	}
+}
 
 // Term is Raft's current term.
 func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }

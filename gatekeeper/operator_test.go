@@ -408,3 +408,52 @@ func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 		}
 	}
 }
+
+// What was shown before a person agreed is what is paused and resumed, or nothing is.
+func TestOperator_PauseAndResume_AreOfWhatWasShown(t *testing.T) {
+	t.Parallel()
+	c := callerOf(t, cluster(t, "gk1")[0])
+	c.createFor(t, "a", "prod")
+	all := &gatekeeperv1.Selector{All: true}
+	pause, resume := &gatekeeperv1.PauseRequest{Selector: all}, &gatekeeperv1.ResumeRequest{Selector: all}
+	look := func(m *gatekeeperv1.PreviewRequest) string {
+		t.Helper()
+		r, err := c.Preview(bounded(t), m)
+		if err != nil || r.GetDigest() == "" {
+			t.Fatal(r, err)
+		}
+		return r.GetDigest()
+	}
+	changed := func(err error, says string) {
+		t.Helper()
+		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want Aborted, and %q", err, says)
+		}
+	}
+
+	ofPause := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}}
+	pause.Expected = look(ofPause)
+	c.createFor(t, "b", "prod")
+	_, err := c.Pause(bounded(t), pause)
+	changed(err, "edited since the dry run: b by ")
+	pause.Expected = look(ofPause)
+	if r, err := c.Pause(bounded(t), pause); err != nil || len(r.GetNames()) != 2 {
+		t.Fatal(r, err)
+	}
+
+	ofResume := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}}
+	resume.Expected = look(ofResume)
+	if r, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{"b"}}, Author: "bob"}); err != nil {
+		t.Fatal(r, err)
+	}
+	_, err = c.Resume(bounded(t), resume)
+	changed(err, "edited since the dry run: b by bob")
+	resume.Expected = look(ofResume)
+	if r, err := c.Resume(bounded(t), resume); err != nil || len(r.GetNames()) != 2 {
+		t.Fatal(r, err)
+	}
+	resume.Expected = "garbage"
+	if _, err := c.Resume(bounded(t), resume); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "digest") {
+		t.Errorf("a digest that is none: %v", err)
+	}
+}

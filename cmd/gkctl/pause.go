@@ -112,6 +112,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
 		out.Stopped, out.GoOn = stopCount(preview.GetEffects())
 		if !o.dryRun {
+			req.Expected = preview.GetDigest()
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
 				return o.repeat.unknown(o.chosen.meant(ctx, c, err))

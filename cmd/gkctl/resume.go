@@ -80,6 +80,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if o.dryRun {
 			out.Names = append(out.Names, names...)
 		} else {
+			req.Expected = out.preview.GetDigest()
 			r, err := c.Operator().Resume(ctx, req)
 			if err != nil {
 				return o.repeat.unknown(err)

@@ -43,14 +43,28 @@ func moveFrom(m *gatekeeperv1.MoveRequest) (*move, error) {
 	if err := (keeper.Ending{}).Validate(out.drain); err != nil {
 		return nil, err
 	}
-	if m.GetExpected() != "" {
-		d, ok := preview.ParseDigest(m.GetExpected())
-		if !ok {
-			return nil, invalid("expected", m.GetExpected(), "must be the digest of the answer to a dry run, unchanged")
-		}
-		out.expected = &d
+	out.expected, err = expectedFrom(m)
+	return out, err
+}
+
+// expectedFrom reads the digest of what the caller was shown; nil when it does not insist on any.
+func expectedFrom(m interface{ GetExpected() string }) (*preview.Digest, error) {
+	if m.GetExpected() == "" {
+		return nil, nil //nolint:nilnil // nothing is expected
 	}
-	return out, nil
+	d, ok := preview.ParseDigest(m.GetExpected())
+	if !ok {
+		return nil, invalid("expected", m.GetExpected(), "must be the digest of a dry run or a preview, unchanged")
+	}
+	return &d, nil
+}
+
+// asExpected returns a *changedError when a change would not be about the targets that its caller was shown.
+func asExpected(state *fsm.State, expected *preview.Digest, targets []preview.Target) error {
+	if expected == nil || expected.Same(preview.DigestOf(0, targets)) {
+		return nil
+	}
+	return &changedError{preview.ChangedSince(state, expected.Revision)}
 }
 
 // Move shows what a move would do, and makes it unless that is all that is asked for. Both are decided from one reading of the state, and
@@ -107,17 +121,14 @@ func (s *operatorService) plan(state *fsm.State, q *move) (*gatekeeperv1.MoveRes
 		return nil, nil, invalid("selector", strconv.Itoa(n)+" definitions",
 			"must choose at most "+strconv.Itoa(maxEdits)+" definitions, which is what one step can move: do it in parts")
 	}
-	digest, err := preview.DigestOf(state.Revision(), moves.Edits)
-	if err != nil {
+	targets := preview.EditTargets(moves.Edits)
+	if err := asExpected(state, q.expected, targets); err != nil {
 		return nil, nil, err
-	}
-	if q.expected != nil && !q.expected.Same(digest) {
-		return nil, nil, &changedError{preview.ChangedSince(state, q.expected.Revision)}
 	}
 	change := preview.Change{Edits: moves.Edits, Drain: q.drain, Now: time.Now()}
 	effects, warnings := preview.Effects(state, s.keeper, change)
 	out := &gatekeeperv1.MoveResponse{
-		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(), Digest: digest.String(),
+		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(), Digest: preview.DigestOf(state.Revision(), targets).String(),
 		Confirm: toConfirmations(preview.Confirm(state, s.keeper, change, effects)),
 		Doubts:  preview.MoveDoubts(state, q.to, effects),
 	}

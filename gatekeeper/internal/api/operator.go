@@ -34,7 +34,18 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	} else if done != nil {
 		return &gatekeeperv1.PauseResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
 	}
-	if cmd.Names, err = s.choose(ctx, c); err != nil {
+	expected, err := expectedFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.reader.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Names, err = c.resolve(state); err != nil {
+		return nil, err
+	}
+	if err := asExpected(state, expected, preview.PauseTargets(state, cmd.Names)); err != nil {
 		return nil, err
 	}
 	if len(cmd.Names) == 0 {
@@ -66,15 +77,6 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 	return cmd, end, c, err
 }
 
-// choose returns the names of the chosen as of now.
-func (s *operatorService) choose(ctx context.Context, c *choice) ([]string, error) {
-	state, err := s.reader.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.resolve(state)
-}
-
 // Resume resumes those of the chosen that are paused, by a certain change if the caller names one.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	c, err := choiceFrom("selector", m.GetSelector())
@@ -100,6 +102,13 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	}
 	chosen, err := c.resolve(state)
 	if err != nil {
+		return nil, err
+	}
+	expected, err := expectedFrom(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := asExpected(state, expected, preview.PauseTargets(state, chosen)); err != nil {
 		return nil, err
 	}
 	for _, name := range chosen {

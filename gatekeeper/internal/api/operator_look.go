@@ -14,11 +14,11 @@ import (
 )
 
 func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*gatekeeperv1.PreviewResponse, error) {
-	c, err := s.changeFrom(ctx, m)
+	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	state, err := s.reader.Read(ctx)
+	c, err := s.changeFrom(state, m)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +31,21 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 			warnings = append(warnings, s.warnings(e.Definition)...)
 		}
 	}
-	return &gatekeeperv1.PreviewResponse{
+	out := &gatekeeperv1.PreviewResponse{
 		Effects: toEffects(effects), Warnings: warnings, Revision: state.Revision(),
 		Confirm: toConfirmations(preview.Confirm(state, s.keeper, *c, effects)),
-	}, nil
+	}
+	switch {
+	case c.Pause != nil:
+		out.Digest = preview.DigestOf(state.Revision(), preview.PauseTargets(state, c.Pause.Names)).String()
+	case c.Resume != nil:
+		out.Digest = preview.DigestOf(state.Revision(), preview.PauseTargets(state, c.Resume.Names)).String()
+	}
+	return out, nil
 }
 
 // changeFrom reads the change. Bad input is refused as the change itself would be.
-func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
+func (s *operatorService) changeFrom(state *fsm.State, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
 	now := time.Now()
 	switch change := m.GetChange().(type) {
 	case nil:
@@ -46,7 +53,7 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 	case *gatekeeperv1.PreviewRequest_Pause:
 		cmd, end, c, err := pauseFrom(change.Pause)
 		if err == nil {
-			cmd.Names, err = s.choose(ctx, c)
+			cmd.Names, err = c.resolve(state)
 		}
 		if err == nil {
 			err = end.Validate(cmd.Drain)
@@ -56,7 +63,7 @@ func (s *operatorService) changeFrom(ctx context.Context, m *gatekeeperv1.Previe
 		c, err := choiceFrom("selector", change.Resume.GetSelector())
 		cmd := &fsm.Resume{Revision: change.Resume.GetChange()}
 		if err == nil {
-			cmd.Names, err = s.choose(ctx, c)
+			cmd.Names, err = c.resolve(state)
 		}
 		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
 	case *gatekeeperv1.PreviewRequest_Cordon:

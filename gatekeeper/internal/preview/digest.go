@@ -10,25 +10,52 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Digest stands for what edits would do at a revision: the names, the versions and what would be there. Equal digests are of equal
-// edits, whatever their revisions.
+// Digest stands for what a change would do at a revision. Changes of the same targets have the same digest, but for the revision.
 type Digest struct {
 	Revision uint64
 	sum      string
 }
 
-// DigestOf returns the digest of edits, which are in the order of their names.
-func DigestOf(revision uint64, edits []fsm.Change) (Digest, error) {
-	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.EditBatch{Changes: edits}})
-	if err != nil {
-		return Digest{}, err
-	}
+// Target is one definition that a change is about: its version, and what is put there or taken away.
+type Target struct {
+	Name    string
+	Version uint64
+	Text    string
+}
+
+// DigestOf returns the digest of targets, which are in the order of their names.
+func DigestOf(revision uint64, targets []Target) Digest {
 	h := sha256.New()
-	h.Write(entry)
-	for i := range edits {
-		h.Write(binary.BigEndian.AppendUint64(nil, edits[i].ExpectedVersion))
+	for _, t := range targets {
+		b := binary.AppendUvarint(nil, t.Version)
+		for _, s := range []string{t.Name, t.Text} {
+			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+		}
+		h.Write(b)
 	}
-	return Digest{revision, hex.EncodeToString(h.Sum(nil)[:16])}, nil
+	return Digest{revision, hex.EncodeToString(h.Sum(nil)[:16])}
+}
+
+// EditTargets are the targets of edits that replace group patterns.
+func EditTargets(edits []fsm.Change) (targets []Target) {
+	for i := range edits {
+		targets = append(targets, Target{edits[i].Name, edits[i].ExpectedVersion, edits[i].Definition.GroupPattern})
+	}
+	return targets
+}
+
+// PauseTargets are the targets of a pause or a resume of these definitions: their pauses as they are.
+func PauseTargets(state *fsm.State, names []string) (targets []Target) {
+	for _, name := range names {
+		t := Target{Name: name}
+		if sd := state.Definition(name); sd != nil {
+			if t.Version = sd.Version; sd.Pause != nil {
+				t.Text = strconv.FormatUint(sd.Pause.Revision, 10)
+			}
+		}
+		targets = append(targets, t)
+	}
+	return targets
 }
 
 // String is the digest as clients have it.
@@ -41,7 +68,7 @@ func ParseDigest(s string) (Digest, bool) {
 	return Digest{n, sum}, found && err == nil && len(sum) == 32
 }
 
-// Same reports whether both stand for the same edits.
+// Same reports whether both stand for the same targets.
 func (d Digest) Same(other Digest) bool { return d.sum == other.sum }
 
 // maxChangedSince bounds the names of ChangedSince.
@@ -50,14 +77,15 @@ const maxChangedSince = 100
 // Changed is a definition that was edited, and who did it last.
 type Changed struct{ Semaphore, Author string }
 
-// ChangedSince returns the definitions that were edited after a revision, the last one first, as far as the journal tells.
+// ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far as the journal tells.
 func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 	seen := make(map[string]bool)
 	for entry := range state.JournalBackward("", 0) {
 		if entry.Revision <= revision || len(changed) == maxChangedSince {
 			break
 		}
-		if (entry.Before != nil || entry.After != nil) && !seen[entry.Semaphore] {
+		edited := entry.Before != nil || entry.After != nil || entry.Kind == fsm.PausedEvent || entry.Kind == fsm.ResumedEvent
+		if edited && !seen[entry.Semaphore] {
 			seen[entry.Semaphore] = true
 			changed = append(changed, Changed{entry.Semaphore, entry.Author})
 		}

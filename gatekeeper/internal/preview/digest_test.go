@@ -2,31 +2,19 @@ package preview
 
 import (
 	"testing"
-
-	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // A digest stands for names, versions and targets: each of them, and the number of edits, must change it.
 func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 	t.Parallel()
-	edit := func(name string, version uint64, group string) fsm.Change {
-		d := &semaphore.Definition{Name: name, GroupPattern: group, AcquirerPattern: ".*", Permits: 1}
-		return fsm.Change{Kind: fsm.Replace, Name: name, Definition: d, ExpectedVersion: version}
-	}
-	of := func(revision uint64, edits ...fsm.Change) Digest {
-		t.Helper()
-		d, err := DigestOf(revision, edits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
+	edit := func(name string, version uint64, group string) Target { return Target{name, version, group} }
+	of := func(revision uint64, targets ...Target) Digest { return DigestOf(revision, targets) }
 	shown := of(7, edit("a", 1, "dr"), edit("b", 2, "dr"))
 	for what, other := range map[string]Digest{
 		"another name":    of(7, edit("a", 1, "dr"), edit("c", 2, "dr")),
 		"another version": of(7, edit("a", 1, "dr"), edit("b", 3, "dr")),
 		"another target":  of(7, edit("a", 1, "dr"), edit("b", 2, "dev")),
+		"another cut":     of(7, edit("a", 1, "d"), edit("rb", 2, "dr")),
 		"one less":        of(7, edit("a", 1, "dr")),
 		"one more":        of(7, edit("a", 1, "dr"), edit("b", 2, "dr"), edit("c", 2, "dr")),
 	} {

@@ -281,7 +281,9 @@ type PreviewResponse struct {
 	// As of which this holds.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Why a person must agree before the change is made; empty when nobody has to. gkctl asks, or demands --yes.
-	Confirm       []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
+	Confirm []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
+	// Of a pause or a resume: see PauseRequest.expected. Edits name the versions that they expect, and a cordon chooses no definitions.
+	Digest        string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -342,6 +344,13 @@ func (x *PreviewResponse) GetConfirm() []*Confirmation {
 		return x.Confirm
 	}
 	return nil
+}
+
+func (x *PreviewResponse) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
 }
 
 // Confirmation is one reason why a person must agree to a change before it is made.
@@ -1075,7 +1084,10 @@ type PauseRequest struct {
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Leave what is paused already as it is. Without it, the new pause replaces any earlier one, also when it ends.
-	KeepPaused    bool `protobuf:"varint,10,opt,name=keep_paused,json=keepPaused,proto3" json:"keep_paused,omitempty"`
+	KeepPaused bool `protobuf:"varint,10,opt,name=keep_paused,json=keepPaused,proto3" json:"keep_paused,omitempty"`
+	// The digest of a preview. If the selector does not choose the same definitions at the same versions with the same pauses, the call fails
+	// with ABORTED and reason CHANGED_SINCE. Empty: whatever it chooses now.
+	Expected      string `protobuf:"bytes,11,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1191,6 +1203,13 @@ func (x *PauseRequest) GetKeepPaused() bool {
 	return false
 }
 
+func (x *PauseRequest) GetExpected() string {
+	if x != nil {
+		return x.Expected
+	}
+	return ""
+}
+
 type isPauseRequest_End interface {
 	isPauseRequest_End()
 }
@@ -1272,8 +1291,10 @@ type ResumeRequest struct {
 	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// As in PauseRequest.
+	Expected      string `protobuf:"bytes,7,opt,name=expected,proto3" json:"expected,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResumeRequest) Reset() {
@@ -1346,6 +1367,13 @@ func (x *ResumeRequest) GetRequestRevision() uint64 {
 		return x.RequestRevision
 	}
 	return 0
+}
+
+func (x *ResumeRequest) GetExpected() string {
+	if x != nil {
+		return x.Expected
+	}
+	return ""
 }
 
 type ResumeResponse struct {
@@ -3229,12 +3257,13 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x05pause\x18\x02 \x01(\v2\x1b.gatekeeper.v1.PauseRequestH\x00R\x05pause\x126\n" +
 	"\x06cordon\x18\x03 \x01(\v2\x1c.gatekeeper.v1.CordonRequestH\x00R\x06cordon\x126\n" +
 	"\x06resume\x18\x04 \x01(\v2\x1c.gatekeeper.v1.ResumeRequestH\x00R\x06resumeB\b\n" +
-	"\x06change\"\xb1\x01\n" +
+	"\x06change\"\xc9\x01\n" +
 	"\x0fPreviewResponse\x12/\n" +
 	"\aeffects\x18\x01 \x03(\v2\x15.gatekeeper.v1.EffectR\aeffects\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x125\n" +
-	"\aconfirm\x18\x04 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\"W\n" +
+	"\aconfirm\x18\x04 \x03(\v2\x1b.gatekeeper.v1.ConfirmationR\aconfirm\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\tR\x06digest\"W\n" +
 	"\fConfirmation\x123\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1f.gatekeeper.v1.ConfirmationKindR\x04kind\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"\xf1\x03\n" +
@@ -3299,7 +3328,7 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
-	"\aproblem\x18\x03 \x01(\bR\aproblem\"\x91\x03\n" +
+	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xad\x03\n" +
 	"\fPauseRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
@@ -3313,11 +3342,12 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\x12\x1f\n" +
 	"\vkeep_paused\x18\n" +
 	" \x01(\bR\n" +
-	"keepPausedB\x05\n" +
+	"keepPaused\x12\x1a\n" +
+	"\bexpected\x18\v \x01(\tR\bexpectedB\x05\n" +
 	"\x03end\"A\n" +
 	"\rPauseResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"\xd6\x01\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"\xf2\x01\n" +
 	"\rResumeRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
@@ -3325,7 +3355,8 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x16\n" +
 	"\x06change\x18\x05 \x01(\x04R\x06change\x12)\n" +
-	"\x10request_revision\x18\x06 \x01(\x04R\x0frequestRevision\"B\n" +
+	"\x10request_revision\x18\x06 \x01(\x04R\x0frequestRevision\x12\x1a\n" +
+	"\bexpected\x18\a \x01(\tR\bexpected\"B\n" +
 	"\x0eResumeResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
 	"\x05names\x18\x02 \x03(\tR\x05names\"\x88\x03\n" +

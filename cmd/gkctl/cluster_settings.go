@@ -182,7 +182,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 		}, o.yesFlag); err != nil {
 			return err
 		}
-		m.DryRun = false
+		m.DryRun, m.Expected = false, r.GetBefore()
 		if r, err = c.Cluster().SetSettings(ctx, m); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
@@ -29,7 +30,12 @@ func (s *clusterService) SetSettings(ctx context.Context, m *gatekeeperv1.SetSet
 	if err != nil {
 		return nil, err
 	}
-	change := func(now fsm.Settings) (fsm.Settings, error) { return settingsFrom(m.GetSettings(), now) }
+	change := func(now fsm.Settings) (fsm.Settings, error) {
+		if m.GetExpected() != nil && !proto.Equal(m.GetExpected(), toSettings(now)) {
+			return now, &changedError{}
+		}
+		return settingsFrom(m.GetSettings(), now)
+	}
 	out := new(gatekeeperv1.SetSettingsResponse)
 	var before, after fsm.Settings
 	if m.GetDryRun() {

@@ -74,3 +74,26 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 		t.Errorf("something was set: %+v", got)
 	}
 }
+
+// Two people look, and both agree to what they saw: the second one did not agree to undoing a part of the first one's change.
+func TestSetSettings_OthersSinceTheDryRun_AreKept(t *testing.T) {
+	t.Parallel()
+	g := open(t)
+	set := func(hours int, expected *gatekeeperv1.Settings) (*gatekeeperv1.SetSettingsResponse, error) {
+		return g.cluster.SetSettings(ctx(t), &gatekeeperv1.SetSettingsRequest{
+			Settings: &gatekeeperv1.Settings{MaxDuration: durationpb.New(time.Duration(hours) * time.Hour)}, DryRun: expected == nil, Expected: expected,
+		})
+	}
+	shown, err := set(3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set(2, shown.GetBefore()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = set(3, shown.GetBefore())
+	want(t, err, codes.Aborted, "CHANGED_SINCE")
+	if got := g.keeper.machine.State().Settings().MaxDuration; got != 2*time.Hour {
+		t.Errorf("the second one set %v", got)
+	}
+}

@@ -348,7 +348,10 @@ type SetSettingsRequest struct {
 	Author   string    `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Answer what would change, and change nothing.
-	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// The settings of before, as a dry run answered them. If they are others by now, the call fails with ABORTED and reason CHANGED_SINCE.
+	// Absent: whatever they are.
+	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -409,6 +412,13 @@ func (x *SetSettingsRequest) GetDryRun() bool {
 		return x.DryRun
 	}
 	return false
+}
+
+func (x *SetSettingsRequest) GetExpected() *Settings {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
 }
 
 type SetSettingsResponse struct {
@@ -1575,12 +1585,13 @@ const file_gatekeeper_v1_cluster_proto_rawDesc = "" +
 	"\x05stale\x18\x01 \x01(\bR\x05stale\"f\n" +
 	"\x13GetSettingsResponse\x123\n" +
 	"\bsettings\x18\x01 \x01(\v2\x17.gatekeeper.v1.SettingsR\bsettings\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"\x92\x01\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\xc7\x01\n" +
 	"\x12SetSettingsRequest\x123\n" +
 	"\bsettings\x18\x01 \x01(\v2\x17.gatekeeper.v1.SettingsR\bsettings\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x17\n" +
-	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"\xe4\x01\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x123\n" +
+	"\bexpected\x18\x05 \x01(\v2\x17.gatekeeper.v1.SettingsR\bexpected\"\xe4\x01\n" +
 	"\x13SetSettingsResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12/\n" +
 	"\x06before\x18\x02 \x01(\v2\x17.gatekeeper.v1.SettingsR\x06before\x12-\n" +
@@ -1739,47 +1750,48 @@ var file_gatekeeper_v1_cluster_proto_depIdxs = []int32{
 	21, // 2: gatekeeper.v1.Settings.request_lifetime:type_name -> google.protobuf.Duration
 	2,  // 3: gatekeeper.v1.GetSettingsResponse.settings:type_name -> gatekeeper.v1.Settings
 	2,  // 4: gatekeeper.v1.SetSettingsRequest.settings:type_name -> gatekeeper.v1.Settings
-	2,  // 5: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
-	2,  // 6: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
-	22, // 7: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
-	0,  // 8: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
-	7,  // 9: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
-	21, // 10: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
-	21, // 11: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
-	14, // 12: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
-	13, // 13: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
-	23, // 14: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
-	21, // 15: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
-	10, // 16: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
-	11, // 17: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
-	12, // 18: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
-	21, // 19: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
-	21, // 20: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
-	24, // 21: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
-	1,  // 22: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
-	24, // 23: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
-	21, // 24: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
-	21, // 25: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
-	24, // 26: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
-	7,  // 27: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
-	7,  // 28: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
-	8,  // 29: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
-	15, // 30: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
-	17, // 31: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
-	19, // 32: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
-	3,  // 33: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
-	5,  // 34: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
-	9,  // 35: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
-	16, // 36: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
-	18, // 37: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
-	20, // 38: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
-	4,  // 39: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
-	6,  // 40: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
-	35, // [35:41] is the sub-list for method output_type
-	29, // [29:35] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	2,  // 5: gatekeeper.v1.SetSettingsRequest.expected:type_name -> gatekeeper.v1.Settings
+	2,  // 6: gatekeeper.v1.SetSettingsResponse.before:type_name -> gatekeeper.v1.Settings
+	2,  // 7: gatekeeper.v1.SetSettingsResponse.after:type_name -> gatekeeper.v1.Settings
+	22, // 8: gatekeeper.v1.SetSettingsResponse.confirm:type_name -> gatekeeper.v1.Confirmation
+	0,  // 9: gatekeeper.v1.GetStatusResponse.role:type_name -> gatekeeper.v1.ServerRole
+	7,  // 10: gatekeeper.v1.GetStatusResponse.members:type_name -> gatekeeper.v1.Member
+	21, // 11: gatekeeper.v1.GetStatusResponse.uptime:type_name -> google.protobuf.Duration
+	21, // 12: gatekeeper.v1.GetStatusResponse.recovery_wait:type_name -> google.protobuf.Duration
+	14, // 13: gatekeeper.v1.GetStatusResponse.host_clocks:type_name -> gatekeeper.v1.HostClock
+	13, // 14: gatekeeper.v1.GetStatusResponse.member_clocks:type_name -> gatekeeper.v1.MemberClock
+	23, // 15: gatekeeper.v1.GetStatusResponse.denied:type_name -> gatekeeper.v1.DeniedCaller
+	21, // 16: gatekeeper.v1.GetStatusResponse.smallest_duration:type_name -> google.protobuf.Duration
+	10, // 17: gatekeeper.v1.GetStatusResponse.log_writes:type_name -> gatekeeper.v1.LogWrites
+	11, // 18: gatekeeper.v1.GetStatusResponse.last_snapshot:type_name -> gatekeeper.v1.Snapshot
+	12, // 19: gatekeeper.v1.GetStatusResponse.certificates:type_name -> gatekeeper.v1.Certificate
+	21, // 20: gatekeeper.v1.LogWrites.median:type_name -> google.protobuf.Duration
+	21, // 21: gatekeeper.v1.LogWrites.longest:type_name -> google.protobuf.Duration
+	24, // 22: gatekeeper.v1.Snapshot.taken_at:type_name -> google.protobuf.Timestamp
+	1,  // 23: gatekeeper.v1.Certificate.port:type_name -> gatekeeper.v1.CertificatePort
+	24, // 24: gatekeeper.v1.Certificate.not_after:type_name -> google.protobuf.Timestamp
+	21, // 25: gatekeeper.v1.MemberClock.ahead:type_name -> google.protobuf.Duration
+	21, // 26: gatekeeper.v1.HostClock.ahead:type_name -> google.protobuf.Duration
+	24, // 27: gatekeeper.v1.HostClock.seen:type_name -> google.protobuf.Timestamp
+	7,  // 28: gatekeeper.v1.AddMemberResponse.members:type_name -> gatekeeper.v1.Member
+	7,  // 29: gatekeeper.v1.RemoveMemberResponse.members:type_name -> gatekeeper.v1.Member
+	8,  // 30: gatekeeper.v1.ClusterService.GetStatus:input_type -> gatekeeper.v1.GetStatusRequest
+	15, // 31: gatekeeper.v1.ClusterService.AddMember:input_type -> gatekeeper.v1.AddMemberRequest
+	17, // 32: gatekeeper.v1.ClusterService.RemoveMember:input_type -> gatekeeper.v1.RemoveMemberRequest
+	19, // 33: gatekeeper.v1.ClusterService.TransferLeadership:input_type -> gatekeeper.v1.TransferLeadershipRequest
+	3,  // 34: gatekeeper.v1.ClusterService.GetSettings:input_type -> gatekeeper.v1.GetSettingsRequest
+	5,  // 35: gatekeeper.v1.ClusterService.SetSettings:input_type -> gatekeeper.v1.SetSettingsRequest
+	9,  // 36: gatekeeper.v1.ClusterService.GetStatus:output_type -> gatekeeper.v1.GetStatusResponse
+	16, // 37: gatekeeper.v1.ClusterService.AddMember:output_type -> gatekeeper.v1.AddMemberResponse
+	18, // 38: gatekeeper.v1.ClusterService.RemoveMember:output_type -> gatekeeper.v1.RemoveMemberResponse
+	20, // 39: gatekeeper.v1.ClusterService.TransferLeadership:output_type -> gatekeeper.v1.TransferLeadershipResponse
+	4,  // 40: gatekeeper.v1.ClusterService.GetSettings:output_type -> gatekeeper.v1.GetSettingsResponse
+	6,  // 41: gatekeeper.v1.ClusterService.SetSettings:output_type -> gatekeeper.v1.SetSettingsResponse
+	36, // [36:42] is the sub-list for method output_type
+	30, // [30:36] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_cluster_proto_init() }

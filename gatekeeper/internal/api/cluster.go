@@ -62,7 +62,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	for _, c := range s.cfg.ClocksOff() {
 		out.MemberClocks = append(out.MemberClocks, &gatekeeperv1.MemberClock{Id: c.ID, Ahead: durationpb.New(c.Ahead)})
 	}
-	s.deserted(out)
+	s.deniesAll(out)
 	if w := node.Writes(); w.Count > 0 {
 		out.LogWrites = &gatekeeperv1.LogWrites{Count: uint32(w.Count), Median: durationpb.New(w.Median), Longest: durationpb.New(w.Longest)}
 	}

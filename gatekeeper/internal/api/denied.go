@@ -16,8 +16,8 @@ const (
 	// asked about.
 	maxDenied     = 10_000
 	maxMisspelled = 3
-	// maxDeserted bounds the semaphores that a status names as asked for in vain.
-	maxDeserted = 10
+	// maxDenyAll bounds the semaphores that deny every caller which a status names.
+	maxDenyAll = 10
 )
 
 // ListDenied reads what the leader remembers. Whether it still leads is confirmed as for any read.
@@ -30,11 +30,11 @@ func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDe
 	if err != nil {
 		return nil, err
 	}
-	state, callers, since, err := s.keeper.Vain(ctx, names.match)
+	state, callers, since, err := s.keeper.DeniedCallers(ctx, names.match)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(callers, func(a, b keeper.Vain) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	slices.SortStableFunc(callers, func(a, b keeper.DeniedCaller) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
 	out := &gatekeeperv1.ListDeniedResponse{Since: toTimestamp(since)}
 	var taken page
 	for i := range callers {
@@ -56,7 +56,7 @@ func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDe
 	return out, nil
 }
 
-func toDenied(v *keeper.Vain) *gatekeeperv1.DeniedCaller {
+func toDenied(v *keeper.DeniedCaller) *gatekeeperv1.DeniedCaller {
 	out := &gatekeeperv1.DeniedCaller{
 		Semaphore: v.Semaphore, Identity: toIdentity(v.Identity), Weight: v.Weight, Firing: toFiring(v.Firing),
 		Reason: gatekeeperv1.Reason(v.Reason), Message: v.Message, Count: uint32(v.Count), First: toTimestamp(v.First), Last: toTimestamp(v.Last),
@@ -68,10 +68,10 @@ func toDenied(v *keeper.Vain) *gatekeeperv1.DeniedCaller {
 	return out
 }
 
-// denied returns the callers that ask for a semaphore in vain.
+// denied returns the callers that a semaphore denies until somebody acts.
 func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
 	var out []*gatekeeperv1.DeniedCaller
-	for _, v := range a.reader.VainOf(state, name) {
+	for _, v := range a.reader.DeniedCallersOf(state, name) {
 		if !v.Cured {
 			out = append(out, toDenied(&v))
 		}
@@ -79,11 +79,11 @@ func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller
 	return out
 }
 
-// deserted fills in which semaphores are asked for in vain.
-func (s *clusterService) deserted(out *gatekeeperv1.GetStatusResponse) {
-	deserted := s.keeper.Deserted()
-	out.DeniedSemaphores = uint32(len(deserted))
-	for i := range deserted[:min(len(deserted), maxDeserted)] {
-		out.Denied = append(out.Denied, toDenied(&deserted[i]))
+// deniesAll fills in which semaphores are those that deny every caller.
+func (s *clusterService) deniesAll(out *gatekeeperv1.GetStatusResponse) {
+	deniesAll := s.keeper.DenyAll()
+	out.DeniedSemaphores = uint32(len(deniesAll))
+	for i := range deniesAll[:min(len(deniesAll), maxDenyAll)] {
+		out.Denied = append(out.Denied, toDenied(&deniesAll[i]))
 	}
 }

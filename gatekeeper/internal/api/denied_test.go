@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func vain(name, acquirer string, cured bool) keeper.Vain {
-	return keeper.Vain{
+func deniedCaller(name, acquirer string, cured bool) keeper.DeniedCaller {
+	return keeper.DeniedCaller{
 		Denial: past.Denial{
 			Request: semaphore.Request{Semaphore: name, Identity: semaphore.Identity{Group: "dr", Acquirer: acquirer}, Weight: 2},
 			Reason:  semaphore.GroupMismatch, Message: "m", Count: 3, First: time.Unix(1, 0), Last: time.Unix(2, 0),
@@ -36,8 +36,8 @@ func texts(callers []*gatekeeperv1.DeniedCaller) string {
 func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	g.keeper.began = time.Unix(7, 0)
-	g.keeper.vain = []keeper.Vain{vain("b", "app3", false), vain("a", "app2", false), vain("b", "app1", true), vain("none", "app4", false)}
-	g.keeper.misspelled = []keeper.Vain{vain("aa", "app5", false), vain("ab", "app5", false), vain("ac", "app5", false), vain("ad", "app5", false)}
+	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("b", "app3", false), deniedCaller("a", "app2", false), deniedCaller("b", "app1", true), deniedCaller("none", "app4", false)}
+	g.keeper.misspelled = []keeper.DeniedCaller{deniedCaller("aa", "app5", false), deniedCaller("ab", "app5", false), deniedCaller("ac", "app5", false), deniedCaller("ad", "app5", false)}
 	for _, c := range []struct {
 		req        *gatekeeperv1.ListDeniedRequest
 		want, near string
@@ -70,7 +70,7 @@ func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
 
 func TestGetDefinition_AskedInVain_IsShownUntilItIsCured(t *testing.T) {
 	g, _ := openOperator(t, "a", "b")
-	g.keeper.vain = []keeper.Vain{vain("a", "app2", false), vain("a", "app1", true), vain("b", "app3", false)}
+	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("a", "app2", false), deniedCaller("a", "app1", true), deniedCaller("b", "app3", false)}
 	r, err := gatekeeperv1.NewDefinitionServiceClient(g.conn).GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"})
 	if err != nil || texts(r.GetRecord().GetDenied()) != "a: app2 asks" {
 		t.Errorf("%v, %v", r, err)
@@ -79,11 +79,11 @@ func TestGetDefinition_AskedInVain_IsShownUntilItIsCured(t *testing.T) {
 
 func TestGetStatus_SemaphoresThatAreAskedForInVain_AreCountedAndTheFirstNamed(t *testing.T) {
 	g, _ := openOperator(t)
-	for i := range maxDeserted + 2 {
-		g.keeper.deserted = append(g.keeper.deserted, vain(fmt.Sprint("job-", i), "app1", false))
+	for i := range maxDenyAll + 2 {
+		g.keeper.deniesAll = append(g.keeper.deniesAll, deniedCaller(fmt.Sprint("job-", i), "app1", false))
 	}
 	r, err := gatekeeperv1.NewClusterServiceClient(g.conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
-	if err != nil || r.GetDeniedSemaphores() != maxDeserted+2 || len(r.GetDenied()) != maxDeserted || r.GetDenied()[0].GetSemaphore() != "job-0" {
+	if err != nil || r.GetDeniedSemaphores() != maxDenyAll+2 || len(r.GetDenied()) != maxDenyAll || r.GetDenied()[0].GetSemaphore() != "job-0" {
 		t.Errorf("%v, %v", r, err)
 	}
 }

@@ -132,15 +132,15 @@ type fakeKeeper struct {
 	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
 	// What it remembers of denials, and since when.
-	vain, misspelled, deserted []keeper.Vain
-	began                      time.Time
-	waiters                    []keeper.Waiter
-	recovering                 time.Duration
-	meanwhile                  fsm.Command // applied just before an undo
-	onRead                     func()      // called before each read; nil: not
-	missed                     map[string]missed.Report
-	remaining                  map[uint64]time.Duration
-	wallClock                  func() time.Time // nil: time.Now
+	denied, misspelled, deniesAll []keeper.DeniedCaller
+	began                         time.Time
+	waiters                       []keeper.Waiter
+	recovering                    time.Duration
+	meanwhile                     fsm.Command // applied just before an undo
+	onRead                        func()      // called before each read; nil: not
+	missed                        map[string]missed.Report
+	remaining                     map[uint64]time.Duration
+	wallClock                     func() time.Time // nil: time.Now
 
 	listenMu  sync.Mutex // guards listeners
 	listeners []*fakeListener
@@ -364,15 +364,15 @@ func (k *fakeKeeper) QueueLength(sem string) (n int) {
 	return n
 }
 
-func (k *fakeKeeper) Deserts(_ *fsm.State, sem string) bool {
-	return slices.ContainsFunc(k.deserted, func(v keeper.Vain) bool { return v.Semaphore == sem })
+func (k *fakeKeeper) DeniesAll(_ *fsm.State, sem string) bool {
+	return slices.ContainsFunc(k.deniesAll, func(v keeper.DeniedCaller) bool { return v.Semaphore == sem })
 }
 
 func (k *fakeKeeper) HostClocks() []keeper.HostClock { return nil }
 
-func (k *fakeKeeper) Vain(_ context.Context, wanted func(string) bool) (*fsm.State, []keeper.Vain, time.Time, error) {
-	var out []keeper.Vain
-	for _, v := range k.vain {
+func (k *fakeKeeper) DeniedCallers(_ context.Context, wanted func(string) bool) (*fsm.State, []keeper.DeniedCaller, time.Time, error) {
+	var out []keeper.DeniedCaller
+	for _, v := range k.denied {
 		if wanted(v.Semaphore) {
 			out = append(out, v)
 		}
@@ -380,13 +380,13 @@ func (k *fakeKeeper) Vain(_ context.Context, wanted func(string) bool) (*fsm.Sta
 	return k.machine.State(), out, k.began, k.notLeader
 }
 
-func (k *fakeKeeper) VainOf(_ *fsm.State, name string) []keeper.Vain {
-	_, out, _, _ := k.Vain(context.Background(), func(n string) bool { return n == name })
+func (k *fakeKeeper) DeniedCallersOf(_ *fsm.State, name string) []keeper.DeniedCaller {
+	_, out, _, _ := k.DeniedCallers(context.Background(), func(n string) bool { return n == name })
 	return out
 }
 
-func (k *fakeKeeper) Misspellings(*fsm.State, string) []keeper.Vain { return k.misspelled }
-func (k *fakeKeeper) Deserted() []keeper.Vain                       { return k.deserted }
+func (k *fakeKeeper) Misspellings(*fsm.State, string) []keeper.DeniedCaller { return k.misspelled }
+func (k *fakeKeeper) DenyAll() []keeper.DeniedCaller                        { return k.deniesAll }
 
 func (k *fakeKeeper) Missed(sem string) (missed.Report, bool) {
 	r, ok := k.missed[sem]

@@ -34,11 +34,11 @@ type reader interface {
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Disabled(d *fsm.StoredDefinition) string
 	Missed(sem string) (missed.Report, bool)
-	VainOf(state *fsm.State, name string) []keeper.Vain
+	DeniedCallersOf(state *fsm.State, name string) []keeper.DeniedCaller
 	Recovering() (left time.Duration, recovering bool)
 	QueueLength(sem string) int
 	Match(pattern, name string) bool
-	Deserts(state *fsm.State, sem string) bool
+	DeniesAll(state *fsm.State, sem string) bool
 }
 
 type permitKeeper interface {
@@ -72,15 +72,15 @@ type operatorKeeper interface {
 	// WallClock returns the time with which due times of firings are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
-	Vain(ctx context.Context, wanted func(name string) bool) (*fsm.State, []keeper.Vain, time.Time, error)
-	Misspellings(state *fsm.State, name string) []keeper.Vain
+	DeniedCallers(ctx context.Context, wanted func(name string) bool) (*fsm.State, []keeper.DeniedCaller, time.Time, error)
+	Misspellings(state *fsm.State, name string) []keeper.DeniedCaller
 }
 
 type clusterKeeper interface {
 	WaiterCount() int
 	// HostClocks returns the callers whose wall clocks differ from this server's.
 	HostClocks() []keeper.HostClock
-	Deserted() []keeper.Vain
+	DenyAll() []keeper.DeniedCaller
 	Configure(ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error)) (before, after fsm.Settings, r fsm.RevisionResult, err error)
 }
 

@@ -29,7 +29,7 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 		stopping,
 		held,
 		isMissed,
-		a.reader.Deserts(state, name),
+		a.reader.DeniesAll(state, name),
 		a.reader.Disabled(stored) != "",
 	} {
 		if is {

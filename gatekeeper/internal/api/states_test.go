@@ -26,9 +26,9 @@ func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 	g.grant(t, "run", "host")
 	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wait"}}
 	g.keeper.missed = map[string]missed.Report{"missed": {}}
-	var denied keeper.Vain
+	var denied keeper.DeniedCaller
 	denied.Semaphore = "denied"
-	g.keeper.deserted = []keeper.Vain{denied}
+	g.keeper.deniesAll = []keeper.DeniedCaller{denied}
 	for _, c := range []struct {
 		group  string
 		states string

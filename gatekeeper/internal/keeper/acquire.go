@@ -38,7 +38,7 @@ func (k *Keeper) counted(call *AcquireCall, r round) (Answer, error) {
 	if r.err != nil || a.Outcome == 0 {
 		return a, r.err
 	}
-	k.noteVain(call, a.Denial)
+	k.noteDenied(call, a.Denial)
 	switch {
 	case a.Denial != nil:
 		k.missed.Denied(call.Semaphore, call.Identity, a.Denial.Decision.Reason, a.Denial.Message)

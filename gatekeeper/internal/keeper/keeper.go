@@ -80,7 +80,7 @@ type Keeper struct {
 	patterns *matcher
 	seen     sightings
 	clocks   hostClocks
-	vain     denials.Memory
+	denials  denials.Memory
 	pending  pendings
 	notices  notices
 	news     *inbox
@@ -154,7 +154,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		k.missed.Promote(term, now, state)
 	})
 	k.queue.Clear()
-	k.vain.Clear() // a call of an earlier epoch may have ended late
+	k.denials.Clear() // a call of an earlier epoch may have ended late
 	e := &epoch{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
 	k.queue.Gather(e.gathered)
 	k.epoch.Store(e)
@@ -172,7 +172,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.queue.Clear()
 	k.notices.closeAll()
 	k.clearClocks()
-	k.vain.Clear()
+	k.denials.Clear()
 }
 
 // Close stops answering and waits until nothing of the keeper runs any more.

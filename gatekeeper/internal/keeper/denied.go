@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Vain is a caller that was denied a permit for a reason that waiting does not cure.
-type Vain struct {
+// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure.
+type DeniedCaller struct {
 	denials.Denial
 	// Cured: the same request would not be denied for such a reason now.
 	Cured bool
@@ -24,19 +24,19 @@ type Vain struct {
 	Text string
 }
 
-// noteVain remembers a denial that waiting does not cure. Any other answer shows that the causes of earlier ones are
+// noteDenied remembers a denial that waiting does not cure. Any other answer shows that the causes of earlier ones are
 // gone for that caller.
-func (k *Keeper) noteVain(call *AcquireCall, d *Denial) {
-	if d == nil || !hopeless(&call.Request, d.Decision, k.cfg.Machine.State()) {
-		k.vain.Passed(&call.Request)
+func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
+	if d == nil || !needsAction(&call.Request, d.Decision, k.cfg.Machine.State()) {
+		k.denials.Passed(&call.Request)
 		return
 	}
-	k.vain.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
+	k.denials.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
 }
 
-// hopeless says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a
+// needsAction says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a
 // slot, or asks in another way. client.Denied.NeedsAction draws the same line, except that a pause needs no warning.
-func hopeless(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
+func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
 	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,
 		semaphore.HeldForOperator, semaphore.AlreadyHeld, semaphore.WeightExceedsPermits,
@@ -58,14 +58,14 @@ func hopeless(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bo
 	}
 }
 
-// VainOf returns the callers that a semaphore denied lately, the last denied first. Only a leader knows any.
-func (k *Keeper) VainOf(state *fsm.State, name string) []Vain {
-	return k.judged(state, k.vain.Of(name, k.cfg.WallClock()))
+// DeniedCallersOf returns the callers that a semaphore denied lately, the last denied first. Only a leader knows any.
+func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
+	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// Vain returns the callers that any semaphore denied lately, the last denied first, and since when this server
+// DeniedCallers returns the callers that any semaphore denied lately, the last denied first, and since when this server
 // remembers.
-func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state *fsm.State, callers []Vain, since time.Time, err error) {
+func (k *Keeper) DeniedCallers(ctx context.Context, wanted func(name string) bool) (state *fsm.State, callers []DeniedCaller, since time.Time, err error) {
 	e, err := k.leading()
 	if err != nil {
 		return nil, nil, time.Time{}, err
@@ -73,7 +73,7 @@ func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state
 	if state, err = k.Read(ctx); err != nil {
 		return nil, nil, time.Time{}, err
 	}
-	all := k.vain.All(k.cfg.WallClock())
+	all := k.denials.All(k.cfg.WallClock())
 	chosen := all[:0]
 	for _, d := range all {
 		if wanted(d.Semaphore) {
@@ -83,14 +83,14 @@ func (k *Keeper) Vain(ctx context.Context, wanted func(name string) bool) (state
 	return state, k.judged(state, chosen), e.began, nil
 }
 
-// Deserted returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied
+// DenyAll returns one caller of each semaphore from which nobody gets a permit until somebody acts, the last denied
 // first. A paused semaphore is not one of them, and neither is one whose caller is denied by its own permit. It is for
 // a summary: that this server still leads is not confirmed.
-func (k *Keeper) Deserted() []Vain {
+func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
 	served := make(map[string]bool) // false: nothing says so yet
 	var last []denials.Denial       // of each semaphore
-	for _, d := range k.vain.All(k.cfg.WallClock()) {
+	for _, d := range k.denials.All(k.cfg.WallClock()) {
 		one, met := served[d.Semaphore]
 		if !met {
 			last = append(last, d)
@@ -102,9 +102,9 @@ func (k *Keeper) Deserted() []Vain {
 	return k.judged(state, slices.DeleteFunc(last, func(d denials.Denial) bool { return served[d.Semaphore] }))
 }
 
-// Deserts reports whether a semaphore has callers, and gives none of them a permit until somebody acts.
-func (k *Keeper) Deserts(state *fsm.State, name string) bool {
-	of := k.vain.Of(name, k.cfg.WallClock())
+// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts.
+func (k *Keeper) DeniesAll(state *fsm.State, name string) bool {
+	of := k.denials.Of(name, k.cfg.WallClock())
 	return len(of) > 0 && !slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) })
 }
 
@@ -119,9 +119,9 @@ func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
 }
 
 // Misspellings returns callers of names that are not defined and that look like a misspelling of this one, which is.
-func (k *Keeper) Misspellings(state *fsm.State, name string) []Vain {
+func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	var near []denials.Denial
-	for _, d := range k.vain.All(k.cfg.WallClock()) {
+	for _, d := range k.denials.All(k.cfg.WallClock()) {
 		if state.Definition(d.Semaphore) == nil && nearest.Word(d.Semaphore, []string{name}) != "" {
 			near = append(near, d)
 		}
@@ -130,10 +130,10 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []Vain {
 }
 
 // judged holds what was denied against the state as it is now.
-func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []Vain {
-	out := make([]Vain, len(list))
+func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller {
+	out := make([]DeniedCaller, len(list))
 	for i, d := range list {
-		v := Vain{Denial: d, Cured: k.cured(state, &d), LetIn: letIn(state, &d)}
+		v := DeniedCaller{Denial: d, Cured: k.cured(state, &d), LetIn: letIn(state, &d)}
 		v.Text = v.text()
 		out[i] = v
 	}
@@ -153,7 +153,7 @@ func (k *Keeper) cured(state *fsm.State, d *denials.Denial) bool {
 		return false // its due time comes, and the clock that was wrong stays so
 	}
 	facts := k.facts(state, &AcquireCall{Request: d.Request})
-	return !hopeless(&d.Request, semaphore.Decide(&d.Request, &facts), state)
+	return !needsAction(&d.Request, semaphore.Decide(&d.Request, &facts), state)
 }
 
 // letIn finds somebody else who had a permit since a caller was first denied one.
@@ -178,7 +178,7 @@ func letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
 }
 
 // text says who was denied what, why, how often, and whether it still is so.
-func (v *Vain) text() string {
+func (v *DeniedCaller) text() string {
 	asks, is := "asks", "is"
 	if v.Cured {
 		asks, is = "asked", "was"

@@ -11,17 +11,17 @@ import (
 )
 
 // vainNow is what is remembered of every semaphore, the last denied first.
-func (w *world) vainNow() []Vain {
+func (w *world) vainNow() []DeniedCaller {
 	w.t.Helper()
-	_, callers, _, err := w.Vain(context.Background(), func(string) bool { return true })
+	_, callers, _, err := w.DeniedCallers(context.Background(), func(string) bool { return true })
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return callers
 }
 
-// vain1 is the only caller that is remembered.
-func (w *world) vain1() Vain {
+// denied1 is the only caller that is remembered.
+func (w *world) denied1() DeniedCaller {
 	w.t.Helper()
 	callers := w.vainNow()
 	if len(callers) != 1 {
@@ -94,7 +94,7 @@ func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *tes
 				d := w.denied(call, want)
 				w.sleep(time.Hour)
 				w.denied(call, want)
-				v := w.vain1()
+				v := w.denied1()
 				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
 					t.Errorf("it remembers %+v", v)
 				}
@@ -104,11 +104,11 @@ func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *tes
 				if err := c.cure(w); err != nil {
 					t.Fatal(err)
 				}
-				if v := w.vain1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that now.") {
+				if v := w.denied1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that now.") {
 					t.Errorf("it is not cured: %+v", v)
 				}
 				w.granted(call)
-				if v := w.vain1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It asked again and was not denied for that.") {
+				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It asked again and was not denied for that.") {
 					t.Errorf("after a grant: %+v", v)
 				}
 			})
@@ -134,11 +134,11 @@ func TestVain_FiringTooFarAhead_IsCuredByALaterFiringOnly(t *testing.T) {
 		w.define("job", nil)
 		w.denied(due("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
 		w.sleep(2 * time.Hour)
-		if v := w.vain1(); v.Cured || v.Firing == nil {
+		if v := w.denied1(); v.Cured || v.Firing == nil {
 			t.Errorf("it remembers %+v", v)
 		}
 		w.granted(due("a", "2", 0, 0))
-		if v := w.vain1(); !v.Cured {
+		if v := w.denied1(); !v.Cured {
 			t.Errorf("it remembers %+v", v)
 		}
 	})
@@ -152,11 +152,11 @@ func TestVain_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
 		w.sleep(semaphore.DefaultFiringRetention + 2*trimEvery)
 		old.RequestID = "2"
 		d := w.denied(old, semaphore.FiringForgotten)
-		if v := w.vain1(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
+		if v := w.denied1(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
 			t.Errorf("it remembers %+v", v)
 		}
 		w.release(w.granted(due("a", "3", 0, 0)).Token)
-		if v := w.vain1(); !v.Cured {
+		if v := w.denied1(); !v.Cured {
 			t.Errorf("it remembers %+v", v)
 		}
 	})
@@ -168,23 +168,23 @@ func TestVain_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		w.sleep(5 * time.Minute)
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)
-		if v := w.vain1(); v.Cured || v.Reason != semaphore.NoFreePermit {
+		if v := w.denied1(); v.Cured || v.Reason != semaphore.NoFreePermit {
 			t.Errorf("it remembers %+v", v)
 		}
 		if _, err := w.Clear(context.Background(), p.Token, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.vain1(); !v.Cured {
+		if v := w.denied1(); !v.Cured {
 			t.Errorf("it remembers %+v", v)
 		}
 	})
 }
 
-func TestDeserted_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
+func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		names := func() string {
 			var names []string
-			for _, v := range w.Deserted() {
+			for _, v := range w.DenyAll() {
 				names = append(names, v.Semaphore)
 			}
 			return strings.Join(names, " ")
@@ -192,7 +192,7 @@ func TestDeserted_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 		want := func(want string) {
 			t.Helper()
 			if got := names(); got != want {
-				t.Errorf("asked for in vain: %q, want %q", got, want)
+				t.Errorf("denied to all: %q, want %q", got, want)
 			}
 		}
 		standby := func() *AcquireCall {
@@ -253,16 +253,16 @@ func TestVain_IsTheLeadersMemory(t *testing.T) {
 		if n := w.tape.entries() - before; n != 0 {
 			t.Errorf("denials wrote %d entries", n)
 		}
-		if v := w.vain1(); v.Count != 101 {
+		if v := w.denied1(); v.Count != 101 {
 			t.Errorf("it counts %d", v.Count)
 		}
 		w.demote()
-		if _, _, _, err := w.Vain(context.Background(), func(string) bool { return true }); err == nil {
+		if _, _, _, err := w.DeniedCallers(context.Background(), func(string) bool { return true }); err == nil {
 			t.Error("a server that does not lead knows of denials")
 		}
 		w.sleep(time.Hour)
 		w.promote(2)
-		_, callers, since, err := w.Vain(context.Background(), func(string) bool { return true })
+		_, callers, since, err := w.DeniedCallers(context.Background(), func(string) bool { return true })
 		if err != nil || len(callers) != 0 || time.Since(since) > time.Minute {
 			t.Errorf("a new epoch remembers %+v since %v: %v", callers, since, err)
 		}

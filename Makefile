@@ -12,7 +12,10 @@ GOLANGCI ?= $(TOOL) golangci-lint
 FUZZTIME ?= 20s
 # The bench beside peers is a module of its own; its go.mod follows the one above it.
 PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(CURDIR)/bin/peers.json
-# The whole tree, and the programs under .ci, which ./... leaves out.
+# What shows and tests the product from outside is a module of its own: $(call DEPLOY,demo) builds deploy/demo and runs it here.
+DEPLOY    = go -C deploy build -o $(CURDIR)/bin/deploy/ ./$(1) && bin/deploy/$(1) -bin bin
+SUMMARY   = go run ./.ci/testsum -skips .ci/skips.txt
+# The product, and the programs under .ci, which ./... leaves out.
 PACKAGES := ./... ./.ci/testsum
 # The rooms whose micro-benchmarks are worth comparing from one version to the next.
 ROOMS    ?= ./semaphore ./fsm ./gatekeeper/internal/batcher ./gatekeeper/internal/lessor ./gatekeeper/internal/queue ./gatekeeper/internal/api \
@@ -35,37 +38,43 @@ build-faulty: ## Build bin/faulty/gatekeeperd, whose disk fails on command; for 
 
 .PHONY: run
 run: build ## Build and start one server with the timetable of the Kubernetes project loaded
-	@go run ./deploy/run -bin bin $(ARGS)
+	@$(call DEPLOY,run) $(ARGS)
 
 .PHONY: demo
 demo: build ## Three servers, seven groups of hosts, one leader and one host killed; ends with a table
-	@go run ./deploy/demo -bin bin $(ARGS)
+	@$(call DEPLOY,demo) $(ARGS)
 
 .PHONY: demo-jobs
 demo-jobs: build ## Three servers, three applications with fifty gocron jobs, and four faults; ends with a report
-	@go run ./deploy/demojobs -bin bin $(ARGS)
+	@$(call DEPLOY,demojobs) $(ARGS)
 
 .PHONY: demo-move
 demo-move: build ## Three servers, 510 tasks held in one zone and moved to another by gkctl move, and back; ends with a report
-	@go run ./deploy/demomove -bin bin $(ARGS)
+	@$(call DEPLOY,demomove) $(ARGS)
 
 .PHONY: faults
 faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
-	@go run ./deploy/proof -bin bin $(ARGS)
+	@$(call DEPLOY,proof) $(ARGS)
 
 .PHONY: planted
 planted: ## Plant known bugs, one after the other, in simulated and in real clusters: the checks must see each
-	@go test -count=1 -tags planted -run '^TestPlanted$$' -v ./gatekeeper/internal/sim ./deploy/proof | grep -v '^=== '
+	@go test -count=1 -tags planted -run '^TestPlanted$$' -v ./gatekeeper/internal/sim | grep -v '^=== '
+	@go -C deploy test -count=1 -tags planted -run '^TestPlanted$$' -v ./proof | grep -v '^=== '
 	@go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper
 	@{ PLANTED_BUGS='lease overwritten by its grant' go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper || true; } | grep -e '^--- FAIL: Test'
 
 .PHONY: test
-test: ## Run every test, as CI does; a skip that .ci/skips.txt does not list fails the run
-	@go test -json -count=1 -timeout 12m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt
+test: ## Run the tests of the product; a skip that .ci/skips.txt does not list fails the run
+	@go test -json -count=1 -timeout 12m $(PACKAGES) | $(SUMMARY)
+
+.PHONY: test-all
+test-all: test ## Run every test, as CI does: also those of deploy, which run demos, faults and benchmarks on real servers
+	@go -C deploy test -json -count=1 -timeout 12m ./... | $(SUMMARY)
 
 .PHONY: race
 race: ## Run every test under the race detector
-	@go test -json -count=1 -race -timeout 20m $(PACKAGES) | go run ./.ci/testsum -skips .ci/skips.txt
+	@go test -json -count=1 -race -timeout 20m $(PACKAGES) | $(SUMMARY)
+	@go -C deploy test -json -count=1 -race -timeout 20m ./... | $(SUMMARY)
 
 .PHONY: sim
 sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails for a broken promise, and for a rare path that no seed took
@@ -73,11 +82,11 @@ sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails
 
 .PHONY: soak
 soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and look for what grows; prints a table and plots bin/soak.svg
-	@go run ./deploy/soak -bin bin $(ARGS)
+	@$(call DEPLOY,soak) $(ARGS)
 
 .PHONY: scale
 scale: build ## Fill real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients (ARGS='-size 0.1'); prints targets beside figures
-	@go run ./deploy/scale -bin bin $(ARGS)
+	@$(call DEPLOY,scale) $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (20s) each
@@ -85,7 +94,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 
 .PHONY: bench
 bench: build ## Measure the core against the limits of this machine, the client library, and peers; prints tables and writes JSON; with ARGS no peers
-	@go run ./deploy/bench -bin bin $(ARGS)
+	@$(call DEPLOY,bench) $(ARGS)
 	@$(if $(ARGS),,$(PEERS) -parts work)
 
 .PHONY: bench-peers
@@ -108,6 +117,7 @@ benchstat: ## Compare two files that make microbench wrote: OLD=a.txt NEW=b.txt
 .PHONY: lint
 lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint
 	$(GOLANGCI) run $(ARGS)
+	cd deploy && $(subst .ci,../.ci,$(GOLANGCI)) run $(ARGS)
 
 .PHONY: fmt
 fmt: ## Format every Go file
@@ -117,6 +127,7 @@ fmt: ## Format every Go file
 generate: ## Generate Go from proto/ and the sample definitions from the timetable
 	$(BUF) generate
 	go generate ./...
+	go -C deploy generate ./...
 
 .PHONY: verify
 verify: ## Check that generated code, protos, go.mod and the docs' commands are as they should be

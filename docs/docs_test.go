@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // notRun are commands that the pages name and this test does not run, with the reason.
@@ -26,18 +26,18 @@ var notRun = map[string]string{
 	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
 	"make demo-jobs": "takes its 40 s; the test of deploy/demojobs runs a short one",
 
-	"make scale":                   "takes minutes; the test of deploy/scale makes a small run",
-	"go run ./deploy/scale -paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
+	"make scale":             "takes minutes; the test of deploy/scale makes a small run",
+	"make scale ARGS=-paper": "is compiled for longer than it may take; the test of deploy/scale holds it against the page",
 
 	"make bench-peers": "takes minutes; the test of deploy/bench runs a short one",
 	"make microbench":  "takes minutes, and shows nothing on a machine that tests",
 	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the files of two versions",
-	"go run ./deploy/bench -bin bin -parts core":   "takes minutes; the test of deploy/bench runs a short one",
+	"make bench ARGS='-parts core'":                "takes minutes; the test of deploy/bench runs a short one",
 	"make bench-failover":                          "takes minutes; the test of deploy/bench runs a short one",
 
-	"go run ./deploy/bench -bin bin -servers 3 -parts control,keep": "takes a minute; the test of deploy/bench runs a short one",
+	"make bench ARGS='-servers 3 -parts control,keep'": "takes a minute; the test of deploy/bench runs a short one",
 
-	"go run ./deploy/bench -bin bin -parts profile -servers 3 -callers 1,64,256": "takes a minute; the test of deploy/bench runs a short one",
+	"make bench ARGS='-parts profile -servers 3 -callers 1,64,256'": "takes a minute; the test of deploy/bench runs a short one",
 }
 
 var bin string

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // The servers' counters that the bench looks at, as the admin port shows them.

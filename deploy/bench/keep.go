@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // kept is what it cost to keep permits alive.

@@ -7,19 +7,22 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // The parts that run unless others are named, as a process of its own: some start the program again. Each permit has twice the time that it
 // needs to be refreshed twice, so that a machine that stands still breaks no promise.
 func TestParts_OfAPlainRun_Run(t *testing.T) {
 	dir := t.TempDir()
-	built, err := servers.Build(dir, "deploy/bench", "cmd/gatekeeperd")
-	if err != nil {
+	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)
 	}
+	bench := filepath.Join(dir, "bench")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bench, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	figures := filepath.Join(dir, "bench.json")
-	cmd := exec.CommandContext(t.Context(), built[0], "-bin", dir, "-servers", "3", "-callers", "2", "-windows", "1", "-window", "50ms", "-warm-up", "0",
+	cmd := exec.CommandContext(t.Context(), bench, "-bin", dir, "-servers", "3", "-callers", "2", "-windows", "1", "-window", "50ms", "-warm-up", "0",
 		"-permits", "50", "-keep-for", (2 * keepTwice).String(), "-json", figures)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -17,7 +17,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

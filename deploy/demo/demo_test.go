@@ -11,8 +11,8 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/protobuf/types/known/durationpb"
 )

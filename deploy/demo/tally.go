@@ -5,7 +5,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
 // life is everything that one host wrote down, and when it ended if it was killed.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
 // evidence is everything on which the report is founded.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/demotest"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 var bin string

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

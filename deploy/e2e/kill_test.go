@@ -9,7 +9,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
 // A leader is killed while permits are held and others are asked for. Whoever holds goes on holding, refreshed by the next leader; nobody

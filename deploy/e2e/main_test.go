@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/durationpb"

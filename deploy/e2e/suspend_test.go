@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
 // A leader stops where it stands while grants are in flight, is deposed, and goes on as if nothing had happened. Its late answers are

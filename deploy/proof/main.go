@@ -18,9 +18,9 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/namespaces"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 func main() {
@@ -171,7 +171,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(p.out, "  its history: go run ./deploy/proof -check %s\n", file)
+		fmt.Fprintf(p.out, "  its history: make faults ARGS='-check %s'\n", file)
 	}
 	if p.tally != "" {
 		err = note(p.tally, p.commit, p.store, r, p.length)

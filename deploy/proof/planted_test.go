@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	"github.com/gatekeeperd/gatekeeper/internal/planted"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // TestPlanted plants one bug after the other in real servers. The checks that every run passes must see each that needs nothing but

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"

@@ -28,7 +28,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 func main() {

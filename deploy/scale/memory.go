@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // memory is what a server takes, in bytes.

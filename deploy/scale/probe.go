@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // shot is one grant of the probing client.

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

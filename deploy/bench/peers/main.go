@@ -33,7 +33,7 @@ import (
 	"go.etcd.io/etcd/api/v3/version"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 type bench struct {

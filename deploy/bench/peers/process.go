@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // process is a server of a peer. It ends with this program, however that ends.

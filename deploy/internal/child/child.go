@@ -15,7 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/account"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // Process is a process and the account that it writes, of records R. Kill and Wait are called from one goroutine, everything

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // Exit codes of gatekeeperd, see docs/gatekeeperd.md.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // Arena is what faults are done to.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // Holder is a client in a process of its own: the first, and those that were started in its place after it was killed.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // Clients is the name of the end at which the clients are, and API what a server's API is called, after its id: members speak to one another

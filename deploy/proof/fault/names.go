@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // Misdirected needs addresses that can be led elsewhere, and another cluster.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // bare is a client that makes the calls of the API itself, one after the other, each at any server.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // library is a client that uses the client library, with several jobs at a time.

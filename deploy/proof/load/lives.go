@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // self are the identities that a bare client uses again and again.

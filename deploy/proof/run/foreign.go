@@ -4,9 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // foreign starts another cluster with semaphores of the same names, so that it would grant what is asked of it: of three members with the same

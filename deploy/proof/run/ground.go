@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/namespaces"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // What lies between servers and clients: networks in the kernel, proxies, or the former where they can be and can do the kind of fault.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/account"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // HolderCommand is the first argument with which this program is a client in a process of its own; Holder is given all arguments.

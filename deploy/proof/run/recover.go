@@ -7,8 +7,8 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

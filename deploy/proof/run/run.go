@@ -14,11 +14,11 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/child"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/check"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/fault"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
-	"github.com/gatekeeperd/gatekeeper/deploy/servers"
+	"github.com/gatekeeperd/gatekeeper/internal/check"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
 // Options say what to run. All but Disks and Faulty are required.

@@ -13,7 +13,7 @@
 //
 // # What is checked
 //
-// The callers write a history (package deploy/proof/history), and the checkers of deploy/proof/check read it. Beside them,
+// The callers write a history (package internal/history), and the checkers of internal/check read it. Beside them,
 // log_test.go replays the log that the members agree on, and compares it with what clients were told and believed: no slot is freed
 // while its holder believes in it, every member has the same state, and what was acknowledged is there.
 //

@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/check"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/check"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 func TestMain(m *testing.M) {

@@ -57,7 +57,7 @@
 // behind it and has rotted since is taken for torn, if it is in the very last batch: when another batch follows it was on disk, and what follows
 // is looked for. To sync the mark with each batch would be a second sync, and eat the gain. Therefore Bolt is the default: it can tell
 // the two apart always. WAL is for disks that keep their power, where appends are what bounds: go test -bench StoreLogs, and
-// go run ./deploy/bench -parts core with -log-store bolt and wal by turns, say by how much.
+// make bench with -parts core with -log-store bolt and wal by turns, say by how much.
 //
 // WAL does not say that it is monotonic, although it takes no gap: see above, Snapshots deletes what must go.
 package store

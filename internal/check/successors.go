@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // Successors finds grants that superseded what they could not: a newer token, one that was superseded before, one of another identity or

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // request is an acquisition of an identity that has several.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 func one() history.Definition { return history.Definition{Permits: 1, Duration: time.Second} }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // never is later than everything.

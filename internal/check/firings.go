@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // Firings finds firings that were granted again although the grant before was neither given back, nor lost in a semaphore that frees what

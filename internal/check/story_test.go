@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // A story is a history made by hand. Its clock turns by 10 ms with each call, and by 10 ms with each answer.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // state is what is known of one semaphore at one moment. It is a set of possible states written as one: a slot in maybe may have become free

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
 // Promise names what was broken.

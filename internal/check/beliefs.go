@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/deploy/internal/overlap"
-	"github.com/gatekeeperd/gatekeeper/deploy/proof/history"
+	"github.com/gatekeeperd/gatekeeper/internal/history"
+	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
 // Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run. What an unsafe

@@ -1,0 +1,62 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+const module = "github.com/gatekeeperd/gatekeeper"
+
+// BuildFaulty compiles gatekeeperd with disks that fail on command, for tests alone, into dir.
+func BuildFaulty(dir string) error {
+	_, err := buildTagged(dir, "faulty")
+	return err
+}
+
+// BuildPlanted compiles gatekeeperd with the bugs of internal/planted, for tests alone, into dir, and returns its file.
+func BuildPlanted(dir string) (file string, err error) { return buildTagged(dir, "planted") }
+
+func buildTagged(dir, tag string) (file string, err error) {
+	file = filepath.Join(dir, "gatekeeperd")
+	return file, build(file, "-tags", tag, "./cmd/gatekeeperd")
+}
+
+// Build compiles commands of the product, named by their folders ("cmd/gatekeeperd"), into dir and returns their files in the
+// same order.
+func Build(dir string, commands ...string) ([]string, error) {
+	var args, files []string
+	for _, command := range commands {
+		args = append(args, "./"+command)
+		files = append(files, filepath.Join(dir, path.Base(command)))
+	}
+	return files, build(dir+string(filepath.Separator), args...)
+}
+
+// build runs go build in the product's own module, whichever module the test that asks belongs to.
+func build(output string, args ...string) error {
+	directory := strings.HasSuffix(output, string(filepath.Separator))
+	output, err := filepath.Abs(output)
+	if err != nil {
+		return err
+	}
+	if directory { // Abs removes what tells go build so
+		output += string(filepath.Separator)
+	}
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			err = fmt.Errorf("%w\n%s", err, exit.Stderr)
+		}
+		return fmt.Errorf("go list: %w", err)
+	}
+	cmd := exec.Command("go", append([]string{"build", "-o", output}, args...)...)
+	cmd.Dir = strings.TrimSpace(string(root))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}

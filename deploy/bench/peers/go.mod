@@ -3,10 +3,14 @@ module github.com/gatekeeperd/gatekeeper/deploy/bench/peers
 
 go 1.26.0
 
-replace github.com/gatekeeperd/gatekeeper => ../../..
+replace (
+	github.com/gatekeeperd/gatekeeper => ../../..
+	github.com/gatekeeperd/gatekeeper/deploy => ../..
+)
 
 require (
 	github.com/gatekeeperd/gatekeeper v0.0.0-00010101000000-000000000000
+	github.com/gatekeeperd/gatekeeper/deploy v0.0.0-00010101000000-000000000000
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/redis/go-redis/v9 v9.22.0
 	go.etcd.io/etcd/api/v3 v3.7.3

@@ -1,0 +1,359 @@
+package epoch
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// alarms is the smallest room: each alarm becomes one command when it is due, and again until that is applied.
+type alarms struct {
+	*Room
+	due Heap[alarm]
+
+	log sync.Mutex // guards all below
+	// proposed are the terms of what was proposed.
+	proposed []uint64
+	// err is what becomes of a proposal; block, when not nil, holds every proposal up until it is closed.
+	err   error
+	block chan struct{}
+}
+
+type alarm struct{ at time.Time }
+
+func (a alarm) Before(other alarm) bool { return a.at.Before(other.at) }
+func (a alarm) Moved(int)               {}
+
+func newAlarms() *alarms {
+	a := &alarms{}
+	a.Room = NewRoom(a.propose, func() { a.due = Heap[alarm]{} })
+	return a
+}
+
+func (a *alarms) propose(cmd fsm.Command, done func(batcher.Outcome)) {
+	a.log.Lock()
+	a.proposed = append(a.proposed, cmd.(fsm.EndCooling).Term)
+	err, block := a.err, a.block
+	a.log.Unlock()
+	if block != nil {
+		<-block
+	}
+	go done(batcher.Outcome{Err: err})
+}
+
+func (a *alarms) become(err error) {
+	a.log.Lock()
+	defer a.log.Unlock()
+	a.err = err
+}
+
+func (a *alarms) promote(term uint64) {
+	a.Begin(term, func(e *Epoch) {
+		e.Run(func() (func(), time.Duration) {
+			n := 0
+			for ; a.due.Len() > 0 && !a.due.First().at.After(time.Now()); n++ {
+				a.due.Remove(0)
+			}
+			if n > 0 {
+				return func() { e.Propose(a.settled, slices.Repeat([]fsm.Command{fsm.EndCooling{Term: term}}, n)...) }, 0
+			}
+			if a.due.Len() == 0 {
+				return nil, time.Hour
+			}
+			return nil, time.Until(a.due.First().at)
+		})
+	})
+}
+
+func (a *alarms) settled(_ int, fate Fate) {
+	if fate == NotAppended {
+		a.due.Add(alarm{time.Now().Add(RetryAfter)})
+		a.Wake()
+	}
+}
+
+// set sets n alarms that are due that far from now.
+func (a *alarms) set(n int, in time.Duration) {
+	a.Lock()
+	defer a.Unlock()
+	for range n {
+		a.due.Add(alarm{time.Now().Add(in)})
+	}
+	a.Wake()
+}
+
+// sleep lets time pass, and returns the terms of what was proposed since the last time.
+func (a *alarms) sleep(d time.Duration) []uint64 {
+	time.Sleep(d)
+	synctest.Wait()
+	a.log.Lock()
+	defer a.log.Unlock()
+	proposed := a.proposed
+	a.proposed = nil
+	return proposed
+}
+
+func inEpoch(t *testing.T, test func(t *testing.T, a *alarms)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlarms()
+		defer a.Close()
+		a.promote(1)
+		test(t, a)
+	})
+}
+
+func want(t *testing.T, proposed []uint64, terms ...uint64) {
+	t.Helper()
+	if !slices.Equal(proposed, terms) {
+		t.Fatalf("commands of the terms %v were proposed, want %v", proposed, terms)
+	}
+}
+
+func TestRun_DueOrWoken_Acts(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.set(1, 3*time.Hour)
+		a.set(2, time.Minute)
+		want(t, a.sleep(time.Minute-1))
+		want(t, a.sleep(1), 1, 1)
+		want(t, a.sleep(3*time.Hour), 1)
+		want(t, a.sleep(24*time.Hour))
+	})
+}
+
+func TestDemote_Returned_NothingOfItsTermIsProposed(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.set(3, time.Hour)
+		a.Demote(1)
+		a.set(3, time.Minute) // by mistake: nobody leads
+		want(t, a.sleep(24*time.Hour))
+	})
+}
+
+// A command is being handed over when the epoch ends: Demote waits for that one, and the rest stays behind.
+func TestDemote_WhileCommandsAreHandedOver_WaitsAndStopsThem(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.block = make(chan struct{})
+		a.set(3, 0)
+		want(t, a.sleep(0), 1)
+		var demoted atomic.Bool
+		go func() { a.Demote(1); demoted.Store(true) }()
+		synctest.Wait()
+		if demoted.Load() {
+			t.Fatal("Demote has returned while a command is handed over")
+		}
+		close(a.block)
+		want(t, a.sleep(0))
+		if !demoted.Load() {
+			t.Fatal("Demote has not returned")
+		}
+	})
+}
+
+func TestDemote_OfAnotherTerm_EndsNothing(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.set(1, time.Minute)
+		a.Demote(2)
+		a.Demote(0)
+		want(t, a.sleep(time.Minute), 1)
+	})
+}
+
+func TestPropose_NotAppended_IsRetriedUntilItIs(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.become(consensus.ErrNotAppended)
+		a.set(1, 0)
+		want(t, a.sleep(3*RetryAfter-1), 1, 1, 1)
+		a.become(nil)
+		want(t, a.sleep(time.Hour), 1)
+	})
+}
+
+func TestPropose_NotAppendedAndTheEpochEnds_IsNotRetried(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.become(consensus.ErrNotAppended)
+		a.set(1, 0)
+		want(t, a.sleep(0), 1)
+		a.Demote(1)
+		a.promote(2)
+		want(t, a.sleep(time.Hour))
+	})
+}
+
+// The outcome comes in the next epoch, which knows nothing of the command.
+func TestPropose_OutcomeAfterItsEpoch_IsNotHeard(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		var settle func(batcher.Outcome)
+		r := NewRoom(func(_ fsm.Command, done func(batcher.Outcome)) { settle = done }, nil)
+		defer r.Close()
+		heard := 0
+		begin := func(e *Epoch) {
+			e.Every(time.Second, func() { e.Propose(func(int, Fate) { heard++ }, fsm.EndCooling{}) })
+		}
+		r.Begin(1, begin)
+		a.sleep(time.Second)
+		first := settle
+		r.Demote(1)
+		r.Begin(2, begin)
+		first(batcher.Outcome{})
+		if heard != 0 {
+			t.Fatal("an outcome of the epoch before was heard")
+		}
+		a.sleep(time.Second)
+		settle(batcher.Outcome{})
+		if heard != 1 {
+			t.Fatal("an outcome of the epoch was not heard")
+		}
+	})
+}
+
+// The goroutine of the first epoch is busy when the second begins and is woken: the wake-up is the second's.
+func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
+	inEpoch(t, func(t *testing.T, a *alarms) {
+		a.block = make(chan struct{})
+		a.set(1, 0)
+		want(t, a.sleep(0), 1)
+		go a.Demote(1)
+		synctest.Wait()
+		block := a.block
+		a.log.Lock()
+		a.block = nil
+		a.log.Unlock()
+		a.promote(2)
+		synctest.Wait()
+		a.set(1, 0)
+		close(block)
+		want(t, a.sleep(0), 2)
+	})
+}
+
+// Two epochs in a row, many times: each goroutine hears of its end. One that missed it would wait for a timer first.
+func TestRun_EpochsInARow_EachEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAlarms()
+		for term := range uint64(20_000) {
+			a.promote(term + 1)
+			a.Demote(term + 1)
+		}
+		start := time.Now()
+		a.Close()
+		if time.Since(start) != 0 {
+			t.Fatal("a goroutine of an earlier epoch waited for a timer")
+		}
+	})
+}
+
+func TestClose_WaitsForEveryGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running atomic.Int64
+		r := NewRoom(nil, nil)
+		busy := func() {
+			running.Add(1)
+			time.Sleep(time.Minute)
+			running.Add(-1)
+		}
+		for term := range uint64(2) {
+			r.Begin(term+1, func(e *Epoch) {
+				r.Go(busy)
+				e.Run(func() (func(), time.Duration) { return busy, 0 })
+				e.Every(time.Second, busy)
+			})
+			time.Sleep(2 * time.Second)
+			if term == 0 {
+				r.Demote(1)
+			}
+		}
+		synctest.Wait()
+		if n := running.Load(); n != 6 {
+			t.Fatalf("%d goroutines are busy", n)
+		}
+		r.Close()
+		if n := running.Load(); n != 0 {
+			t.Fatalf("%d goroutines run after Close", n)
+		}
+		r.Close()
+	})
+}
+
+func TestEvery_RunsOncePerPeriodUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		r := NewRoom(nil, nil)
+		defer r.Close()
+		r.Begin(1, func(e *Epoch) { e.Every(time.Second, func() { runs++ }) })
+		time.Sleep(10*time.Second + 1)
+		r.Demote(1)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if runs != 10 {
+			t.Fatalf("%d runs in ten seconds", runs)
+		}
+	})
+}
+
+func TestWalk_VisitsAll_WithTheLockForAChunkAtATime(t *testing.T) {
+	for _, n := range []int{0, 1, Chunk, 3*Chunk + 7} {
+		synctest.Test(t, func(t *testing.T) {
+			r := NewRoom(nil, nil)
+			defer r.Close()
+			var visited []int
+			all := false
+			r.Begin(1, func(e *Epoch) {
+				r.Go(func() { all = Walk(e, time.Second, upTo(n), func(i int) { visited = append(visited, i) }) })
+			})
+			for chunk := range n / Chunk {
+				synctest.Wait()
+				r.Lock()
+				if len(visited) != (chunk+1)*Chunk {
+					t.Fatalf("%d are visited in the rest after chunk %d", len(visited), chunk)
+				}
+				r.Unlock()
+				time.Sleep(time.Second)
+			}
+			synctest.Wait()
+			if !all || len(visited) != n || !slices.IsSorted(visited) {
+				t.Fatalf("%d of %d are visited", len(visited), n)
+			}
+		})
+	}
+}
+
+func TestWalk_EpochEnds_VisitsNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRoom(nil, nil)
+		defer r.Close()
+		visited, all := 0, true
+		r.Begin(1, func(e *Epoch) {
+			r.Go(func() { all = Walk(e, time.Second, upTo(3*Chunk), func(int) { visited++ }) })
+		})
+		synctest.Wait()
+		r.Demote(1)
+		r.Begin(2, func(*Epoch) {})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if visited != Chunk || all {
+			t.Fatalf("%d are visited", visited)
+		}
+	})
+}
+
+func upTo(n int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}

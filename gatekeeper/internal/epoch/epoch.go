@@ -111,6 +111,17 @@ func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T))
 	return flush()
 }
 
+// Where are the items for which want returns true. Walk calls it without the lock.
+func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for item := range items {
+			if want(item) && !yield(item) {
+				return
+			}
+		}
+	}
+}
+
 // Fate is what became of a command that was proposed.
 type Fate uint8
 

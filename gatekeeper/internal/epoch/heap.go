@@ -22,8 +22,12 @@ func (h *Heap[T]) Len() int { return len(h.items) }
 // First is the earliest item. There must be one.
 func (h *Heap[T]) First() T { return h.items[0] }
 
-// Add adds an item.
-func (h *Heap[T]) Add(item T) { heap.Push(&h.items, item) }
+// Add adds an item and reports whether it is now the first.
+func (h *Heap[T]) Add(item T) (first bool) {
+	first = h.Len() == 0 || item.Before(h.First())
+	heap.Push(&h.items, item)
+	return first
+}
 
 // Fix moves the item with that index to its place after its time has changed.
 func (h *Heap[T]) Fix(index int) { heap.Fix(&h.items, index) }

@@ -46,7 +46,9 @@ func TestHeap_AnyOrder_EarliestFirst(t *testing.T) {
 				if j.index >= 0 {
 					h.Fix(j.index)
 				} else {
-					h.Add(j)
+					if first := h.Add(j); first != (h.First() == j) {
+						t.Fatal("Add does not know whether it is the first")
+					}
 					in++
 				}
 				if (j.index == 0) != (h.First() == j) {

@@ -55,17 +55,11 @@ func (e end) holds(state *fsm.State) bool {
 	return false
 }
 
-// group is a command and the ends that it brings about.
-type group struct {
-	command fsm.Command
-	ends    []end
-}
-
 // by signs what nobody asked for.
 const by = "gatekeeper"
 
-// commands are what ends what is due: the names of one change share a command.
-func commands(due []end, term uint64, now time.Time) (groups []group) {
+// commands are what ends what is due, and what each of them ends: the names of one change share a command.
+func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [][]end) {
 	slices.SortFunc(due, func(a, b end) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token))
 	})
@@ -74,10 +68,10 @@ func commands(due []end, term uint64, now time.Time) (groups []group) {
 		for n < len(due) && n < chunk && due[0].shares(due[n]) {
 			n++
 		}
-		groups = append(groups, group{command: command(due[:n], term, now), ends: due[:n:n]})
+		cmds, ends = append(cmds, command(due[:n], term, now)), append(ends, due[:n:n])
 		due = due[n:]
 	}
-	return groups
+	return cmds, ends
 }
 
 // shares tells whether one command ends both.

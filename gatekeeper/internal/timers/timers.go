@@ -1,28 +1,23 @@
 package timers
 
 import (
-	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 const (
 	// recheck is how often the wall clock is read while anything waits for it.
 	recheck = 5 * time.Second
-	// retryAfter is how long an end that did not reach the log waits before it is proposed again, and retryUnknown how long
-	// one of which that is not known does.
-	retryAfter   = 50 * time.Millisecond
+	// retryUnknown is how long an end whose outcome is unknown waits before it is proposed again.
 	retryUnknown = time.Second
 	// chunk is how many names one command ends the pause or the drain of.
 	chunk = 1000
-	// walk is how many names are looked at under one hold of the lock after a promotion.
-	walk = 512
-	// roomy is how many ends may stand here before it is looked whether they still are ends.
+	// roomy is how many ends may stand here before stale ones are looked for.
 	roomy = 1024
 )
 
@@ -30,71 +25,55 @@ const (
 type Config struct {
 	// State is the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and tells its outcome once. It must not block, nor may done.
+	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 }
 
 // Timers know what ends when, in one epoch, and propose it. They are safe for concurrent use. While this server does not
-// lead they keep nothing and end nothing.
+// lead they keep nothing and end nothing. See package epoch for Demote and Close.
 type Timers struct {
-	cfg  Config
-	runs sync.WaitGroup
+	*epoch.Room // its lock guards all below but cfg
 
-	mu sync.Mutex // guards all below
-	// term is the epoch; 0 while this server does not lead.
-	term uint64
+	cfg Config
 	// promoted is when the epoch began, and before the last revision that was applied until then.
 	promoted time.Time
 	before   uint64
-	// wake is the epoch's own.
-	wake chan struct{}
 	// known is when each end is due.
 	known map[end]time.Time
-	spans schedule // on the monotonic clock
-	dates schedule // on the wall clock
+	spans epoch.Heap[planned] // on the monotonic clock
+	dates epoch.Heap[planned] // on the wall clock
 	// sweepAt is how many known ends are too many to keep without a look: what was replaced or ended by hand stands here until
 	// it is due, which may be never.
 	sweepAt int
 }
 
 // New returns a set of timers that does not lead.
-func New(cfg Config) *Timers { return &Timers{cfg: cfg} }
+func New(cfg Config) *Timers {
+	t := &Timers{cfg: cfg}
+	t.Room = epoch.NewRoom(cfg.Propose, t.forget)
+	return t
+}
 
 // Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
 // precedes the first change of the epoch. instant is from where durations run again in full.
 func (t *Timers) Promote(term uint64, instant time.Time, state *fsm.State) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.term, t.promoted, t.before = term, instant, state.Revision()
-	t.known = make(map[end]time.Time)
-	t.spans, t.dates, t.sweepAt = nil, nil, roomy
-	t.wake = make(chan struct{}, 1)
-	t.runs.Add(2)
-	go t.run(term, t.wake)
-	go t.adopt(term, state)
+	t.Begin(term, func(e *epoch.Epoch) {
+		t.promoted, t.before = instant, state.Revision()
+		t.known, t.sweepAt = make(map[end]time.Time), roomy
+		t.Go(func() { t.adopt(e, state) })
+		e.Run(func() (func(), time.Duration) {
+			due, next := t.collect()
+			if len(due) == 0 {
+				return nil, next
+			}
+			return func() { t.propose(e, due) }, 0
+		})
+	})
 }
 
-// Demote ends the epoch of that term.
-func (t *Timers) Demote(term uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.term != term {
-		return
-	}
-	t.term = 0
-	t.known, t.spans, t.dates = nil, nil, nil
-	t.poke()
-}
-
-// Close ends the epoch, if any, and waits until no timer runs any more.
-func (t *Timers) Close() {
-	t.mu.Lock()
-	term := t.term
-	t.mu.Unlock()
-	if term != 0 {
-		t.Demote(term)
-	}
-	t.runs.Wait()
+// forget drops what was kept for an epoch.
+func (t *Timers) forget() {
+	t.known, t.spans, t.dates = nil, epoch.Heap[planned]{}, epoch.Heap[planned]{}
 }
 
 // Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
@@ -102,9 +81,9 @@ func (t *Timers) Applied(e fsm.Applied) {
 	if len(e.Events) == 0 {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.term == 0 {
+	t.Lock()
+	defer t.Unlock()
+	if t.Current() == nil {
 		return
 	}
 	now := time.Now()
@@ -115,56 +94,27 @@ func (t *Timers) Applied(e fsm.Applied) {
 		case fsm.CordonedEvent:
 			t.ofCordon(ev.Cordon, now)
 		case fsm.StoppingEvent:
-			t.ofPermit(ev.Permit.Token, ev.Permit.StopOrder().Revision, ev.Permit.StopOrder().Drain, now)
+			t.ofPermit(ev.Permit, now)
 		default:
 		}
 	}
 }
 
-// adopt notes what was to end when the epoch began. It holds the lock for a few names at a time.
-func (t *Timers) adopt(term uint64, state *fsm.State) {
-	defer t.runs.Done()
-	t.during(term, func(now time.Time) {
+// adopt notes what was to end when the epoch began.
+func (t *Timers) adopt(e *epoch.Epoch, state *fsm.State) {
+	e.During(func() {
 		for _, c := range state.Cordons() {
-			t.ofCordon(c, now)
+			t.ofCordon(c, t.promoted)
 		}
 		if d := state.Quarantine(); d > 0 {
 			t.note(end{kind: quarantineEnd}, t.promoted.Add(d), time.Time{})
 		}
 	})
-	names := make([]string, 0, walk)
-	flush := func() (leading bool) {
-		defer func() { names = names[:0] }()
-		return t.during(term, func(now time.Time) {
-			for _, name := range names {
-				t.ofSemaphore(state, name, now)
-			}
-		})
-	}
-	for name := range state.Names() {
-		if names = append(names, name); len(names) == walk && !flush() {
-			return
-		}
-	}
-	if !flush() {
+	if !epoch.Walk(e, 0, state.Names(), func(name string) { t.ofSemaphore(state, name, t.promoted) }) {
 		return
 	}
-	for p := range state.Permits(0) {
-		if p.StopOrder().Drain > 0 && !t.during(term, func(now time.Time) { t.ofPermit(p.Token, p.StopOrder().Revision, p.StopOrder().Drain, now) }) {
-			return
-		}
-	}
-}
-
-// during does something in an epoch, under the lock, unless it is over.
-func (t *Timers) during(term uint64, do func(now time.Time)) (leading bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.term != term {
-		return false
-	}
-	do(time.Now())
-	return true
+	draining := func(p *semaphore.Permit) bool { return p.StopOrder().Drain > 0 }
+	epoch.Walk(e, 0, epoch.Where(state.Permits(0), draining), func(p *semaphore.Permit) { t.ofPermit(p, t.promoted) })
 }
 
 // ofSemaphore notes what is to end of a semaphore.
@@ -196,9 +146,9 @@ func (t *Timers) ofCordon(c *fsm.Cordon, now time.Time) {
 	}
 }
 
-func (t *Timers) ofPermit(token, change uint64, drain time.Duration, now time.Time) {
-	if drain > 0 {
-		t.note(end{kind: permitDrainEnd, change: change, token: token}, t.from(change, now).Add(drain), time.Time{})
+func (t *Timers) ofPermit(p *semaphore.Permit, now time.Time) {
+	if o := p.StopOrder(); o.Drain > 0 {
+		t.note(end{kind: permitDrainEnd, change: o.Revision, token: p.Token}, t.from(o.Revision, now).Add(o.Drain), time.Time{})
 	}
 }
 
@@ -210,25 +160,23 @@ func (t *Timers) from(change uint64, now time.Time) time.Time {
 	return now
 }
 
-// note adds a timer for an end, unless there is one.
+// note adds a timer for an end, unless there is one: at that time on the monotonic clock or, when date is set, at date.
 func (t *Timers) note(e end, at, date time.Time) {
 	if _, ok := t.known[e]; ok {
 		return
 	}
-	first := false
-	if date.IsZero() {
-		t.known[e] = at
-		first = t.spans.add(e, at)
-	} else {
-		t.known[e] = date
-		first = t.dates.add(e, date)
+	ends := &t.spans
+	if !date.IsZero() {
+		ends, at = &t.dates, date
 	}
-	if first || len(t.known) == t.sweepAt {
-		t.poke()
+	t.known[e] = at
+	if ends.Add(planned{e, at}) || len(t.known) == t.sweepAt {
+		t.Wake()
 	}
 }
 
-// SemaphoreDrain is how long a drain has still to run that the change of that revision began: an edit or a pause. full is its whole length, and the answer when nothing is known yet.
+// SemaphoreDrain is how much is left of the drain that an edit or a pause of that revision began. full is its whole length, and the
+// answer when nothing is known yet.
 func (t *Timers) SemaphoreDrain(name string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: drainEnd, change: change, name: name}, full)
 }
@@ -244,8 +192,8 @@ func (t *Timers) PermitDrain(token, change uint64, full time.Duration) time.Dura
 }
 
 func (t *Timers) left(e end, full time.Duration) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.Lock()
+	defer t.Unlock()
 	at, ok := t.known[e]
 	if !ok {
 		return full
@@ -253,103 +201,83 @@ func (t *Timers) left(e end, full time.Duration) time.Duration {
 	return min(max(time.Until(at), 0), full)
 }
 
-func (t *Timers) poke() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
-// run proposes what is due until its epoch is over.
-func (t *Timers) run(term uint64, wake <-chan struct{}) {
-	defer t.runs.Done()
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		due, next, leading := t.collect(term)
-		if !leading {
-			return
-		}
-		now := time.Now()
-		for _, group := range commands(due, term, now) {
-			t.cfg.Propose(group.command, func(o batcher.Outcome) { t.settled(term, group.ends, o.Err) })
-		}
-		if len(due) > 0 {
-			continue
-		}
-		timer.Reset(next)
-		select {
-		case <-timer.C:
-		case <-wake:
-		}
-	}
-}
-
-// collect removes the timers that are due, and says how long nothing else is.
-func (t *Timers) collect(term uint64) (due []end, next time.Duration, leading bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.term != term {
-		return nil, 0, false
-	}
+// collect removes the timers that are due, and returns how long nothing else is.
+func (t *Timers) collect() (due []end, next time.Duration) {
 	if len(t.known) >= t.sweepAt {
 		t.sweep()
 	}
 	now := time.Now()
-	due = t.spans.take(due, now)
-	due = t.dates.take(due, now.Round(0)) // the wall clock: without its monotonic reading
-	state := t.cfg.State()
-	due = slices.DeleteFunc(due, func(e end) bool {
-		if e.holds(state) {
-			return false
-		}
-		delete(t.known, e) // it ended otherwise, or was replaced
-		return true
-	})
+	due = take(&t.spans, due, now)
+	due = take(&t.dates, due, now.Round(0)) // the wall clock: without its monotonic reading
+	due = slices.DeleteFunc(due, t.over())
 	next = time.Hour
-	if len(t.spans) > 0 {
-		next = min(next, t.spans[0].at.Sub(now))
+	if t.spans.Len() > 0 {
+		next = min(next, t.spans.First().at.Sub(now))
 	}
-	if len(t.dates) > 0 {
-		next = min(next, recheck, max(t.dates[0].at.Sub(now.Round(0)), 0))
+	if t.dates.Len() > 0 {
+		next = min(next, recheck, max(t.dates.First().at.Sub(now.Round(0)), 0))
 	}
-	return due, next, true
+	return due, next
 }
 
-// sweep forgets what has ended otherwise, or was replaced, before it is due.
-func (t *Timers) sweep() {
+// over returns a function that forgets an end if it is over: something else ended it, or replaced what it ends.
+func (t *Timers) over() func(end) bool {
 	state := t.cfg.State()
-	over := func(e end) bool {
+	return func(e end) bool {
 		if e.holds(state) {
 			return false
 		}
 		delete(t.known, e)
 		return true
 	}
-	t.spans.drop(over)
-	t.dates.drop(over)
+}
+
+// sweep forgets what is over before it is due.
+func (t *Timers) sweep() {
+	over := t.over()
+	keep := func(p planned) bool { return !over(p.end) }
+	t.spans.Filter(keep)
+	t.dates.Filter(keep)
 	t.sweepAt = max(roomy, 2*len(t.known))
 }
 
-// settled forgets ends that were applied, and puts the others back.
-func (t *Timers) settled(term uint64, ends []end, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.term != term {
-		return
-	}
-	again := time.Now().Add(retryUnknown)
-	if errors.Is(err, consensus.ErrNotAppended) {
-		again = time.Now().Add(retryAfter)
-	}
-	for _, e := range ends {
-		if err == nil {
-			delete(t.known, e)
-		} else {
-			t.spans.add(e, again)
+// propose proposes what is due. It forgets ends that were applied, and puts the others back.
+func (t *Timers) propose(e *epoch.Epoch, due []end) {
+	cmds, ends := commands(due, e.Term, time.Now())
+	e.Propose(func(i int, fate epoch.Fate) {
+		again := time.Now().Add(retryUnknown)
+		if fate == epoch.NotAppended {
+			again = time.Now().Add(epoch.RetryAfter)
 		}
+		for _, e := range ends[i] {
+			if fate == epoch.Applied {
+				delete(t.known, e)
+			} else {
+				t.spans.Add(planned{e, again})
+			}
+		}
+		if fate != epoch.Applied {
+			t.Wake()
+		}
+	}, cmds...)
+}
+
+// planned is an end and when it is due.
+type planned struct {
+	end end
+	at  time.Time
+}
+
+// Before is epoch.Item's.
+func (p planned) Before(other planned) bool { return p.at.Before(other.at) }
+
+// Moved does nothing: an end is never looked for in its heap.
+func (p planned) Moved(int) {}
+
+// take moves what is due at now to the end of due.
+func take(ends *epoch.Heap[planned], due []end, now time.Time) []end {
+	for ends.Len() > 0 && !ends.First().at.After(now) {
+		due = append(due, ends.Remove(0).end)
 	}
-	if err != nil {
-		t.poke()
-	}
+	return due
 }

@@ -9,23 +9,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 )
 
 func TestEnd_IsProposedWhenItIsDue_AndOnce(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.sleep(time.Hour - time.Millisecond)
-		w.wantProposed(0)
-		if !b.lasts(w.machine.State()) {
+		w.Sleep(time.Hour - time.Millisecond)
+		w.WantProposed(0)
+		if !b.lasts(w.State()) {
 			t.Fatal("it ended before its time")
 		}
-		w.sleep(2 * time.Millisecond)
-		w.wantProposed(1)
-		if b.lasts(w.machine.State()) {
+		w.Sleep(2 * time.Millisecond)
+		w.WantProposed(1)
+		if b.lasts(w.State()) {
 			t.Fatal("it has not ended")
 		}
-		w.sleep(24 * time.Hour)
-		w.wantProposed(0)
+		w.Sleep(24 * time.Hour)
+		w.WantProposed(0)
 		w.wantKnown(0)
 	})
 }
@@ -33,13 +34,13 @@ func TestEnd_IsProposedWhenItIsDue_AndOnce(t *testing.T) {
 func TestEnd_PassedWhileNobodyLed_IsProposedAtThePromotion(t *testing.T) {
 	inEach(t, dated(), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.sleep(time.Minute)
-		w.Demote(1)
-		w.sleep(2 * time.Hour)
-		w.wantProposed(0)
+		w.Sleep(time.Minute)
+		w.timers.Demote(1)
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(0)
 		w.lead(2)
-		w.wantProposed(1)
-		if b.lasts(w.machine.State()) {
+		w.WantProposed(1)
+		if b.lasts(w.State()) {
 			t.Fatal("it has not ended")
 		}
 	})
@@ -48,14 +49,14 @@ func TestEnd_PassedWhileNobodyLed_IsProposedAtThePromotion(t *testing.T) {
 func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
 	inEach(t, drains(), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.sleep(time.Hour - time.Second)
-		w.Demote(1)
-		w.sleep(2 * time.Hour)
+		w.Sleep(time.Hour - time.Second)
+		w.timers.Demote(1)
+		w.Sleep(2 * time.Hour)
 		w.lead(2)
-		w.sleep(time.Hour - time.Millisecond)
-		w.wantProposed(0)
-		w.sleep(2 * time.Millisecond)
-		w.wantProposed(1)
+		w.Sleep(time.Hour - time.Millisecond)
+		w.WantProposed(0)
+		w.Sleep(2 * time.Millisecond)
+		w.WantProposed(1)
 	})
 }
 
@@ -65,15 +66,15 @@ func TestEnd_OfWhatWasReplaced_IsNotProposed(t *testing.T) {
 			return // beside it another may stand
 		}
 		b.begin(w, time.Hour)
-		w.sleep(time.Minute)
+		w.Sleep(time.Minute)
 		b.begin(w, 3*time.Hour)
-		w.sleep(2 * time.Hour)
-		w.wantProposed(0)
-		if !b.lasts(w.machine.State()) {
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(0)
+		if !b.lasts(w.State()) {
 			t.Fatal("the end of the first ended the second")
 		}
-		w.sleep(2 * time.Hour)
-		w.wantProposed(1)
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(1)
 	})
 }
 
@@ -84,8 +85,8 @@ func TestEnd_OfWhatEndedByHand_IsNotProposed(t *testing.T) {
 		}
 		b.begin(w, time.Hour)
 		w.do(b.byHand)
-		w.sleep(2 * time.Hour)
-		w.wantProposed(0)
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(0)
 		w.wantKnown(0)
 	})
 }
@@ -93,14 +94,14 @@ func TestEnd_OfWhatEndedByHand_IsNotProposed(t *testing.T) {
 func TestEnd_NotAppended_IsProposedAgainUntilItIs(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: consensus.ErrNotAppended} })
-		w.sleep(time.Hour + 10*retryAfter + time.Millisecond)
-		w.wantProposed(11)
-		w.become(nil)
-		w.sleep(retryAfter)
-		w.wantProposed(1)
-		w.sleep(time.Hour)
-		w.wantProposed(0)
+		w.Fail(consensus.ErrNotAppended)
+		w.Sleep(time.Hour + 10*epoch.RetryAfter + time.Millisecond)
+		w.WantProposed(11)
+		w.Become(nil)
+		w.Sleep(epoch.RetryAfter)
+		w.WantProposed(1)
+		w.Sleep(time.Hour)
+		w.WantProposed(0)
 		w.wantKnown(0)
 	})
 }
@@ -109,31 +110,31 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
 		var lost []fsm.Command
-		w.become(func(cmd fsm.Command) batcher.Outcome {
+		w.Become(func(cmd fsm.Command) batcher.Outcome {
 			lost = append(lost, cmd)
 			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
 		})
-		w.sleep(time.Hour)
-		w.wantProposed(1)
-		w.become(nil)
-		w.sleep(retryUnknown)
-		w.wantProposed(1) // again, and applied
-		if b.lasts(w.machine.State()) {
+		w.Sleep(time.Hour)
+		w.WantProposed(1)
+		w.Become(nil)
+		w.Sleep(retryUnknown)
+		w.WantProposed(1) // again, and applied
+		if b.lasts(w.State()) {
 			t.Fatal("it has not ended")
 		}
-		before := w.machine.State().Revision()
+		before := w.State().Revision()
 		if after := w.do(lost[0]); after != before {
 			t.Fatal("the one that was lost did something when it came")
 		}
 	})
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.become(func(cmd fsm.Command) batcher.Outcome {
-			w.apply(cmd)
+		w.Become(func(cmd fsm.Command) batcher.Outcome {
+			w.Do(cmd)
 			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
 		})
-		w.sleep(2 * time.Hour)
-		w.wantProposed(1) // it was applied all the same, and is not proposed again
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(1) // it was applied all the same, and is not proposed again
 		w.wantKnown(0)
 	})
 }
@@ -141,15 +142,13 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 func TestEnd_OfAnOlderTerm_DoesNothing(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: consensus.ErrUnknownOutcome} })
-		w.sleep(time.Hour)
-		old := w.wantProposed(1)[0]
-		w.Demote(1)
-		w.mu.Lock()
-		w.term = 2
-		w.mu.Unlock()
+		w.Fail(consensus.ErrUnknownOutcome)
+		w.Sleep(time.Hour)
+		old := w.WantProposed(1)[0]
+		w.timers.Demote(1)
+		w.Begin(2)
 		w.do(old)
-		if !b.lasts(w.machine.State()) {
+		if !b.lasts(w.State()) {
 			t.Fatal("a command of another term ended it")
 		}
 	})
@@ -166,7 +165,7 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 			"edit":  func(w *world) { w.edit("dr", 0, time.Now().Add(time.Hour), names...) },
 			"drain": func(w *world) {
 				for _, name := range names {
-					w.grant(name, "a")
+					w.Grant(name, "a")
 				}
 				w.edit("dr", time.Hour, time.Time{}, names...)
 			},
@@ -175,11 +174,11 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 				inWorld(t, func(w *world) {
 					w.create(names...)
 					begin(w)
-					w.sleep(time.Hour)
-					w.wantProposed(want)
+					w.Sleep(time.Hour)
+					w.WantProposed(want)
 					w.wantKnown(0)
 					for _, name := range names {
-						state := w.machine.State()
+						state := w.State()
 						if sd := state.Definition(name); sd.Pause != nil || len(state.Ends(name))+len(state.Drains(name)) > 0 ||
 							kind == "edit" && sd.Definition.GroupPattern != ".*" {
 							t.Fatalf("%s has not ended: %+v", name, sd)
@@ -194,15 +193,15 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
-		w.Demote(1)
+		w.timers.Demote(1)
 		w.wantKnown(0)
-		w.sleep(2 * time.Hour)
-		w.wantProposed(0)
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(0)
 		b.begin(w, time.Minute) // by the next leader
 		w.wantKnown(0)
-		w.sleep(2 * time.Hour)
-		w.wantProposed(0)
-		if left := w.SemaphoreDrain("job", 1, time.Hour); left != time.Hour {
+		w.Sleep(2 * time.Hour)
+		w.WantProposed(0)
+		if left := w.timers.SemaphoreDrain("job", 1, time.Hour); left != time.Hour {
 			t.Errorf("%v are left of a drain of which nothing is known", left)
 		}
 	})
@@ -216,33 +215,33 @@ func TestTimers_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
 		for range 3 * roomy {
 			b.begin(w, 1000*time.Hour)
 		}
-		w.Timers.mu.Lock()
-		known := len(w.known)
-		w.Timers.mu.Unlock()
+		w.timers.Lock()
+		known := len(w.timers.known)
+		w.timers.Unlock()
 		if known > 2*roomy {
 			t.Fatalf("%d ends are kept for one thing that ends", known)
 		}
-		w.sleep(1001 * time.Hour)
-		w.wantProposed(1)
+		w.Sleep(1001 * time.Hour)
+		w.WantProposed(1)
 	})
 }
 
 func TestTimers_NothingToEnd_WritesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("job")
-		w.grant("job", "a")
+		w.Grant("job", "a")
 		w.edit("dr", 0, time.Time{}, "job")
 		w.do(fsm.Pause{Names: []string{"job"}, Stop: true})
 		w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod"})
-		w.sleep(30 * 24 * time.Hour)
-		w.wantProposed(0)
+		w.Sleep(30 * 24 * time.Hour)
+		w.WantProposed(0)
 		w.wantKnown(0)
 	})
 }
 
 func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
 	inWorld(t, func(w *world) {
-		recovered, err := w.machine.State().Recovered(fsm.Recovery{ClusterID: "test.2", At: time.Now()})
+		recovered, err := w.State().Recovered(fsm.Recovery{ClusterID: "test.2", At: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,23 +249,23 @@ func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
 		if err := recovered.Snapshot(&file); err != nil {
 			t.Fatal(err)
 		}
-		w.Demote(1)
-		w.machine = fsm.New("test.2")
-		defer w.machine.Subscribe(w.Applied)()
-		if err := w.machine.Restore(&file); err != nil {
+		w.timers.Demote(1)
+		w.Machine = fsm.New("test.2")
+		defer w.Machine.Subscribe(w.timers.Applied)()
+		if err := w.Machine.Restore(&file); err != nil {
 			t.Fatal(err)
 		}
-		full := w.machine.State().Quarantine()
+		full := w.State().Quarantine()
 		w.lead(2)
-		w.sleep(full - time.Millisecond)
-		w.wantProposed(0)
-		w.Demote(2)
+		w.Sleep(full - time.Millisecond)
+		w.WantProposed(0)
+		w.timers.Demote(2)
 		w.lead(3) // in full again
-		w.sleep(full - time.Millisecond)
-		w.wantProposed(0)
-		w.sleep(2 * time.Millisecond)
-		w.wantProposed(1)
-		if left := w.machine.State().Quarantine(); left != 0 {
+		w.Sleep(full - time.Millisecond)
+		w.WantProposed(0)
+		w.Sleep(2 * time.Millisecond)
+		w.WantProposed(1)
+		if left := w.State().Quarantine(); left != 0 {
 			t.Fatalf("the quarantine is %v", left)
 		}
 	})
@@ -279,19 +278,19 @@ func TestEnd_OfWhatAnUndoBroughtBack_IsProposed(t *testing.T) {
 		ends := time.Now().Add(time.Hour)
 		w.edit("dr", 0, ends, "s")
 		w.do(fsm.Pause{Names: []string{"s"}, Until: ends})
-		sd, back := w.machine.State().Definition("s"), w.machine.State().Ends("s")
+		sd, back := w.State().Definition("s"), w.State().Ends("s")
 		deleted := w.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: sd.Version}}})
 		pause := *sd.Pause
 		pause.Change = pause.Revision
-		w.sleep(time.Minute)
+		w.Sleep(time.Minute)
 		w.do(fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
 			Change: fsm.Change{Kind: fsm.Create, Name: "s", Definition: sd.Definition}, Pause: &pause, EndsBack: back,
 		}}})
-		w.sleep(time.Hour - time.Minute - time.Millisecond)
-		w.wantProposed(0)
-		w.sleep(2 * time.Millisecond)
-		w.wantProposed(2)
-		if now := w.machine.State().Definition("s"); now.Pause != nil || now.Definition.GroupPattern == "dr" {
+		w.Sleep(time.Hour - time.Minute - time.Millisecond)
+		w.WantProposed(0)
+		w.Sleep(2 * time.Millisecond)
+		w.WantProposed(2)
+		if now := w.State().Definition("s"); now.Pause != nil || now.Definition.GroupPattern == "dr" {
 			t.Errorf("neither has ended: %+v", now)
 		}
 	})
@@ -301,15 +300,15 @@ func TestEnd_OfTheDrainThatTheEndOfAnEditBegan_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
 		w.edit("prod|dr", time.Hour, time.Now().Add(time.Minute), "s")
-		w.grant("s", "host")
-		w.sleep(time.Minute + time.Millisecond)
-		w.wantProposed(1)
-		if n := len(w.machine.State().Drains("s")); n != 1 {
+		w.Grant("s", "host")
+		w.Sleep(time.Minute + time.Millisecond)
+		w.WantProposed(1)
+		if n := len(w.State().Drains("s")); n != 1 {
 			t.Fatalf("%d drains", n)
 		}
-		w.sleep(time.Hour + time.Millisecond)
-		w.wantProposed(1)
-		if n := len(w.machine.State().Drains("s")); n != 0 {
+		w.Sleep(time.Hour + time.Millisecond)
+		w.WantProposed(1)
+		if n := len(w.State().Drains("s")); n != 0 {
 			t.Errorf("%d drains", n)
 		}
 	})

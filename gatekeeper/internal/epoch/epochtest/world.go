@@ -1,0 +1,158 @@
+// Package epochtest runs a room of the leader over a real state machine. It is for tests in a bubble of testing/synctest.
+package epochtest
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// World is a state machine and the log in front of it. What a room proposes is applied at once, unless the test says what becomes of
+// it. It is safe for concurrent use.
+type World struct {
+	T testing.TB
+	// Machine may be replaced while nobody leads.
+	Machine *fsm.Machine
+
+	mu       sync.Mutex // guards all below
+	term     uint64
+	index    uint64
+	proposed []fsm.Command
+	fate     func(fsm.Command) batcher.Outcome
+}
+
+// New returns a world in term 1, at the newest feature level.
+func New(t testing.TB) *World {
+	w := &World{T: t, Machine: fsm.New("test.1"), term: 1}
+	w.Do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+	return w
+}
+
+// State is the newest applied state.
+func (w *World) State() *fsm.State { return w.Machine.State() }
+
+// Propose is what a room gets to propose with.
+func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
+	w.mu.Lock()
+	w.proposed = append(w.proposed, cmd)
+	fate := w.fate
+	w.mu.Unlock()
+	if fate == nil {
+		fate = func(cmd fsm.Command) batcher.Outcome { return batcher.Outcome{Result: w.Do(cmd)} }
+	}
+	go done(fate(cmd))
+}
+
+// Become has fate decide what becomes of every proposal. With nil they are applied again.
+func (w *World) Become(fate func(fsm.Command) batcher.Outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fate = fate
+}
+
+// Fail lets every proposal end with that error, without being applied.
+func (w *World) Fail(err error) {
+	w.Become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: err} })
+}
+
+// WantProposed fails the test unless n commands were proposed since the last call, and returns them.
+func (w *World) WantProposed(n int) []fsm.Command {
+	w.T.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	proposed := w.proposed
+	w.proposed = nil
+	if len(proposed) != n {
+		w.T.Fatalf("%d commands were proposed, want %d: %+v", len(proposed), n, proposed)
+	}
+	return proposed
+}
+
+// Do applies a command and returns its result.
+func (w *World) Do(cmd fsm.Command) fsm.Result {
+	w.T.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	entry, err := fsm.Encode(w.State().FeatureLevel(), []fsm.Command{cmd})
+	if err != nil {
+		w.T.Error(err)
+		return nil
+	}
+	w.index++
+	results, err := w.Machine.Apply(w.index, w.term, entry)
+	if err != nil {
+		w.T.Error(err)
+		return nil
+	}
+	if bad, ok := results[0].(fsm.InvalidResult); ok {
+		w.T.Errorf("%T is refused: %s", cmd, bad.Why)
+	}
+	return results[0]
+}
+
+// Term is the newest term in which entries are applied.
+func (w *World) Term() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.term
+}
+
+// Begin lets entries be applied in that term from now on.
+func (w *World) Begin(term uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.term = term
+}
+
+// Lead begins a term and promotes a room, as the keeper does.
+func (w *World) Lead(term uint64, promote func(term uint64, instant time.Time, state *fsm.State)) {
+	w.Begin(term)
+	w.Machine.Sync(func(state *fsm.State) { promote(term, time.Now(), state) })
+	synctest.Wait()
+}
+
+// Sleep lets time pass.
+func (w *World) Sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// Grant gives an acquirer of group prod a permit and returns its token.
+func (w *World) Grant(name, acquirer string) uint64 {
+	w.T.Helper()
+	state := w.State()
+	r, _ := w.Do(fsm.Grant{
+		Semaphore: name, Identity: semaphore.Identity{Group: "prod", Acquirer: acquirer}, Weight: 1, At: time.Now(),
+		DefinitionVersion: state.Definition(name).Version, CordonRevision: state.CordonRevision(),
+	}).(fsm.GrantResult)
+	if r.Permit == nil {
+		w.T.Fatalf("not granted: %+v", r)
+	}
+	return r.Permit.Token
+}
+
+// Create is the change that creates a semaphore which admits everybody, with one permit for a minute. set may change the definition.
+func Create(name string, set func(*semaphore.Definition)) fsm.Change {
+	d := &semaphore.Definition{
+		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
+		OnExpiry: semaphore.OnExpiryFree, FiringOnLoss: semaphore.FiringSpent,
+		FiringRetention: semaphore.DefaultFiringRetention, FiringLimit: semaphore.DefaultFiringLimit,
+	}
+	if set != nil {
+		set(d)
+	}
+	return fsm.Change{Kind: fsm.Create, Name: name, Definition: d}
+}
+
+// Replace is the change that edits the definition that a semaphore has.
+func (w *World) Replace(name string, set func(*semaphore.Definition)) fsm.Change {
+	sd := w.State().Definition(name)
+	d := sd.Definition.Clone()
+	set(d)
+	return fsm.Change{Kind: fsm.Replace, Name: name, Definition: d, ExpectedVersion: sd.Version}
+}

@@ -137,7 +137,7 @@ const (
 // Propose hands commands to the log, in order, for as long as the epoch lasts. settled hears what became of each, by its index, under
 // the lock and only in the same epoch. It must not propose; nil does not care. The caller must not hold the lock.
 func (e *Epoch) Propose(settled func(i int, fate Fate), cmds ...fsm.Command) {
-	if !e.During(func() { e.handing.Add(1) }) {
+	if len(cmds) == 0 || !e.During(func() { e.handing.Add(1) }) {
 		return
 	}
 	defer e.handing.Done()

@@ -4,38 +4,19 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // adopt begins to listen for the definitions that were there when the epoch began, as they are by now.
-func (l *Listener) adopt(term uint64, state *fsm.State) {
-	defer l.runs.Done()
-	names := make([]string, 0, chunk)
-	flush := func() (leading bool) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.term != term {
-			return false
+func (l *Listener) adopt(e *epoch.Epoch, state *fsm.State) {
+	expected := func(sd *fsm.StoredDefinition) bool { return sd.Definition.ExpectEvery > 0 }
+	epoch.Walk(e, 0, epoch.Where(state.Definitions(""), expected), func(old *fsm.StoredDefinition) {
+		now, name := l.cfg.State(), old.Definition.Name
+		if sd := now.Definition(name); sd != nil && expected(sd) && l.records[name] == nil {
+			l.listen(now, name, sd.Definition.ExpectEvery, l.promoted)
 		}
-		now := l.cfg.State()
-		for _, name := range names {
-			if sd := now.Definition(name); sd != nil && sd.Definition.ExpectEvery > 0 && l.records[name] == nil {
-				l.listen(now, name, sd.Definition.ExpectEvery, l.promoted)
-			}
-		}
-		names = names[:0]
-		return true
-	}
-	for sd := range state.Definitions("") {
-		if sd.Definition.ExpectEvery == 0 {
-			continue
-		}
-		if names = append(names, sd.Definition.Name); len(names) == chunk && !flush() {
-			return
-		}
-	}
-	flush()
+	})
 }
 
 // listen makes the record of a semaphore, with what the state knows of it. from is when the listening begins.
@@ -82,44 +63,30 @@ func (l *Listener) drop(r *record) {
 	l.watched.Store(int64(len(l.records)))
 }
 
-// forget drops everything.
-func (l *Listener) forget() {
-	l.records, l.order, l.counts = make(map[string]*record), nil, [Kinds]int{}
-	l.watched.Store(0)
-}
-
-// run checks once a second which semaphores miss their work, until the epoch ends.
-func (l *Listener) run(term uint64, done <-chan struct{}) {
-	defer l.runs.Done()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
+// look checks which semaphores miss their work, a chunk at a time, and proposes what the journal does not say yet.
+func (l *Listener) look(e *epoch.Epoch) {
+	more := true
+	for from := 0; more; from += epoch.Chunk {
+		var notes []fsm.Command
+		var names []string
+		if !e.During(func() { notes, names, more = l.lookAt(e.Term, from) }) {
 			return
-		case <-tick.C:
 		}
-		for i := 0; i >= 0; {
-			var notes []fsm.NoteMissed
-			notes, i = l.look(term, i)
-			for _, cmd := range notes {
-				l.cfg.Propose(cmd, func(o batcher.Outcome) { l.settled(term, cmd.Semaphore, o.Err) })
+		e.Propose(func(i int, _ epoch.Fate) {
+			if r := l.records[names[i]]; r != nil {
+				// What was applied came as an event before, so noted is right. What was not is proposed again at the next look.
+				r.noting = false
 			}
-		}
+		}, notes...)
 	}
 }
 
-// look judges the records of one chunk whose time has come, and returns what the journal is to be told, and where the next
-// chunk begins; negative: there is none.
-func (l *Listener) look(term uint64, from int) (notes []fsm.NoteMissed, next int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term != term {
-		return nil, -1
-	}
+// lookAt judges the records of one chunk whose time has come, and returns what to note of which semaphores, and whether there are more
+// chunks.
+func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
 	now := time.Now()
 	journals := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})
-	end := min(from+chunk, len(l.order))
+	end := min(from+epoch.Chunk, len(l.order))
 	for _, r := range l.order[min(from, end):end] {
 		if r.next.After(now) {
 			continue
@@ -133,12 +100,9 @@ func (l *Listener) look(term uint64, from int) (notes []fsm.NoteMissed, next int
 		if r.Kind == fsm.Heard {
 			cmd.Text = "it missed its work, and is heard of again"
 		}
-		notes = append(notes, cmd)
+		notes, names = append(notes, cmd), append(names, r.name)
 	}
-	if end == len(l.order) {
-		return notes, -1
-	}
-	return notes, end
+	return notes, names, end < len(l.order)
 }
 
 // judge brings the report of a record up to date.
@@ -164,15 +128,5 @@ func (l *Listener) judge(r *record, now time.Time) {
 	r.Report = report
 	if r.Kind != r.noted {
 		r.next = now // until the journal says so too
-	}
-}
-
-// settled takes in that the journal was told, or not.
-func (l *Listener) settled(term uint64, name string, _ error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if r := l.records[name]; l.term == term && r != nil {
-		// What was applied came as an event before, so that noted is right; what was not is told again at the next look.
-		r.noting = false
 	}
 }

@@ -1,27 +1,23 @@
 package missed
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-const (
-	// lookEvery is how often semaphores are checked for missed work.
-	lookEvery = time.Second
-	// chunk is how many records are looked at under one hold of the lock.
-	chunk = 512
-)
+// lookEvery is how often semaphores are checked for missed work.
+const lookEvery = time.Second
 
 // Config is what a Listener needs.
 type Config struct {
 	// State is the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and tells its outcome once. It must not block, nor may done.
+	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 	// Waits tells whether somebody waits in the queue of a semaphore.
 	Waits func(semaphore string) bool
@@ -42,57 +38,39 @@ type Report struct {
 const Kinds = int(fsm.HeldLong) + 1
 
 // Listener listens for expected work in one epoch. It is safe for concurrent use. While this server does not lead it knows
-// nothing.
+// nothing. See package epoch for Demote and Close.
 type Listener struct {
-	cfg  Config
-	runs sync.WaitGroup
-	// watched is len(records), for who only wants to know that it is 0.
-	watched atomic.Int64
+	*epoch.Room // its lock guards all below but cfg and watched
 
-	mu sync.Mutex // guards all below
-	// term is the epoch; 0 while this server does not lead.
-	term     uint64
+	cfg Config
+	// watched is len(records), for calls that only need to know whether it is 0.
+	watched  atomic.Int64
 	promoted time.Time
-	done     chan struct{} // the epoch's own
 	records  map[string]*record
 	order    []*record // in no order; a record knows its index
 	counts   [Kinds]int
 }
 
 // New returns a listener of a server that does not lead.
-func New(cfg Config) *Listener { return &Listener{cfg: cfg} }
+func New(cfg Config) *Listener {
+	l := &Listener{cfg: cfg}
+	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
+	return l
+}
 
 // Promote starts an epoch. The caller holds back the application of entries meanwhile.
 func (l *Listener) Promote(term uint64, instant time.Time, state *fsm.State) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.term, l.promoted = term, instant
-	l.forget()
-	l.done = make(chan struct{})
-	l.runs.Add(2)
-	go l.adopt(term, state)
-	go l.run(term, l.done)
+	l.Begin(term, func(e *epoch.Epoch) {
+		l.promoted, l.records = instant, make(map[string]*record)
+		l.Go(func() { l.adopt(e, state) })
+		e.Every(lookEvery, func() { l.look(e) })
+	})
 }
 
-// Demote ends the epoch of that term.
-func (l *Listener) Demote(term uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term != term || term == 0 {
-		return
-	}
-	l.term = 0
-	l.forget()
-	close(l.done)
-}
-
-// Close ends the epoch, if any, and waits until nothing of the listener runs any more.
-func (l *Listener) Close() {
-	l.mu.Lock()
-	term := l.term
-	l.mu.Unlock()
-	l.Demote(term)
-	l.runs.Wait()
+// forget drops everything that was known in an epoch.
+func (l *Listener) forget() {
+	l.records, l.order, l.counts = nil, nil, [Kinds]int{}
+	l.watched.Store(0)
 }
 
 // Asked takes note that somebody asks for a permit.
@@ -124,8 +102,8 @@ func (l *Listener) Of(sem string) (report Report, missed bool) {
 
 // Counts are how many semaphores miss their work, by kind. That of fsm.Heard is 0.
 func (l *Listener) Counts() [Kinds]int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	return l.counts
 }
 
@@ -134,8 +112,8 @@ func (l *Listener) with(sem string, do func(*record)) {
 	if l.watched.Load() == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	if r := l.records[sem]; r != nil {
 		do(r)
 	}
@@ -146,9 +124,9 @@ func (l *Listener) Applied(a fsm.Applied) {
 	if len(a.Events) == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term == 0 {
+	l.Lock()
+	defer l.Unlock()
+	if l.Current() == nil {
 		return
 	}
 	now := time.Now()

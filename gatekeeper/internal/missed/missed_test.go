@@ -12,19 +12,19 @@ import (
 
 func TestMissed_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.sleep(time.Hour - time.Second)
+		w.Sleep(time.Hour - time.Second)
 		w.want(fsm.Heard)
-		w.sleep(3 * time.Second)
+		w.Sleep(3 * time.Second)
 		if r := w.want(fsm.NobodyAsked); !strings.Contains(r.Text, "nobody has asked since") || time.Since(r.Since) < time.Hour {
 			t.Errorf("reported %+v", r)
 		}
-		w.sleep(100 * time.Hour)
+		w.Sleep(100 * time.Hour)
 		w.wantNotes(fsm.NobodyAsked)
 		token := w.grant()
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		w.want(fsm.Heard)
-		w.do(fsm.Release{Token: token})
-		w.sleep(30 * time.Minute)
+		w.Do(fsm.Release{Token: token})
+		w.Sleep(30 * time.Minute)
 		w.wantNotes(fsm.NobodyAsked, fsm.Heard)
 	})
 }
@@ -32,46 +32,44 @@ func TestMissed_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
 func TestMissed_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for range 14 {
-			w.sleep(5 * time.Minute)
+			w.Sleep(5 * time.Minute)
 			w.deny(semaphore.GroupMismatch)
 		}
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		r := w.want(fsm.AskedButDenied)
 		if r.Reason != semaphore.GroupMismatch || !strings.Contains(r.Text, `"a" in group "prod" was denied last`) {
 			t.Errorf("reported %+v", r)
 		}
 		w.deny(semaphore.Paused)
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		if r := w.want(fsm.AskedButDenied); r.Reason != semaphore.Paused {
 			t.Errorf("reported %+v", r)
 		}
 		w.wantNotes(fsm.AskedButDenied)
-		w.sleep(62 * time.Minute)
+		w.Sleep(62 * time.Minute)
 		w.want(fsm.NobodyAsked)
 	})
 }
 
 func TestMissed_SomebodyWaits_IsNotNobody(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.mu.Lock()
-		w.waiting = true
-		w.mu.Unlock()
-		w.sleep(2 * time.Hour)
+		w.waiting.Store(true)
+		w.Sleep(2 * time.Hour)
 		w.want(fsm.AskedButDenied)
 	})
 }
 
 func TestMissed_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.sleep(time.Minute)
+		w.Sleep(time.Minute)
 		granted := time.Now()
 		token := w.grant()
-		w.sleep(time.Hour + 2*time.Second)
+		w.Sleep(time.Hour + 2*time.Second)
 		if r := w.want(fsm.HeldLong); !r.Since.Equal(granted) {
 			t.Errorf("reported %+v, granted at %v", r, granted)
 		}
-		w.do(fsm.Release{Token: token})
-		w.sleep(2 * time.Second)
+		w.Do(fsm.Release{Token: token})
+		w.Sleep(2 * time.Second)
 		w.want(fsm.Heard)
 		w.wantNotes(fsm.HeldLong, fsm.Heard)
 	})
@@ -81,28 +79,28 @@ func TestMissed_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
 	inWorld(t, func(w *world) {
 		token := w.grant()
 		for range 3 {
-			w.sleep(10 * time.Minute)
+			w.Sleep(10 * time.Minute)
 			w.Progress("job", token, time.Now())
 		}
-		w.sleep(50 * time.Minute)
+		w.Sleep(50 * time.Minute)
 		w.want(fsm.HeldLong) // it makes progress, but the next is due
-		w.sleep(11 * time.Minute)
+		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
 			t.Errorf("reported %+v", r)
 		}
 		w.Progress("job", token, time.Now())
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		w.want(fsm.HeldLong)
 	})
 }
 
 func TestMissed_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.sleep(50 * time.Minute)
+		w.Sleep(50 * time.Minute)
 		w.failOver()
-		w.sleep(59 * time.Minute)
+		w.Sleep(59 * time.Minute)
 		w.want(fsm.Heard)
-		w.sleep(2 * time.Minute)
+		w.Sleep(2 * time.Minute)
 		w.want(fsm.NobodyAsked)
 	})
 }
@@ -112,19 +110,19 @@ func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *test
 		kind  fsm.Missed
 		begin func(w *world)
 	}{
-		"nobody asked": {fsm.NobodyAsked, func(w *world) { w.sleep(2 * time.Hour) }},
+		"nobody asked": {fsm.NobodyAsked, func(w *world) { w.Sleep(2 * time.Hour) }},
 		"denied": {fsm.AskedButDenied, func(w *world) {
-			w.sleep(59 * time.Minute)
+			w.Sleep(59 * time.Minute)
 			w.deny(semaphore.Paused)
-			w.sleep(2 * time.Minute)
+			w.Sleep(2 * time.Minute)
 		}},
 		"held long": {fsm.HeldLong, func(w *world) {
 			w.grant()
-			w.sleep(2 * time.Hour)
+			w.Sleep(2 * time.Hour)
 		}},
 		"no progress": {fsm.NoProgress, func(w *world) {
 			w.Progress("job", w.grant(), time.Now())
-			w.sleep(2 * time.Hour)
+			w.Sleep(2 * time.Hour)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,23 +131,23 @@ func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *test
 				before := w.want(x.kind)
 				noted := len(w.notes())
 				w.failOver()
-				w.sleep(50 * time.Minute)
+				w.Sleep(50 * time.Minute)
 				if r := w.want(x.kind); r.Text != before.Text {
 					t.Errorf("was %+v, is %+v", before, r)
 				}
 				if x.kind == fsm.NobodyAsked || x.kind == fsm.HeldLong {
-					w.sleep(time.Hour)
+					w.Sleep(time.Hour)
 					w.want(x.kind) // by its own knowledge now
 				}
 				if n := len(w.notes()); n != noted {
 					t.Fatalf("it was noted again: %v", w.notes())
 				}
-				if p := w.machine.State().Permit(1); p != nil {
-					w.do(fsm.Release{Token: 1})
+				if p := w.State().Permit(1); p != nil {
+					w.Do(fsm.Release{Token: 1})
 				} else {
 					w.grant()
 				}
-				w.sleep(2 * time.Second)
+				w.Sleep(2 * time.Second)
 				w.want(fsm.Heard)
 			})
 		})
@@ -159,7 +157,7 @@ func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *test
 func TestMissed_NothingExpected_IsNotListenedTo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("other", 0)
-		w.sleep(2 * time.Hour)
+		w.Sleep(2 * time.Hour)
 		w.want(fsm.NobodyAsked)
 		if _, misses := w.Of("other"); misses {
 			t.Error("nothing is expected of it")
@@ -169,14 +167,14 @@ func TestMissed_NothingExpected_IsNotListenedTo(t *testing.T) {
 			t.Errorf("counted %v", got)
 		}
 		w.define("job", time.Hour) // created again: what was missed before does not count
-		w.sleep(59 * time.Minute)
+		w.Sleep(59 * time.Minute)
 		w.wantNotes(fsm.NobodyAsked)
 		if _, misses := w.Of("job"); misses {
 			t.Error("it misses its work before its time")
 		}
-		change := fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: w.machine.State().Definition("job").Version}
-		w.do(fsm.EditBatch{Changes: []fsm.Change{change}})
-		w.sleep(2 * time.Hour)
+		change := fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: w.State().Definition("job").Version}
+		w.Do(fsm.EditBatch{Changes: []fsm.Change{change}})
+		w.Sleep(2 * time.Hour)
 		if w.watched.Load() != 0 || len(w.order) != 0 {
 			t.Error("a deleted definition is listened to")
 		}
@@ -187,14 +185,14 @@ func TestMissed_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
 	for _, err := range []error{consensus.ErrNotAppended, consensus.ErrUnknownOutcome} {
 		t.Run(err.Error(), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.refuseAll(err)
-				w.sleep(61 * time.Minute)
+				w.Fail(err)
+				w.Sleep(61 * time.Minute)
 				w.wantNotes()
 				if r, _ := w.Of("job"); r.Kind != fsm.NobodyAsked {
 					t.Fatalf("it is %+v", r)
 				}
-				w.refuseAll(nil)
-				w.sleep(10 * time.Second)
+				w.Become(nil)
+				w.Sleep(10 * time.Second)
 				w.wantNotes(fsm.NobodyAsked)
 			})
 		})
@@ -203,14 +201,14 @@ func TestMissed_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
 
 func TestMissed_Demoted_KnowsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.sleep(2 * time.Hour)
+		w.Sleep(2 * time.Hour)
 		w.want(fsm.NobodyAsked)
-		w.Demote(w.term)
+		w.Demote(w.World.Term())
 		if _, misses := w.Of("job"); misses || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
 			t.Error("it knows something")
 		}
 		w.grant()
-		w.sleep(5 * time.Hour)
+		w.Sleep(5 * time.Hour)
 		w.wantNotes(fsm.NobodyAsked)
 	})
 }

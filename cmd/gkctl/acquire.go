@@ -15,7 +15,7 @@ import (
 )
 
 type acquireOptions struct {
-	*app
+	f *app
 	identityFlags
 	output    outputFlag
 	semaphore string
@@ -30,7 +30,7 @@ type acquireOptions struct {
 }
 
 func newAcquire(a *app) *cobra.Command {
-	o := &acquireOptions{app: a}
+	o := &acquireOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
 		SuggestFor: []string{"lock"},
@@ -113,10 +113,10 @@ func (o *acquireOptions) run(ctx context.Context) error {
 	if o.requestID != "" {
 		opts = append(opts, client.WithRequestID(o.requestID))
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
 		if d, ok := errors.AsType[*client.Denied](err); ok && !o.output.is(formatTable) {
-			if failed := o.printObject(o.output, denialOf(d)); failed != nil {
+			if failed := o.f.printObject(o.output, denialOf(d)); failed != nil {
 				return failed
 			}
 			return err
@@ -136,7 +136,7 @@ func (o *acquireOptions) run(ctx context.Context) error {
 
 func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*client.Permit, error) {
 	if !o.wait.set {
-		ctx, cancel := o.bounded(ctx)
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		p, err := s.TryAcquire(ctx)
 		return p, o.denied(err)
@@ -150,8 +150,8 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	var place client.Place
 	p, err := s.Acquire(waiting, client.WithPlace(func(at client.Place) {
 		place = at
-		if o.errTTY && !o.quiet {
-			o.say("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedPlace(at))
+		if o.f.errTTY && !o.quiet {
+			o.f.say("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedPlace(at))
 		}
 	}))
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
@@ -234,18 +234,18 @@ func retryHint(d *client.Denied) string {
 // tell prints the token, and beside it how to go on.
 func (o *acquireOptions) tell(p *client.Permit) error {
 	if !o.output.is(formatTable) {
-		return o.printObject(o.output, &gatekeeperv1.Permit{
+		return o.f.printObject(o.output, &gatekeeperv1.Permit{
 			Semaphore: p.Semaphore(), Token: p.Token(), Weight: o.weight, Duration: durationpb.New(p.Duration()),
 			Identity: &gatekeeperv1.Identity{Group: p.Group(), Acquirer: p.Acquirer(), HolderId: p.HolderID()},
 		})
 	}
-	fmt.Fprintln(o.out, p.Token())
+	fmt.Fprintln(o.f.out, p.Token())
 	switch {
 	case o.quiet:
 	case o.hold > 0:
-		o.say("holding %s for %s", p.Semaphore(), brief(o.hold))
+		o.f.say("holding %s for %s", p.Semaphore(), brief(o.hold))
 	default:
-		o.say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
+		o.f.say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	case <-p.Context().Done():
 		stopped = context.Cause(p.Context())
 	}
-	release, cancel := o.bounded(context.WithoutCancel(ctx))
+	release, cancel := o.f.bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	err := p.Release(release)
 	switch {
@@ -273,7 +273,7 @@ func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 		return err
 	}
 	if !o.quiet {
-		o.say("released %s", p.Semaphore())
+		o.f.say("released %s", p.Semaphore())
 	}
 	return ctx.Err()
 }

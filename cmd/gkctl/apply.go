@@ -9,7 +9,7 @@ import (
 )
 
 type applyOptions struct {
-	*app
+	f      *app
 	files  fileFlag
 	output outputFlag
 	prune  bool
@@ -18,7 +18,7 @@ type applyOptions struct {
 }
 
 func newApply(a *app) *cobra.Command {
-	o := &applyOptions{app: a}
+	o := &applyOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Make definitions what files say: all of them in one step, or none",
@@ -57,17 +57,17 @@ func (o *applyOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	files, err := o.files.read(o.in)
+	files, err := o.files.read(o.f.in)
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
 		plan, err := planOf(reading, c, files, o.labels)
 		if err != nil {
 			return err
 		}
-		return o.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, againFromNow)
+		return o.f.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, againFromNow)
 	})
 }

@@ -33,7 +33,7 @@ const (
 )
 
 type benchOptions struct {
-	*app
+	f              *app
 	output         outputFlag
 	kinds          []*workload.Kind
 	callers        countsFlag
@@ -46,7 +46,7 @@ type benchOptions struct {
 }
 
 func newBench(a *app) *cobra.Command {
-	o := &benchOptions{app: a, callers: countsFlag{1, 16, 64}}
+	o := &benchOptions{f: a, callers: countsFlag{1, 16, 64}}
 	cmd := &cobra.Command{
 		Use:   "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
 		Short: "Measure how fast the cluster answers, in semaphores of its own that it deletes again",
@@ -191,14 +191,14 @@ func (o *benchOptions) field(control *client.Client, clients []*client.Client) *
 	if o.prefix == "" {
 		o.prefix = "bench/" + run[:8]
 	}
-	reason := o.global.reason
+	reason := o.f.global.reason
 	if reason == "" {
 		reason = "gkctl bench"
 	}
 	return workload.NewField(workload.Settings{
 		Prefix: o.prefix, Callers: slices.Max(o.callers), Tokens: o.tokens, Edits: o.edits,
-		Duration: o.permitDuration(), Timeout: o.global.timeout,
-		Author: o.global.who(), Reason: reason, Run: run,
+		Duration: o.permitDuration(), Timeout: o.f.global.timeout,
+		Author: o.f.global.who(), Reason: reason, Run: run,
 	}, o.kinds, control, clients)
 }
 
@@ -216,7 +216,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		field := o.field(c, nil)
 		if n := field.Size(); n > maxEdits {
 			return usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxEdits)
@@ -229,11 +229,11 @@ func (o *benchOptions) run(ctx context.Context) error {
 			return o.tellPlan(plan)
 		}
 		for _, line := range plan.lines() {
-			o.say("%s", line)
+			o.f.say("%s", line)
 		}
 		if !o.yes {
 			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, brief(plan.takes))
-			if err := o.confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
+			if err := o.f.confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
 				return err
 			}
 		}
@@ -243,7 +243,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 
 // dialled calls f with the connections for the load, and closes them.
 func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) error) error {
-	endpoints, settings, err := o.global.connection()
+	endpoints, settings, err := o.f.global.connection()
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 		}
 	}()
 	for i := range o.connections {
-		c, err := o.dial(ctx, endpoints, append(slices.Clone(settings), client.WithGroup(workload.Group), client.WithAcquirer(workload.Acquirer(i)))...)
+		c, err := o.f.dial(ctx, endpoints, append(slices.Clone(settings), client.WithGroup(workload.Group), client.WithAcquirer(workload.Acquirer(i)))...)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ type benchPlan struct {
 
 // plan looks at the cluster, and says what would be done to it.
 func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
-	ctx, cancel := o.bounded(ctx)
+	ctx, cancel := o.f.bounded(ctx)
 	defer cancel()
 	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
@@ -87,12 +87,12 @@ func (p *benchPlan) lines() []string {
 // tellPlan tells of a dry run.
 func (o *benchOptions) tellPlan(p *benchPlan) error {
 	if !o.output.is(formatTable) && !o.output.is(formatWide) {
-		return o.printObject(o.output, p)
+		return o.f.printObject(o.output, p)
 	}
 	for _, line := range p.lines() {
-		fmt.Fprintln(o.out, line)
+		fmt.Fprintln(o.f.out, line)
 	}
-	fmt.Fprintln(o.out, "Nothing was done (dry run).")
+	fmt.Fprintln(o.f.out, "Nothing was done (dry run).")
 	return nil
 }
 
@@ -162,12 +162,12 @@ func (o *benchOptions) tellReport(r *benchReport) error {
 	for _, row := range r.Results {
 		l.rows = append(l.rows, row.cells())
 	}
-	if err := o.print(o.output, l); err != nil {
+	if err := o.f.print(o.output, l); err != nil {
 		return err
 	}
 	for _, row := range r.Results {
 		for _, line := range row.troubles() {
-			o.say("gkctl: %s: %s", row.title(), cell(line))
+			o.f.say("gkctl: %s: %s", row.title(), cell(line))
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	}
 	report.Interrupted = ctx.Err() != nil
 	if report.Interrupted {
-		o.say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them", o.prefix)
+		o.f.say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them", o.prefix)
 	}
 	freed, err := field.Clear(context.WithoutCancel(ctx))
 	report.Cleared = err == nil
@@ -46,7 +46,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 		}
 	case report.Interrupted:
 		if freed > 0 {
-			o.say("%s of callers that were interrupted", plural(freed, "permit was given back", "permits were given back"))
+			o.f.say("%s of callers that were interrupted", plural(freed, "permit was given back", "permits were given back"))
 		}
 		return ctx.Err()
 	case failed != nil:
@@ -59,7 +59,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 func (o *benchOptions) measure(ctx context.Context, field *workload.Field, report *benchReport) error {
 	for _, kind := range o.kinds {
 		for _, callers := range o.callers {
-			done := o.progress("%s, %s ...", kind.Name, plural(callers, "caller", "callers"))
+			done := o.f.progress("%s, %s ...", kind.Name, plural(callers, "caller", "callers"))
 			rows, err := o.once(ctx, field, kind, callers)
 			done()
 			report.Results = append(report.Results, rows...)

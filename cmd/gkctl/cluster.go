@@ -27,13 +27,13 @@ func newCluster(a *app) *cobra.Command {
 }
 
 type clusterStatusOptions struct {
-	*app
+	f         *app
 	output    outputFlag
 	stateHash bool
 }
 
 func newClusterStatus(a *app) *cobra.Command {
-	o := &clusterStatusOptions{app: a}
+	o := &clusterStatusOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "status [--state-hash]",
 		Short: "Show each member, asked directly",
@@ -60,10 +60,10 @@ type memberJSON struct {
 func (o *clusterStatusOptions) run(ctx context.Context) error {
 	var opts []client.Option
 	if o.stateHash {
-		opts = append(opts, client.WithAttemptTimeout(o.global.timeout))
+		opts = append(opts, client.WithAttemptTimeout(o.f.global.timeout))
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: o.stateHash})
 		if err != nil {
@@ -86,7 +86,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 				silent = append(silent, strings.TrimSpace(m.ID()+" "+m.Endpoint)+": "+sentence(m.Err))
 			}
 		}
-		if err := o.print(o.output, l); err != nil {
+		if err := o.f.print(o.output, l); err != nil {
 			return err
 		}
 		if len(silent) > 0 {

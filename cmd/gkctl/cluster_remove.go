@@ -12,13 +12,13 @@ import (
 )
 
 type clusterRemoveOptions struct {
-	*app
+	f                  *app
 	output             outputFlag
 	dryRun, yes, force bool
 }
 
 func newClusterRemove(a *app) *cobra.Command {
-	o := &clusterRemoveOptions{app: a}
+	o := &clusterRemoveOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "remove ID [--dry-run] [--yes] [--force]",
 		Short: "Take a server out; its id can never be used again",
@@ -43,7 +43,7 @@ Removing a server that was removed before changes nothing and exits with 0.`,
 }
 
 func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
-	return o.onCluster(cmd, id, func(ctx context.Context, c *client.Client) error {
+	return o.f.onCluster(cmd, id, func(ctx context.Context, c *client.Client) error {
 		plan, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: id, DryRun: true})
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
 			if plan.GetRefusal() != "" {
 				about += "\n" + plan.GetRefusal()
 			}
-			if err := o.confirm(ctx, about, "Remove "+id+"?", id+" was not removed"); err != nil {
+			if err := o.f.confirm(ctx, about, "Remove "+id+"?", id+" was not removed"); err != nil {
 				return err
 			}
 		}
@@ -73,18 +73,18 @@ func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
 
 func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberResponse) error {
 	if !o.output.is(formatTable) {
-		return o.printObject(o.output, r)
+		return o.f.printObject(o.output, r)
 	}
 	switch {
 	case r.GetAlreadyRemoved():
-		fmt.Fprintf(o.out, "%s was removed before: nothing to do\n", id)
+		fmt.Fprintf(o.f.out, "%s was removed before: nothing to do\n", id)
 	case o.dryRun:
-		fmt.Fprintf(o.out, "%s would be removed, and %s left: %s\n", id, plural(len(r.GetMembers()), "member", "members"), memberList(r))
+		fmt.Fprintf(o.f.out, "%s would be removed, and %s left: %s\n", id, plural(len(r.GetMembers()), "member", "members"), memberList(r))
 		if r.GetRefusal() != "" {
-			fmt.Fprintf(o.out, "refused without --force: %s\n", r.GetRefusal())
+			fmt.Fprintf(o.f.out, "refused without --force: %s\n", r.GetRefusal())
 		}
 	default:
-		fmt.Fprintf(o.out, "%s removed, %s left: %s\n", id, plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
+		fmt.Fprintf(o.f.out, "%s removed, %s left: %s\n", id, plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
 	}
 	return nil
 }

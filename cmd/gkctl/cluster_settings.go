@@ -18,14 +18,14 @@ import (
 )
 
 type settingsOptions struct {
-	*app
+	f *app
 	yesFlag
 	output outputFlag
 	dryRun bool
 }
 
 func newClusterSettings(a *app) *cobra.Command {
-	o := &settingsOptions{app: a}
+	o := &settingsOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "settings [NAME=VALUE...] [--dry-run] [--yes]",
 		Short: "Show or change the settings that all members share",
@@ -53,8 +53,8 @@ Raising max_duration lengthens, for good, how long a recovered cluster grants no
 			if err != nil {
 				return err
 			}
-			return o.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				ctx, cancel := o.bounded(ctx)
+			return o.f.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				ctx, cancel := o.f.bounded(ctx)
 				defer cancel()
 				if len(args) == 0 {
 					return o.show(ctx, c)
@@ -159,24 +159,24 @@ func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	if !o.output.is(formatTable) {
-		return o.printObject(o.output, r)
+		return o.f.printObject(o.output, r)
 	}
 	fields := settingFields()
 	for i := range fields.Len() {
-		fmt.Fprintf(o.out, "%-22s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
+		fmt.Fprintf(o.f.out, "%-22s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
 	}
 	return nil
 }
 
 func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gatekeeperv1.Settings) error {
-	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.global.who(), Reason: o.global.reason, DryRun: true}
+	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.f.global.who(), Reason: o.f.global.reason, DryRun: true}
 	r, err := c.Cluster().SetSettings(ctx, m)
 	if err != nil {
 		return err
 	}
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
-		if _, err := o.agree(ctx, &proposal{
+		if _, err := o.f.agree(ctx, &proposal{
 			what: "this changes settings of the cluster", question: "Change them?", declined: "no setting was changed",
 			confirm: r.GetConfirm(), notes: notes,
 		}, o.yesFlag); err != nil {
@@ -188,22 +188,22 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 		}
 	}
 	if !o.output.is(formatTable) {
-		return o.printObject(o.output, r)
+		return o.f.printObject(o.output, r)
 	}
 	changes := settingChanges(r)
 	for _, line := range changes {
-		fmt.Fprintln(o.out, line)
+		fmt.Fprintln(o.f.out, line)
 	}
 	for _, w := range r.GetWarnings() {
-		o.say("warning: %s", cell(w))
+		o.f.say("warning: %s", cell(w))
 	}
 	switch {
 	case len(changes) == 0:
-		fmt.Fprintln(o.out, "nothing to change")
+		fmt.Fprintln(o.f.out, "nothing to change")
 	case o.dryRun:
-		o.tellNeedsYes(nil, r.GetConfirm())
+		o.f.tellNeedsYes(nil, r.GetConfirm())
 	default:
-		fmt.Fprintf(o.out, "change %d\n", r.GetRevision())
+		fmt.Fprintf(o.f.out, "change %d\n", r.GetRevision())
 	}
 	return nil
 }

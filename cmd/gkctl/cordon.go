@@ -14,7 +14,7 @@ import (
 )
 
 type cordonOptions struct {
-	*app
+	f               *app
 	id              string
 	group, acquirer string
 	ending          endingFlags
@@ -26,7 +26,7 @@ type cordonOptions struct {
 }
 
 func newCordon(a *app) *cobra.Command {
-	o := &cordonOptions{app: a}
+	o := &cordonOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
 		Short: "Shut a group or a host out of every semaphore, for a time",
@@ -59,7 +59,7 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 		return nil, usagef("give --group or --acquirer: the pattern of whom to shut out")
 	}
 	r = &gatekeeperv1.CordonRequest{
-		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.global.who(), Reason: o.global.reason, RequestId: o.repeat.requestID(),
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.global.who(), Reason: o.f.global.reason, RequestId: o.repeat.requestID(),
 	}
 	if r.Drain, err = o.drain.read(); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (o *cordonOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		looking, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		looking, cancel := o.f.bounded(ctx)
 		defer cancel()
 		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}})
 		if err != nil {
@@ -89,13 +89,13 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		if o.dryRun {
 			return o.tellDry(preview)
 		}
-		if _, err := o.agree(ctx, &proposal{
+		if _, err := o.f.agree(ctx, &proposal{
 			what: fmt.Sprintf("this sets the cordon %q", o.name()), question: "Go on?", declined: "no cordon was set",
 			effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 		}, o.yes); err != nil {
 			return err
 		}
-		ctx, done := o.bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.bounded(ctx) // the person may have taken a while
 		defer done()
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {
@@ -108,15 +108,15 @@ func (o *cordonOptions) run(ctx context.Context) error {
 func (o *cordonOptions) tellDry(preview *gatekeeperv1.PreviewResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, preview)
+		return o.f.printObject(o.output, preview)
 	case formatName:
-		return o.printNames(effectNames(preview.GetEffects()))
+		return o.f.printNames(effectNames(preview.GetEffects()))
 	}
-	fmt.Fprintf(o.out, "%s (dry run)\n", stopText(preview.GetEffects()))
-	if err := o.tellEffects(preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
+	fmt.Fprintf(o.f.out, "%s (dry run)\n", stopText(preview.GetEffects()))
+	if err := o.f.tellEffects(preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	o.tellNeedsYes(preview.GetEffects(), preview.GetConfirm())
+	o.f.tellNeedsYes(preview.GetEffects(), preview.GetConfirm())
 	return nil
 }
 
@@ -135,19 +135,19 @@ func (o *cordonOptions) name() string {
 func (o *cordonOptions) tell(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, c)
+		return o.f.printObject(o.output, c)
 	case formatName:
-		return o.printNames([]string{c.GetId()})
+		return o.f.printNames([]string{c.GetId()})
 	}
 	until := ""
 	if c.GetUntil() != nil {
 		until = " until " + when(c.GetUntil())
 	}
-	fmt.Fprintf(o.out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
+	fmt.Fprintf(o.f.out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
 	for _, w := range preview.GetWarnings() {
-		fmt.Fprintln(o.out, "warning: "+cell(w))
+		fmt.Fprintln(o.f.out, "warning: "+cell(w))
 	}
-	fmt.Fprintf(o.out, "end it with: gkctl uncordon %s\n", shellWord(c.GetId()))
-	o.undoWith(c.GetRevision())
+	fmt.Fprintf(o.f.out, "end it with: gkctl uncordon %s\n", shellWord(c.GetId()))
+	o.f.undoWith(c.GetRevision())
 	return nil
 }

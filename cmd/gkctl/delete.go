@@ -10,7 +10,7 @@ import (
 )
 
 type deleteOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	names  []string
 	labels string
@@ -18,7 +18,7 @@ type deleteOptions struct {
 }
 
 func newDelete(a *app) *cobra.Command {
-	o := &deleteOptions{app: a}
+	o := &deleteOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
@@ -49,8 +49,8 @@ func (o *deleteOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
 		records, err := definitions(reading, c, o.names, o.labels)
 		if err != nil {
@@ -62,6 +62,6 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) change {
 			return change{name: r.GetDefinition().GetName(), before: r}
 		})
-		return o.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
+		return o.f.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type diffOptions struct {
-	*app
+	f      *app
 	files  fileFlag
 	prune  bool
 	labels string
@@ -25,7 +25,7 @@ type difference struct {
 }
 
 func newDiff(a *app) *cobra.Command {
-	o := &diffOptions{app: a}
+	o := &diffOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE [--prune -l SELECTOR]",
 		Short: "Show what apply would change; exits with 1 on differences",
@@ -57,12 +57,12 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if o.prune != (o.labels != "") {
 		return usagef("--prune and -l are given together")
 	}
-	files, err := o.files.read(o.in)
+	files, err := o.files.read(o.f.in)
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		plan, err := planOf(ctx, c, files, o.labels)
 		if is[*staleError](err) {
@@ -93,14 +93,14 @@ func (o *diffOptions) run(ctx context.Context) error {
 func (o *diffOptions) tell(found []difference) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, struct {
+		return o.f.printObject(o.output, struct {
 			Items []difference `json:"items"`
 		}{found})
 	case formatName:
-		return o.printNames(mapped(found, func(d difference) string { return d.Name }))
+		return o.f.printNames(mapped(found, func(d difference) string { return d.Name }))
 	}
 	for _, d := range found {
-		if _, err := io.WriteString(o.out, d.Diff); err != nil {
+		if _, err := io.WriteString(o.f.out, d.Diff); err != nil {
 			return err
 		}
 	}

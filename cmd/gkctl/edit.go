@@ -17,7 +17,7 @@ import (
 )
 
 type editOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	names  []string
 	labels string
@@ -25,7 +25,7 @@ type editOptions struct {
 }
 
 func newEdit(a *app) *cobra.Command {
-	o := &editOptions{app: a}
+	o := &editOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
 		Short: "Change definitions in an editor",
@@ -54,8 +54,8 @@ func (o *editOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
 		records, err := definitions(reading, c, o.names, o.labels)
 		if err != nil {
@@ -77,7 +77,7 @@ func (o *editOptions) run(ctx context.Context) error {
 			return err
 		}
 		if bytes.Equal(before, after) {
-			o.say("Nothing was changed.")
+			o.f.say("Nothing was changed.")
 			return os.Remove(path)
 		}
 		if err := o.apply(ctx, c, records, path, after); err != nil {
@@ -133,7 +133,7 @@ func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err e
 	}
 	words := strings.Fields(editor) // an editor may have flags: "code --wait"
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.in, o.out, o.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.in, o.f.out, o.f.err
 	if err := cmd.Run(); err != nil {
 		return "", errors.Join(fmt.Errorf("nothing was changed: the editor %q: %w", editor, err), os.Remove(f.Name()))
 	}
@@ -163,5 +163,5 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	if len(plan) < len(records) {
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
-	return o.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
+	return o.f.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
 }

@@ -14,7 +14,7 @@ import (
 )
 
 type explainOptions struct {
-	*app
+	f *app
 	identityFlags
 	output outputFlag
 	names  []string
@@ -26,7 +26,7 @@ type explainOptions struct {
 }
 
 func newExplain(a *app) *cobra.Command {
-	o := &explainOptions{app: a}
+	o := &explainOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
 		Short: "Show step by step what a request would be answered, and why; changes nothing",
@@ -71,11 +71,11 @@ func (o *explainOptions) run(ctx context.Context) error {
 		}
 	}
 	var err error
-	if req.Identity, err = o.identity(&o.global); err != nil {
+	if req.Identity, err = o.identity(&o.f.global); err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		names, err := o.chosen(ctx, c)
 		if err != nil {
@@ -121,15 +121,15 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 		switch {
 		case o.output.is(formatTable):
 			if i > 0 {
-				fmt.Fprintln(o.out)
+				fmt.Fprintln(o.f.out)
 			}
 			for _, line := range q.before {
-				fmt.Fprintln(o.out, line)
+				fmt.Fprintln(o.f.out, line)
 			}
 			o.tell(q.req, r)
 			continue
 		case o.one() && o.caller():
-			return o.printObject(o.output, r)
+			return o.f.printObject(o.output, r)
 		}
 		item, err := q.item(r)
 		if err != nil {
@@ -140,7 +140,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 	if o.output.is(formatTable) {
 		return nil
 	}
-	return o.printObject(o.output, out)
+	return o.f.printObject(o.output, out)
 }
 
 // explained asks the servers about one semaphore; one that is not defined is an error.
@@ -154,7 +154,7 @@ func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainR
 
 // tell prints each step of the decision, who takes the slots, and what else stands in the way.
 func (o *explainOptions) tell(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
-	fmt.Fprintf(o.out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
+	fmt.Fprintf(o.f.out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
 	width := 0
 	for _, s := range r.GetSteps() {
 		width = max(width, len(s.GetName()))
@@ -164,19 +164,19 @@ func (o *explainOptions) tell(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.
 		if s.GetPassed() {
 			tick = "✓"
 		}
-		fmt.Fprintf(o.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
+		fmt.Fprintf(o.f.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
 	}
 	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
-		fmt.Fprintln(o.out, r.GetSummary())
+		fmt.Fprintln(o.f.out, r.GetSummary())
 	}
 	for _, p := range r.GetHolders() {
-		fmt.Fprintln(o.out, cell(takenText(p)))
+		fmt.Fprintln(o.f.out, cell(takenText(p)))
 	}
 	if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
-		fmt.Fprintf(o.out, "... and %d more\n", more)
+		fmt.Fprintf(o.f.out, "... and %d more\n", more)
 	}
 	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
-		fmt.Fprintf(o.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
+		fmt.Fprintf(o.f.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 	}
 }

@@ -28,13 +28,13 @@ func newFirings(a *app) *cobra.Command {
 }
 
 type firingsListOptions struct {
-	*app
+	f           *app
 	name, after string
 	output      outputFlag
 }
 
 func newFiringsList(a *app) *cobra.Command {
-	o := &firingsListOptions{app: a}
+	o := &firingsListOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
 		Short: "Show which firings a semaphore remembers",
@@ -63,8 +63,8 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 		}
 		req.DueAfter = timestamppb.New(after)
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
@@ -75,9 +75,9 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 		if !o.output.is(formatName) {
-			o.say("%s", memoryText(name, last))
+			o.f.say("%s", memoryText(name, last))
 		}
-		return o.print(o.output, listing{
+		return o.f.print(o.output, listing{
 			headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
 			more:    []string{"HOLDER"},
 			rows:    mapped(firings, firingRow),
@@ -150,12 +150,12 @@ func firingRow(f *gatekeeperv1.FiringClaim) row {
 }
 
 type firingsShowOptions struct {
-	*app
+	f      *app
 	output outputFlag
 }
 
 func newFiringsShow(a *app) *cobra.Command {
-	o := &firingsShowOptions{app: a}
+	o := &firingsShowOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "show NAME FIRING",
 		Short: "Show what became of one firing",
@@ -179,8 +179,8 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 	if want.GetDue() != nil {
 		req.DueAfter = timestamppb.New(want.GetDue().AsTime().Add(-1))
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
@@ -195,12 +195,12 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, shellWord(name), shellWord(want.GetName()))
+			o.f.say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, shellWord(name), shellWord(want.GetName()))
 		}
 		if !o.output.is(formatTable) {
-			return o.printObject(o.output, found)
+			return o.f.printObject(o.output, found)
 		}
-		fmt.Fprintln(o.out, cell(foundText(found, mark)))
+		fmt.Fprintln(o.f.out, cell(foundText(found, mark)))
 		return nil
 	})
 }

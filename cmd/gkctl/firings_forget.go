@@ -14,7 +14,7 @@ import (
 )
 
 type firingsForgetOptions struct {
-	*app
+	f        *app
 	name     string
 	firings  []string
 	after    string
@@ -27,7 +27,7 @@ type firingsForgetOptions struct {
 }
 
 func newFiringsForget(a *app) *cobra.Command {
-	o := &firingsForgetOptions{app: a}
+	o := &firingsForgetOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
 		Short: "Forget firings that a wrong clock has claimed",
@@ -60,7 +60,7 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 
 func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, error) {
 	r := &gatekeeperv1.ForgetFiringsRequest{
-		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.global.who(), Reason: o.global.reason, RequestId: o.repeat.requestID(),
+		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.global.who(), Reason: o.f.global.reason, RequestId: o.repeat.requestID(),
 	}
 	given := 0
 	for _, there := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
@@ -93,10 +93,10 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		change := plannedChange[*gatekeeperv1.ForgetFiringsResponse]{
 			call: func(dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
-				ctx, cancel := o.bounded(ctx)
+				ctx, cancel := o.f.bounded(ctx)
 				defer cancel()
 				req.DryRun, req.Plan = dryRun, plan
 				r, err := c.Operator().ForgetFirings(ctx, req)
@@ -106,7 +106,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
 			},
 			ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
-				_, err := o.agree(ctx, &proposal{
+				_, err := o.f.agree(ctx, &proposal{
 					what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
 					confirm: r.GetConfirm(), notes: o.lines(r, someOf),
 				}, o.yes)
@@ -154,24 +154,24 @@ func (o *firingsForgetOptions) tell(r *gatekeeperv1.ForgetFiringsResponse) error
 	firings := r.GetChange().GetFirings()
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printPlanned(o.output, r)
+		return o.f.printPlanned(o.output, r)
 	case formatName:
-		return o.printNames(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }))
+		return o.f.printNames(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }))
 	}
 	if nothingForgotten(r) {
-		fmt.Fprintf(o.out, "nothing of %s is to be forgotten\n", o.name)
+		fmt.Fprintf(o.f.out, "nothing of %s is to be forgotten\n", o.name)
 		return nil
 	}
 	if r.GetRevision() == 0 {
 		for _, line := range o.lines(r, everyLine) {
-			fmt.Fprintln(o.out, cell(line))
+			fmt.Fprintln(o.f.out, cell(line))
 		}
-		fmt.Fprintf(o.out, "%s: %s (dry run)\n", o.name, forgottenText(r.GetChange(), "would be forgotten"))
-		o.tellNeedsYes(nil, r.GetConfirm())
+		fmt.Fprintf(o.f.out, "%s: %s (dry run)\n", o.name, forgottenText(r.GetChange(), "would be forgotten"))
+		o.f.tellNeedsYes(nil, r.GetConfirm())
 		return nil
 	}
-	fmt.Fprintf(o.out, "%s: %s\n", o.name, forgottenText(r.GetChange(), "forgotten"))
-	o.undoWith(r.GetRevision())
+	fmt.Fprintf(o.f.out, "%s: %s\n", o.name, forgottenText(r.GetChange(), "forgotten"))
+	o.f.undoWith(r.GetRevision())
 	return nil
 }
 

@@ -14,14 +14,14 @@ import (
 )
 
 type getOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	globs  []string
 	labels string
 }
 
 func newGet(a *app) *cobra.Command {
-	o := &getOptions{app: a}
+	o := &getOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "get [NAME|GLOB...] [-l SELECTOR]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
@@ -49,8 +49,8 @@ one of them since. -o json writes the API's records, with version and state.`,
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		records, err := definitions(ctx, c, o.globs, o.labels)
 		if err != nil {
@@ -61,14 +61,14 @@ func (o *getOptions) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			_, err = o.out.Write(data)
+			_, err = o.f.out.Write(data)
 			return err
 		}
 		draining, err := o.draining(ctx, c)
 		if err != nil {
 			return err
 		}
-		err = o.print(o.output, listing{
+		err = o.f.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
 			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "MISSED", "PAUSED BY", "WARNINGS"},
 			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
@@ -78,7 +78,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			empty:  "No definition matches.",
 		})
 		if err == nil && (o.output.is(formatTable) || o.output.is(formatWide)) {
-			o.sayDenied(ctx, c, o.globs, o.labels)
+			o.f.sayDenied(ctx, c, o.globs, o.labels)
 		}
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 )
 
 type historyOptions struct {
-	*app
+	f             *app
 	globs         []string
 	labels        string
 	change        uint64
@@ -28,7 +28,7 @@ type historyOptions struct {
 }
 
 func newHistory(a *app) *cobra.Command {
-	o := &historyOptions{app: a}
+	o := &historyOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
 		Short: "Show who changed what, when and why, newest first",
@@ -86,8 +86,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		entries, missing, err := o.read(ctx, c, req)
 		if err != nil {
@@ -100,13 +100,13 @@ func (o *historyOptions) run(ctx context.Context) error {
 			return withHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
 		}
 		if missing != nil {
-			o.say("%s", missingText(missing))
+			o.f.say("%s", missingText(missing))
 		}
 		if o.output.is(formatName) {
-			return o.printNames(changeNames(entries))
+			return o.f.printNames(changeNames(entries))
 		}
 		byChange := !o.output.is(formatWide) && o.change == 0
-		err = o.print(o.output, listing{
+		err = o.f.print(o.output, listing{
 			headers: []string{"CHANGE", "AT", "BY", "WHAT", "SEMAPHORE", "CHANGES", "REASON"},
 			more:    []string{"DRAIN", "UNTIL"},
 			rows:    historyRows(entries, byChange),
@@ -114,7 +114,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			empty:   "The journal has nothing of that.",
 		})
 		if err == nil && o.change == 0 && (o.output.is(formatTable) || o.output.is(formatWide)) {
-			o.sayDenied(ctx, c, o.globs, o.labels)
+			o.f.sayDenied(ctx, c, o.globs, o.labels)
 		}
 		return err
 	})
@@ -152,10 +152,10 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 
 // by says whether entries of that author are wanted: all, or those of --author, a name as it is, without its host, or a glob.
 func (o *historyOptions) by(author string) bool {
-	if !o.global.changed("author") {
+	if !o.f.global.changed("author") {
 		return true
 	}
-	want := o.global.author
+	want := o.f.global.author
 	name, _, _ := strings.Cut(author, "@")
 	matches, err := path.Match(want, author)
 	return author == want || name == want || err == nil && matches

@@ -11,7 +11,7 @@ import (
 )
 
 type holdersOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	globs  []string
 	labels string
@@ -19,7 +19,7 @@ type holdersOptions struct {
 }
 
 func newHolders(a *app) *cobra.Command {
-	o := &holdersOptions{app: a}
+	o := &holdersOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
@@ -46,8 +46,8 @@ says where its memory begins.`,
 }
 
 func (o *holdersOptions) run(ctx context.Context) error {
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		permits := []*gatekeeperv1.Permit{}
 		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels}) {
@@ -59,7 +59,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 		if err := refuseUnknown(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
-		return o.print(o.output, listing{
+		return o.f.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
 			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			rows:    mapped(permits, permitRow),

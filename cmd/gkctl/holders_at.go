@@ -28,8 +28,8 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 	if at.After(now) {
 		return usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, At: timestamppb.New(at), PageSize: 1000})
 		if err != nil {
@@ -49,7 +49,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		if begins != nil {
 			out.HistoryBegins = begins.AsTime().Format(time.RFC3339Nano)
 		}
-		err = o.print(o.output, listing{
+		err = o.f.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "SINCE", "ENDED", "HOW"},
 			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			rows:    mapped(permits, pastRow),
@@ -57,7 +57,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 			empty:   "Nobody is known to have held a permit at " + when(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
-			o.say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", when(begins))
+			o.f.say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", when(begins))
 		}
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 )
 
 type moveOptions struct {
-	*app
+	f        *app
 	from, to string
 	chosen   chosen
 	drain    drainFlag
@@ -30,7 +30,7 @@ type moveOptions struct {
 }
 
 func newMove(a *app) *cobra.Command {
-	o := &moveOptions{app: a}
+	o := &moveOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Move tasks from one group to another: one step, holders told, progress, undo",
@@ -83,7 +83,7 @@ func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	}
 	drain, err := o.drain.read()
 	return &gatekeeperv1.MoveRequest{
-		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.global.who(), Reason: o.global.reason, DryRun: true,
+		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.f.global.who(), Reason: o.f.global.reason, DryRun: true,
 	}, err
 }
 
@@ -92,8 +92,8 @@ func (o *moveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		planning, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		planning, cancel := o.f.bounded(ctx)
 		defer cancel()
 		moves, err := c.Operator().Move(planning, req)
 		switch {
@@ -126,9 +126,9 @@ func (o *moveOptions) run(ctx context.Context) error {
 func (o *moveOptions) tellPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, moves)
+		return o.f.printObject(o.output, moves)
 	case formatName:
-		return o.printNames(mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
+		return o.f.printNames(mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
 	if len(moves.GetMoves()) == 0 {
 		o.sayNotMoved(moves)
@@ -136,10 +136,10 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.MoveResponse, refused error) 
 		return nil
 	}
 	if refused != nil {
-		fmt.Fprint(o.out, "only with --force: ")
+		fmt.Fprint(o.f.out, "only with --force: ")
 	}
-	fmt.Fprintf(o.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
-	if err := o.tellEffects(moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
+	fmt.Fprintf(o.f.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
+	if err := o.f.tellEffects(moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
 		return err
 	}
 	o.sayNotMoved(moves)
@@ -161,7 +161,7 @@ func (o *moveOptions) tellNothing(moves *gatekeeperv1.MoveResponse) error {
 // sayNothing says that the chosen tasks are where they are to be; those that are not have been named.
 func (o *moveOptions) sayNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
-		o.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+		o.f.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
 	}
 }
 
@@ -186,7 +186,7 @@ func tasksText(moves []*gatekeeperv1.Moved) string {
 
 func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.MoveResponse) {
 	for _, text := range notMovedTexts(moves) {
-		o.say("%s", text)
+		o.f.say("%s", text)
 	}
 }
 
@@ -233,14 +233,14 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 
 // ask shows what the move would do, and asks.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
-	asked, err := o.agree(ctx, &proposal{
+	asked, err := o.f.agree(ctx, &proposal{
 		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
 		question: "Move them?", declined: "nothing was moved", always: true,
 		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),
 	}, o.yes)
 	if err == nil && !asked {
 		for _, text := range effectWarnings(moves.GetEffects(), warningsOf(moves), someOf) {
-			o.say("warning: %s", cell(text))
+			o.f.say("warning: %s", cell(text))
 		}
 	}
 	return err
@@ -278,7 +278,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 // sendMove makes the move that was shown, and no other. When it is not known whether it was made, it says how to find out.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
-	sending, cancel := o.bounded(ctx)
+	sending, cancel := o.f.bounded(ctx)
 	defer cancel()
 	r, err := c.Operator().Move(sending, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {

@@ -42,12 +42,12 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 // follow shows how old holders stop and new ones are granted, until the last old one is gone. The move is made, whatever it returns.
 func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan told) error {
 	var ended <-chan time.Time
-	if o.global.changed("timeout") {
-		timer := time.NewTimer(o.global.timeout)
+	if o.f.global.changed("timeout") {
+		timer := time.NewTimer(o.f.global.timeout)
 		defer timer.Stop()
 		ended = timer.C
 	}
-	b := &board{out: o.err, live: o.errTTY}
+	b := &board{out: o.f.err, live: o.f.errTTY}
 	b.say(h, fmt.Sprintf("change %d: %s told to stop", h.change, plural(h.left, "holder", "holders")))
 	defer b.clear()
 	tick := time.NewTicker(time.Second)
@@ -64,11 +64,11 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-tick.C:
 			b.show(h)
 		case <-ended:
-			return withHint(fmt.Errorf("%s after %s", plural(h.left, "old holder is still there", "old holders are still there"), o.global.timeout),
+			return withHint(fmt.Errorf("%s after %s", plural(h.left, "old holder is still there", "old holders are still there"), o.f.global.timeout),
 				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
-			o.say("The move is made and goes on. Undo with: gkctl undo %d", h.change)
+			o.f.say("The move is made and goes on. Undo with: gkctl undo %d", h.change)
 			return ctx.Err()
 		}
 	}
@@ -89,7 +89,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	if !t.response.GetMissed() {
 		return nil
 	}
-	reading, cancel := o.bounded(ctx)
+	reading, cancel := o.f.bounded(ctx)
 	defer cancel()
 	var holders []*gatekeeperv1.Permit
 	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
@@ -105,7 +105,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 
 // linger waits a moment for those who wait in the queues of the tasks that were freed, so that the report can name them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan told, b *board) error {
-	asking, cancel := o.bounded(ctx)
+	asking, cancel := o.f.bounded(ctx)
 	defer cancel()
 	waits := make(map[*handover]bool)
 	for w, err := range c.AllWaiters(asking, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {

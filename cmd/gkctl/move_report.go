@@ -118,23 +118,23 @@ func protoDuration(d *durationpb.Duration) string {
 func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, r)
+		return o.f.printObject(o.output, r)
 	case formatName:
-		return o.printNames(mapped(r.Tasks, func(t moveTask) string { return t.Name }))
+		return o.f.printNames(mapped(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
-	fmt.Fprintf(o.out, "moved %s from %s to %s\n", r.what, r.From, r.To)
+	fmt.Fprintf(o.f.out, "moved %s from %s to %s\n", r.what, r.From, r.To)
 	for _, n := range r.NotMoved {
-		fmt.Fprintf(o.out, "%s was not moved: %s\n", n.Name, n.Why)
+		fmt.Fprintf(o.f.out, "%s was not moved: %s\n", n.Name, n.Why)
 	}
 	if r.Followed {
 		o.tellHandovers(h)
 	} else if h.left > 0 {
-		fmt.Fprintf(o.out, "%s to stop\n", plural(h.left, "holder is told", "holders are told"))
+		fmt.Fprintf(o.f.out, "%s to stop\n", plural(h.left, "holder is told", "holders are told"))
 	}
 	for _, p := range h.held() {
-		fmt.Fprintln(o.out, heldText(p))
+		fmt.Fprintln(o.f.out, heldText(p))
 	}
-	o.undoWith(r.Revision)
+	o.f.undoWith(r.Revision)
 	return nil
 }
 
@@ -170,17 +170,17 @@ func (o *moveOptions) tellHandovers(h *handovers) {
 	}
 	switch {
 	case stopped == 0 && h.left == 0 && len(h.held()) == 0:
-		fmt.Fprintln(o.out, "nobody held them")
+		fmt.Fprintln(o.f.out, "nobody held them")
 	case stopped > 0:
-		fmt.Fprintf(o.out, "%s stopped, %d of them by release, the last after %s\n", plural(stopped, "old holder", "old holders"), released, elapsed(last))
+		fmt.Fprintf(o.f.out, "%s stopped, %d of them by release, the last after %s\n", plural(stopped, "old holder", "old holders"), released, elapsed(last))
 	}
 	if h.left > 0 {
-		fmt.Fprintf(o.out, "%s not gone yet\n", plural(h.left, "old holder is", "old holders are"))
+		fmt.Fprintf(o.f.out, "%s not gone yet\n", plural(h.left, "old holder is", "old holders are"))
 	}
 	if granted > 0 {
-		fmt.Fprintf(o.out, "%s granted, the last after %s\n", plural(granted, "new holder was", "new holders were"), elapsed(lastGranted))
+		fmt.Fprintf(o.f.out, "%s granted, the last after %s\n", plural(granted, "new holder was", "new holders were"), elapsed(lastGranted))
 	}
 	for _, text := range late {
-		fmt.Fprintln(o.out, text)
+		fmt.Fprintln(o.f.out, text)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type pauseOptions struct {
-	*app
+	f      *app
 	chosen chosen
 	ending endingFlags
 	stop   bool
@@ -26,7 +26,7 @@ type pauseOptions struct {
 }
 
 func newPause(a *app) *cobra.Command {
-	o := &pauseOptions{app: a}
+	o := &pauseOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
 		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
@@ -60,7 +60,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 
 func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err error) {
 	r = &gatekeeperv1.PauseRequest{
-		Author: o.global.who(), Reason: o.global.reason, Stop: o.stop, RequestId: o.repeat.requestID(), KeepPaused: o.chosen.all && !o.replace,
+		Author: o.f.global.who(), Reason: o.f.global.reason, Stop: o.stop, RequestId: o.repeat.requestID(), KeepPaused: o.chosen.all && !o.replace,
 	}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
@@ -91,8 +91,8 @@ func (o *pauseOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		looking, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		looking, cancel := o.f.bounded(ctx)
 		defer cancel()
 		// What runs is counted beforehand: the answer to a pause does not say.
 		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}})
@@ -100,14 +100,14 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.dryRun {
-			if _, err := o.agree(ctx, &proposal{
+			if _, err := o.f.agree(ctx, &proposal{
 				what: "this pauses " + someNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
 				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 			}, o.yes); err != nil {
 				return err
 			}
 		}
-		ctx, done := o.bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.bounded(ctx) // the person may have taken a while
 		defer done()
 		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
 		out.Stopped, out.GoOn = stopCount(preview.GetEffects())
@@ -144,9 +144,9 @@ type paused struct {
 func (o *pauseOptions) tell(p *paused) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, p)
+		return o.f.printObject(o.output, p)
 	case formatName:
-		return o.printNames(p.Names)
+		return o.f.printNames(p.Names)
 	}
 	end := p.end.text()
 	if !p.end.given() {
@@ -160,27 +160,27 @@ func (o *pauseOptions) tell(p *paused) error {
 		dry = " (dry run)"
 	}
 	if len(p.Names) == 0 {
-		fmt.Fprintf(o.out, "nothing to pause%s\n", dry)
+		fmt.Fprintf(o.f.out, "nothing to pause%s\n", dry)
 	} else {
-		fmt.Fprintf(o.out, "%s paused%s%s\n", someNames(p.Names), end, dry)
+		fmt.Fprintf(o.f.out, "%s paused%s%s\n", someNames(p.Names), end, dry)
 	}
 	if p.Stopped > 0 {
-		fmt.Fprintf(o.out, "%s\n", stopText(p.preview.GetEffects()))
+		fmt.Fprintf(o.f.out, "%s\n", stopText(p.preview.GetEffects()))
 	}
 	if p.GoOn > 0 {
-		fmt.Fprintf(o.out, "%s on\n", plural(p.GoOn, "running permit goes", "running permits go"))
+		fmt.Fprintf(o.f.out, "%s on\n", plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
-		if err := o.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
+		if err := o.f.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
 			return err
 		}
-		o.tellNeedsYes(p.preview.GetEffects(), p.preview.GetConfirm())
+		o.f.tellNeedsYes(p.preview.GetEffects(), p.preview.GetConfirm())
 		return nil
 	}
 	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
-		fmt.Fprintln(o.out, "warning: "+cell(w))
+		fmt.Fprintln(o.f.out, "warning: "+cell(w))
 	}
-	o.undoWith(p.Revision)
+	o.f.undoWith(p.Revision)
 	return nil
 }
 

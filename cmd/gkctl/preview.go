@@ -11,7 +11,7 @@ import (
 )
 
 type previewOptions struct {
-	*app
+	f      *app
 	files  fileFlag
 	prune  bool
 	labels string
@@ -20,7 +20,7 @@ type previewOptions struct {
 }
 
 func newPreview(a *app) *cobra.Command {
-	o := &previewOptions{app: a}
+	o := &previewOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
 		Short: "Show what an edit would do to holders and callers; changes nothing",
@@ -59,14 +59,14 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		plan, err := planned(ctx, c)
 		if err != nil {
 			return err
 		}
-		r, err := o.preview(ctx, c, plan, drain, ending{}, againFromNow)
+		r, err := o.f.preview(ctx, c, plan, drain, ending{}, againFromNow)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 // planned is what finds out the plan, once the servers are there.
 func (o *previewOptions) planned(args []string) (func(context.Context, *client.Client) ([]change, error), error) {
 	if len(args) == 0 {
-		files, err := o.files.read(o.in)
+		files, err := o.files.read(o.f.in)
 		return func(ctx context.Context, c *client.Client) ([]change, error) { return planOf(ctx, c, files, o.labels) }, err
 	}
 	names, fields, err := assignments(args, o.labels)
@@ -96,23 +96,23 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 func (o *previewOptions) tell(r *gatekeeperv1.PreviewResponse) error {
 	switch {
 	case o.output.is(formatName):
-		return o.print(o.output, listing{rows: mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
+		return o.f.print(o.output, listing{rows: mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
 	case !o.output.is(formatTable):
 		if r == nil {
 			r = &gatekeeperv1.PreviewResponse{}
 		}
-		return o.printObject(o.output, r)
+		return o.f.printObject(o.output, r)
 	case len(r.GetEffects()) == 0:
-		o.say("Nothing would change.")
+		o.f.say("Nothing would change.")
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
-	if err := o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
+	if err := o.f.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	o.tellNeedsYes(r.GetEffects(), r.GetConfirm())
+	o.f.tellNeedsYes(r.GetEffects(), r.GetConfirm())
 	if !stopped {
-		o.say("No holder would be told to stop.")
+		o.f.say("No holder would be told to stop.")
 	}
 	return nil
 }

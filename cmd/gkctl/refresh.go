@@ -14,13 +14,13 @@ import (
 )
 
 type refreshOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	tokens []uint64
 }
 
 func newRefresh(a *app) *cobra.Command {
-	o := &refreshOptions{app: a}
+	o := &refreshOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "refresh TOKEN...",
 		Short: "Keep permits alive for their duration from now on",
@@ -46,8 +46,8 @@ The duration counts from when gkctl was started, not from when it ends.`,
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: mapped(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
 			return &gatekeeperv1.TokenRefresh{Token: t, Duration: durationpb.New(unknownDuration)}
@@ -56,7 +56,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.output.is(formatTable) {
-			if err := o.printObject(o.output, r); err != nil {
+			if err := o.f.printObject(o.output, r); err != nil {
 				return err
 			}
 		}
@@ -66,7 +66,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 			switch t.GetStatus() {
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
 				if o.output.is(formatTable) {
-					fmt.Fprintf(o.out, "%d refreshed for %s\n", t.GetToken(), duration(t.GetDuration()))
+					fmt.Fprintf(o.f.out, "%d refreshed for %s\n", t.GetToken(), duration(t.GetDuration()))
 				}
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
 				code = exitUnreachable

@@ -11,7 +11,7 @@ import (
 )
 
 type resumeOptions struct {
-	*app
+	f      *app
 	chosen chosen
 	change uint64
 	repeat repeatFlag
@@ -21,7 +21,7 @@ type resumeOptions struct {
 }
 
 func newResume(a *app) *cobra.Command {
-	o := &resumeOptions{app: a}
+	o := &resumeOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
 		Short: "End pauses",
@@ -56,11 +56,11 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		req := &gatekeeperv1.ResumeRequest{
-			Selector: selector, Author: o.global.who(), Reason: o.global.reason, Change: o.change, RequestId: o.repeat.requestID(),
+			Selector: selector, Author: o.f.global.who(), Reason: o.f.global.reason, Change: o.change, RequestId: o.repeat.requestID(),
 		}
-		looking, cancel := o.bounded(ctx)
+		looking, cancel := o.f.bounded(ctx)
 		defer cancel()
 		out := &resumed{Names: []string{}, DryRun: o.dryRun}
 		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}}); err != nil {
@@ -68,14 +68,14 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		}
 		names := effectNames(out.preview.GetEffects())
 		if !o.dryRun {
-			if _, err := o.agree(ctx, &proposal{
+			if _, err := o.f.agree(ctx, &proposal{
 				what: "this resumes " + someNames(names), question: "Go on?", declined: "nothing was resumed",
 				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
 			}, o.yes); err != nil {
 				return err
 			}
 		}
-		ctx, done := o.bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.bounded(ctx) // the person may have taken a while
 		defer done()
 		if o.dryRun {
 			out.Names = append(out.Names, names...)
@@ -108,24 +108,24 @@ type resumed struct {
 func (o *resumeOptions) tell(r *resumed) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printObject(o.output, r)
+		return o.f.printObject(o.output, r)
 	case formatName:
-		return o.printNames(r.Names)
+		return o.f.printNames(r.Names)
 	}
 	if len(r.Names) == 0 {
 		if o.change != 0 {
-			o.say("None of them is paused by change %d.", o.change)
+			o.f.say("None of them is paused by change %d.", o.change)
 			return nil
 		}
-		o.say("None of them is paused.")
+		o.f.say("None of them is paused.")
 		return nil
 	}
 	if r.DryRun {
-		fmt.Fprintf(o.out, "%s would be resumed (dry run)\n", someNames(r.Names))
-		o.tellNeedsYes(r.preview.GetEffects(), r.preview.GetConfirm())
+		fmt.Fprintf(o.f.out, "%s would be resumed (dry run)\n", someNames(r.Names))
+		o.f.tellNeedsYes(r.preview.GetEffects(), r.preview.GetConfirm())
 		return nil
 	}
-	fmt.Fprintf(o.out, "%s resumed\n", someNames(r.Names))
-	o.undoWith(r.Revision)
+	fmt.Fprintf(o.f.out, "%s resumed\n", someNames(r.Names))
+	o.f.undoWith(r.Revision)
 	return nil
 }

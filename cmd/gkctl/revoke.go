@@ -11,14 +11,14 @@ import (
 )
 
 type revokeOptions struct {
-	*app
+	f      *app
 	drain  drainFlag
 	unsafe bool
 	yes    bool
 }
 
 func newRevoke(a *app) *cobra.Command {
-	o := &revokeOptions{app: a}
+	o := &revokeOptions{f: a}
 	cmd := tokenCommand(a, &cobra.Command{
 		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
 		SuggestFor: []string{"kill", "stop"},
@@ -50,7 +50,7 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	case o.unsafe && o.drain.drain > 0:
 		return usagef("--drain lets the holder go on, --unsafe-now waits for nothing: they contradict each other")
 	case o.unsafe && !o.yes:
-		return o.confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
+		return o.f.confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
 			"and only the fencing token keeps the older one from writing",
 			"Is every holder known to be gone?", "nothing was revoked")
 	}
@@ -63,7 +63,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 		return tokenDone{}, err
 	}
 	r, err := c.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{
-		Token: token, Author: o.global.who(), Reason: o.global.reason, Drain: drain, UnsafeNow: o.unsafe,
+		Token: token, Author: o.f.global.who(), Reason: o.f.global.reason, Drain: drain, UnsafeNow: o.unsafe,
 	})
 	if err != nil {
 		return tokenDone{}, err

@@ -23,7 +23,7 @@ const (
 )
 
 type runOptions struct {
-	*app
+	f *app
 	identityFlags
 	semaphore     string
 	command       []string
@@ -47,7 +47,7 @@ type runOptions struct {
 }
 
 func newRun(a *app) *cobra.Command {
-	o := &runOptions{app: a, onDenied: newChoice("fail", "wait", "queue", "skip"), onUnavailable: newChoice("fail", "wait")}
+	o := &runOptions{f: a, onDenied: newChoice("fail", "wait", "queue", "skip"), onUnavailable: newChoice("fail", "wait")}
 	cmd := &cobra.Command{
 		Use:   "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command under a permit",
@@ -179,7 +179,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 	}
 	waiting, interrupted := interruptible(context.WithoutCancel(ctx), o.signals)
 	defer interrupted.end()
-	return o.connected(waiting, func(ctx context.Context, c *client.Client) error {
+	return o.f.connected(waiting, func(ctx context.Context, c *client.Client) error {
 		run, err := o.begin(ctx, c, firing)
 		if s := interrupted.by(); err != nil && s != nil {
 			return &codeError{code: signalled(s)}
@@ -218,7 +218,7 @@ func (o *runOptions) check() error {
 
 // name notes who asks.
 func (o *runOptions) name() error {
-	id, err := o.identity(&o.global)
+	id, err := o.identity(&o.f.global)
 	if err != nil {
 		return err
 	}
@@ -229,6 +229,6 @@ func (o *runOptions) name() error {
 // narrate tells what happens to who wants to know.
 func (o *runOptions) narrate(format string, args ...any) {
 	if o.verbose {
-		o.say("gkctl: "+format, args...)
+		o.f.say("gkctl: "+format, args...)
 	}
 }

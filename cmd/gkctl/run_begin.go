@@ -115,7 +115,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 // tellWaiting prints a wait that only a person ends, and with --verbose every wait.
 func (o *runOptions) tellWaiting(d *client.Denied) {
 	if d.NeedsAction() {
-		o.say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
+		o.f.say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 		return
 	}
 	o.narrate("waiting: %s", d)
@@ -127,8 +127,8 @@ func (o *runOptions) tellPlace() func(client.Place) {
 	return func(at client.Place) {
 		was := paused
 		paused = pausedPlace(at)
-		if o.verbose || o.errTTY && paused != was && paused != "" {
-			o.say("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
+		if o.verbose || o.f.errTTY && paused != was && paused != "" {
+			o.f.say("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
 		}
 	}
 }
@@ -169,13 +169,13 @@ func (o *runOptions) notBegun(err error) error {
 
 // denied decides what a denial means to who started gkctl.
 func (o *runOptions) denied(d *client.Denied) error {
-	tell := o.verbose || o.errTTY
+	tell := o.verbose || o.f.errTTY
 	switch d.Reason {
 	case client.FiringClaimed, client.FiringDone:
 		// The work is done, or being done: no news.
 		systemLog(d.Error())
 		if tell {
-			o.say("gkctl: %s", d)
+			o.f.say("gkctl: %s", d)
 		}
 		return nil
 	}
@@ -192,9 +192,9 @@ func (o *runOptions) denied(d *client.Denied) error {
 	}
 	if o.onDenied.is("skip") {
 		if d.NeedsAction() { // it would be skipped forever, and nobody would know why
-			o.say("gkctl: skipped: %s\n%s", d, explain)
+			o.f.say("gkctl: skipped: %s\n%s", d, explain)
 		} else if tell {
-			o.say("gkctl: skipped: %s", d)
+			o.f.say("gkctl: skipped: %s", d)
 		}
 		return nil
 	}

@@ -49,7 +49,7 @@ func (r *running) under(run *client.Run, i *interruption) error {
 
 // notRun gives the permit back with its firing, and returns err.
 func (r *running) notRun(ctx context.Context, err error) error {
-	ctx, cancel := r.bounded(context.WithoutCancel(ctx))
+	ctx, cancel := r.f.bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	if failed := r.permit.ReleaseNotRun(ctx); failed != nil {
 		r.narrate("the permit was not given back: %s", failed)
@@ -88,7 +88,7 @@ func (r *running) command(ctx context.Context) error {
 	r.status.Outcome = outcomeRan
 	r.status.Command = &commandStatus{PID: r.proc.PID(), ExitCode: state.Code, Signal: child.SignalName(state.Signal), Started: started, Ended: time.Now()}
 	if left != nil {
-		r.say("gkctl: processes of group %d still run, or cannot be killed, although their permit is over", r.proc.PID())
+		r.f.say("gkctl: processes of group %d still run, or cannot be killed, although their permit is over", r.proc.PID())
 	}
 	if stopped != nil {
 		err := r.stopped(stopped, state)
@@ -242,7 +242,7 @@ func (r *running) keepFile(stop <-chan struct{}) {
 	r.often(stop, func() {
 		if err := r.file.update(r.permit, r.weight, r.status.Firing); err != nil && !told {
 			told = true
-			r.say("gkctl: %s", err)
+			r.f.say("gkctl: %s", err)
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 )
 
 type setOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	names  []string
 	labels string
@@ -38,7 +38,7 @@ type assignment struct {
 const labelPrefix = "label."
 
 func newSet(a *app) *cobra.Command {
-	o := &setOptions{app: a}
+	o := &setOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Change fields of definitions",
@@ -140,8 +140,8 @@ func (o *setOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
 		records, err := definitions(reading, c, o.names, o.labels)
 		if err != nil {
@@ -157,7 +157,7 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.carryOut(ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
+		return o.f.carryOut(ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
 	})
 }
 

@@ -18,12 +18,12 @@ import (
 )
 
 type statusOptions struct {
-	*app
+	f      *app
 	output outputFlag
 }
 
 func newStatus(a *app) *cobra.Command {
-	o := &statusOptions{app: a}
+	o := &statusOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show in a few lines how the cluster is",
@@ -38,8 +38,8 @@ func newStatus(a *app) *cobra.Command {
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 		if err != nil {
@@ -57,7 +57,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		if err != nil {
 			stops = nil // how the cluster is counts more, and is known
-			o.say("gkctl: pauses, cordons and missed work could not be counted: %s", sentence(err))
+			o.f.say("gkctl: pauses, cordons and missed work could not be counted: %s", sentence(err))
 		}
 		return o.tell(best, members, stops)
 	})
@@ -107,11 +107,11 @@ func (o *statusOptions) tell(best *gatekeeperv1.GetStatusResponse, members []cli
 	case o.output.is(formatTable):
 		err = o.tellLines(best, members, s)
 	case s == nil:
-		err = o.printObject(o.output, best)
+		err = o.f.printObject(o.output, best)
 	default:
 		var data json.RawMessage
 		if data, err = joined(best, s); err == nil {
-			err = o.printObject(o.output, data)
+			err = o.f.printObject(o.output, data)
 		}
 	}
 	if err == nil && best.GetLeaderId() == "" {
@@ -122,7 +122,7 @@ func (o *statusOptions) tell(best *gatekeeperv1.GetStatusResponse, members []cli
 
 func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	reached, known := answering(best, members)
-	w := tabwriter.NewWriter(o.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(o.f.out, 0, 8, 2, ' ', 0)
 	leader := best.GetLeaderId()
 	if leader == "" {
 		leader = "none"

@@ -16,7 +16,7 @@ import (
 )
 
 type undoOptions struct {
-	*app
+	f                      *app
 	changes                []uint64
 	partial, skipConflicts bool
 	drain                  drainFlag
@@ -27,7 +27,7 @@ type undoOptions struct {
 }
 
 func newUndo(a *app) *cobra.Command {
-	o := &undoOptions{app: a}
+	o := &undoOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
 		Short: "Take changes back",
@@ -68,12 +68,12 @@ func (o *undoOptions) run(ctx context.Context) error {
 	}
 	req := &gatekeeperv1.UndoRequest{
 		Change: o.changes[0], Also: o.changes[1:], Partial: o.partial, SkipConflicts: o.skipConflicts,
-		Author: o.global.who(), Reason: o.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
+		Author: o.f.global.who(), Reason: o.f.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		change := plannedChange[*gatekeeperv1.UndoResponse]{
 			call: func(dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
-				ctx, cancel := o.bounded(ctx)
+				ctx, cancel := o.f.bounded(ctx)
 				defer cancel()
 				req.DryRun, req.Plan = dryRun, plan
 				r, err := c.Operator().Undo(ctx, req)
@@ -137,16 +137,16 @@ func missingText(m *gatekeeperv1.MissingEntries) string {
 // left says what stays as it is.
 func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
-		fmt.Fprintf(o.out, "not undone: %s\n", cell(missingText(m)))
+		fmt.Fprintf(o.f.out, "not undone: %s\n", cell(missingText(m)))
 	}
 	for _, s := range r.GetSkipped() {
-		fmt.Fprintf(o.out, "not undone: %s\n", cell(s))
+		fmt.Fprintf(o.f.out, "not undone: %s\n", cell(s))
 	}
 }
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	_, err := o.agree(ctx, &proposal{
+	_, err := o.f.agree(ctx, &proposal{
 		what: "this undoes " + changesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
 		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), mapped(r.GetMissing(), missingText), r.GetSkipped()),
 	}, o.yes)
@@ -156,35 +156,35 @@ func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) err
 func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.printPlanned(o.output, r)
+		return o.f.printPlanned(o.output, r)
 	case formatName:
-		return o.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
+		return o.f.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
 	if by := r.GetUndoneBy(); by != 0 {
 		verb := "was"
 		if len(o.changes) > 1 {
 			verb = "were"
 		}
-		fmt.Fprintf(o.out, "%s %s undone already, by change %d\n", changesText(o.changes), verb, by)
+		fmt.Fprintf(o.f.out, "%s %s undone already, by change %d\n", changesText(o.changes), verb, by)
 		return nil
 	}
 	for _, n := range r.GetNotes() {
-		fmt.Fprintln(o.out, cell(n))
+		fmt.Fprintln(o.f.out, cell(n))
 	}
 	o.left(r)
 	if r.GetNothing() {
-		fmt.Fprintf(o.out, "nothing of %s is left to undo\n", changesText(o.changes))
+		fmt.Fprintf(o.f.out, "nothing of %s is left to undo\n", changesText(o.changes))
 		return nil
 	}
 	if o.dryRun {
-		fmt.Fprintf(o.out, "%s would be undone; %s (dry run)\n", changesText(o.changes), stopText(r.GetEffects()))
-		return o.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine)
+		fmt.Fprintf(o.f.out, "%s would be undone; %s (dry run)\n", changesText(o.changes), stopText(r.GetEffects()))
+		return o.f.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine)
 	}
-	fmt.Fprintf(o.out, "%s undone", changesText(o.changes))
+	fmt.Fprintf(o.f.out, "%s undone", changesText(o.changes))
 	if names := mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
-		fmt.Fprintf(o.out, " (%s); %s", someNames(names), stopText(r.GetEffects()))
+		fmt.Fprintf(o.f.out, " (%s); %s", someNames(names), stopText(r.GetEffects()))
 	}
-	fmt.Fprintln(o.out)
-	o.undoWith(r.GetRevision())
+	fmt.Fprintln(o.f.out)
+	o.f.undoWith(r.GetRevision())
 	return nil
 }

@@ -11,14 +11,14 @@ import (
 )
 
 type verifyOptions struct {
-	*app
+	f         *app
 	output    outputFlag
 	semaphore string
 	token     uint64
 }
 
 func newVerify(a *app) *cobra.Command {
-	o := &verifyOptions{app: a}
+	o := &verifyOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "verify TOKEN [--semaphore NAME]",
 		Short: "Ask whether a token may still act",
@@ -46,15 +46,15 @@ permit may end. Where the write itself can compare tokens, let it.`,
 }
 
 func (o *verifyOptions) run(ctx context.Context) error {
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: o.semaphore, Token: o.token})
 		if err != nil {
 			return err
 		}
 		if !o.output.is(formatTable) {
-			if err := o.printObject(o.output, r); err != nil {
+			if err := o.f.printObject(o.output, r); err != nil {
 				return err
 			}
 		}
@@ -63,11 +63,11 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		case !r.GetValid():
 			return &client.NotValidError{Semaphore: o.semaphore, Token: o.token, Permit: p, Message: r.GetMessage(), Revision: r.GetRevision()}
 		case o.output.is(formatTable):
-			fmt.Fprintf(o.out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), permitState(p))
+			fmt.Fprintf(o.f.out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), permitState(p))
 			if p.GetExpiresIn() != nil {
-				fmt.Fprintf(o.out, ", expires in %s", brief(p.GetExpiresIn().AsDuration()))
+				fmt.Fprintf(o.f.out, ", expires in %s", brief(p.GetExpiresIn().AsDuration()))
 			}
-			fmt.Fprintln(o.out)
+			fmt.Fprintln(o.f.out)
 		}
 		return nil
 	})

@@ -10,14 +10,14 @@ import (
 )
 
 type waitersOptions struct {
-	*app
+	f      *app
 	output outputFlag
 	globs  []string
 	labels string
 }
 
 func newWaiters(a *app) *cobra.Command {
-	o := &waitersOptions{app: a}
+	o := &waitersOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "waiters [NAME|GLOB...] [-l SELECTOR]",
 		Short: "Show who waits for a permit, and at which place",
@@ -35,8 +35,8 @@ func newWaiters(a *app) *cobra.Command {
 }
 
 func (o *waitersOptions) run(ctx context.Context) error {
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.bounded(ctx)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		waiters := []*gatekeeperv1.Waiter{}
 		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels}) {
@@ -48,7 +48,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 		if err := refuseUnknown(ctx, c, o.globs, mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
 			return err
 		}
-		return o.print(o.output, listing{
+		return o.f.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 			more:    []string{"HOLDER", "REQUEST"},
 			rows: mapped(waiters, func(w *gatekeeperv1.Waiter) row {

@@ -13,7 +13,7 @@ import (
 )
 
 type watchOptions struct {
-	*app
+	f       *app
 	output  outputFlag
 	globs   []string
 	permits bool
@@ -22,7 +22,7 @@ type watchOptions struct {
 }
 
 func newWatch(a *app) *cobra.Command {
-	o := &watchOptions{app: a}
+	o := &watchOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "watch [NAME|GLOB...] [--permits] [--from REVISION]",
 		Short: "Follow changes, one line each, until interrupted",
@@ -48,8 +48,8 @@ func (o *watchOptions) run(ctx context.Context) error {
 	if o.count < 0 {
 		return usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
 	}
-	return o.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		o.pointOut(ctx, c, o.globs)
+	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+		o.f.pointOut(ctx, c, o.globs)
 		o.sayAhead(ctx, c)
 		told := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
@@ -57,7 +57,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				return err
 			}
 			if r.GetMissed() {
-				o.say("gkctl: events up to revision %d are no longer held by this server and were missed: `gkctl history` shows the edits among them", r.GetRevision())
+				o.f.say("gkctl: events up to revision %d are no longer held by this server and were missed: `gkctl history` shows the edits among them", r.GetRevision())
 			}
 			for _, e := range r.GetEvents() {
 				if err := o.event(e); err != nil {
@@ -77,13 +77,13 @@ func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
 	}
-	ctx, cancel := o.bounded(ctx)
+	ctx, cancel := o.f.bounded(ctx)
 	defer cancel()
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}) // the shortest answer that has the leader's revision
 	if err != nil || o.from <= r.GetRevision()+1 {
 		return // a remark only; the watch says what is wrong
 	}
-	o.say("gkctl: revision %d lies ahead, the cluster is at %d: nothing is shown until it gets there. --from %d shows what comes next.",
+	o.f.say("gkctl: revision %d lies ahead, the cluster is at %d: nothing is shown until it gets there. --from %d shows what comes next.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 
@@ -93,7 +93,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(o.out, "%s\n", data)
+		_, err = fmt.Fprintf(o.f.out, "%s\n", data)
 		return err
 	}
 	line := []string{number(e.GetRevision()), word(e.GetKind(), "EVENT_KIND_")}
@@ -118,7 +118,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	if why := cmp.Or(e.GetReason(), eventEnd(e)); why != "" && e.GetCordon() == nil {
 		line = append(line, "("+why+")")
 	}
-	_, err := fmt.Fprintln(o.out, cell(strings.Join(line, "  ")))
+	_, err := fmt.Fprintln(o.f.out, cell(strings.Join(line, "  ")))
 	return err
 }
 

@@ -124,7 +124,7 @@ func (o *acquireOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := o.tell(p); err != nil {
+		if err := o.print(p); err != nil {
 			return err
 		}
 		if o.hold == 0 {
@@ -231,8 +231,8 @@ func retryHint(d *client.Denied) string {
 	return "Trying again can help in " + brief(d.RetryAfter) + " at the earliest; "
 }
 
-// tell prints the token, and beside it how to go on.
-func (o *acquireOptions) tell(p *client.Permit) error {
+// print prints the token, and beside it how to go on.
+func (o *acquireOptions) print(p *client.Permit) error {
 	if !o.output.is(formatTable) {
 		return o.f.printObject(o.output, &gatekeeperv1.Permit{
 			Semaphore: p.Semaphore(), Token: p.Token(), Weight: o.weight, Duration: durationpb.New(p.Duration()),

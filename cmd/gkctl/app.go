@@ -4,22 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// app is what every command works with.
+// app is what every command works with: the streams of a person or a script, and the way to the servers.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	// terminals: whether a person sees what is written there, or types what is read.
-	inTTY, errTTY bool
+	*streams
 	// dial connects to a cluster.
 	dial func(ctx context.Context, endpoints []string, opts ...client.Option) (*client.Client, error)
 
@@ -27,13 +22,7 @@ type app struct {
 }
 
 func newApp(in, out, err *os.File) *app {
-	return &app{in: in, out: out, err: err, inTTY: isTerminal(in), errTTY: isTerminal(err), dial: client.Dial}
-}
-
-// isTerminal says whether f is a terminal. /dev/null passes for one, and nobody minds.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return &app{streams: newStreams(in, out, err), dial: client.Dial}
 }
 
 const long = `gkctl shows and changes what a Gatekeeper cluster knows.
@@ -58,7 +47,7 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          helpOfGroup,
 	}
-	root.PersistentPreRunE = a.refuseAuthor
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(a, cmd) }
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -109,7 +98,7 @@ func signed(command string) bool {
 
 // refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
 // GK_AUTHOR stands for every command.
-func (a *app) refuseAuthor(cmd *cobra.Command, _ []string) error {
+func refuseAuthor(a *app, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	for _, flag := range []string{"author", "reason"} {
 		if a.global.changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
@@ -163,20 +152,4 @@ func (a *app) connected(ctx context.Context, f func(context.Context, *client.Cli
 // bounded is a context for one step of a command.
 func (a *app) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, a.global.timeout)
-}
-
-// say writes a line for a person to standard error.
-func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
-
-// progress shows how far a long step is, to a person only. done wipes it.
-func (a *app) progress(format string, args ...any) (done func()) {
-	if !a.errTTY {
-		return func() {}
-	}
-	text := fmt.Sprintf(format, args...)
-	fmt.Fprint(a.err, text)
-	start := time.Now()
-	return func() {
-		fmt.Fprintf(a.err, "\r%s %s\n", text, time.Since(start).Round(time.Millisecond))
-	}
 }

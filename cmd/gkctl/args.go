@@ -90,17 +90,6 @@ func definitions(ctx context.Context, c *client.Client, names []string, labels s
 	return all, nil
 }
 
-// completeNames completes the names of definitions.
-func (a *app) completeNames(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
-		all, err := definitions(ctx, c, []string{begun + "*"}, "")
-		names = mapped(all, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
-		return err
-	})
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
 func mapped[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, v := range in {

@@ -226,7 +226,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.dryRun {
-			return o.tellPlan(plan)
+			return o.printPlan(plan)
 		}
 		for _, line := range plan.lines() {
 			o.f.say("%s", line)

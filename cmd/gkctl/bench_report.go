@@ -84,8 +84,8 @@ func (p *benchPlan) lines() []string {
 	}
 }
 
-// tellPlan tells of a dry run.
-func (o *benchOptions) tellPlan(p *benchPlan) error {
+// printPlan tells of a dry run.
+func (o *benchOptions) printPlan(p *benchPlan) error {
 	if !o.output.is(formatTable) && !o.output.is(formatWide) {
 		return o.f.printObject(o.output, p)
 	}
@@ -151,8 +151,8 @@ func (r *benchRow) title() string {
 	return r.Operation + ", " + plural(r.Concurrency, "caller", "callers")
 }
 
-// tellReport prints the table or the object, and beside it what went wrong.
-func (o *benchOptions) tellReport(r *benchReport) error {
+// printReport prints the table or the object, and beside it what went wrong.
+func (o *benchOptions) printReport(r *benchReport) error {
 	l := listing{
 		headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},
 		more:    []string{"CALLS", "OPERATIONS", "LATE", "MISSED", "NOT RETURNED", "ELAPSED"},

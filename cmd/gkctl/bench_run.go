@@ -34,7 +34,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	}
 	freed, err := field.Clear(context.WithoutCancel(ctx))
 	report.Cleared = err == nil
-	if err := o.tellReport(report); err != nil {
+	if err := o.printReport(report); err != nil {
 		failed = errors.Join(failed, err)
 	}
 	switch {

@@ -33,7 +33,7 @@ func (f *batchFlags) check() error {
 
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
 // Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
-func (a *app) carryOut(
+func carryOut(a *app,
 	ctx context.Context, c *client.Client, plan []change, flags batchFlags, end ending, output outputFlag, again string,
 ) error {
 	drain, err := flags.drain.read()
@@ -43,20 +43,20 @@ func (a *app) carryOut(
 	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
 	looking, cancel := a.bounded(ctx)
 	defer cancel()
-	if out.preview, err = a.preview(looking, c, plan, drain, end, again); err != nil {
+	if out.preview, err = preview(a, looking, c, plan, drain, end, again); err != nil {
 		return err
 	}
 	if !flags.dryRun {
-		if out.asked, err = a.agree(ctx, proposed(plan, out.preview), flags.yesFlag); err != nil {
+		if out.asked, err = agree(a.streams, ctx, proposed(plan, out.preview), flags.yesFlag); err != nil {
 			return err
 		}
 		sending, cancel := a.bounded(ctx)
 		defer cancel()
-		if out.Revision, err = a.send(sending, c, plan, drain, end, again); err != nil {
+		if out.Revision, err = send(a, sending, c, plan, drain, end, again); err != nil {
 			return err
 		}
 	}
-	return a.told(output, plan, &out)
+	return printApplied(a, output, plan, &out)
 }
 
 // proposed is a plan as a person is asked about it.
@@ -80,10 +80,10 @@ func proposed(plan []change, r *gatekeeperv1.PreviewResponse) *proposal {
 }
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.
-func (a *app) preview(
+func preview(a *app,
 	ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string,
 ) (*gatekeeperv1.PreviewResponse, error) {
-	batch, edited, err := a.batch(plan, drain, end)
+	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (a *app) preview(
 		err = &inBatch
 	}
 	if err != nil {
-		return nil, a.refusal(ctx, c, edited, err, again)
+		return nil, editRefusal(a, ctx, c, edited, err, again)
 	}
 	return r, nil
 }

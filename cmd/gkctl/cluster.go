@@ -184,7 +184,7 @@ the command without --non-voter, and start the server without it.`,
 	output.register(cmd, formatTable, formatJSON, formatYAML)
 	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it without a vote: it follows and never leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
+		return onCluster(a, cmd, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
 			if err == nil && !output.is(formatTable) {
 				return a.printObject(output, r)
@@ -199,7 +199,7 @@ the command without --non-voter, and start the server without it.`,
 }
 
 // onCluster runs f, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
-func (a *app) onCluster(cmd *cobra.Command, id string, f func(context.Context, *client.Client) error) error {
+func onCluster(a *app, cmd *cobra.Command, id string, f func(context.Context, *client.Client) error) error {
 	return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := a.bounded(ctx)
 		defer cancel()
@@ -231,4 +231,12 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 		}
 	}
 	return withHint(errors.New(text), "`gkctl cluster status` lists the members.")
+}
+
+// completeMembers completes the ids of servers.
+func completeMembers(a *app) cobra.CompletionFunc {
+	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
+		return mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
+	})
 }

@@ -32,7 +32,7 @@ Removing a server that was removed before changes nothing and exits with 0.`,
 		Example: `  gkctl cluster remove gk3 --dry-run
   gkctl cluster remove gk3 --yes`,
 		Args:              exactly(1, "the id of the server"),
-		ValidArgsFunction: a.completeMembers,
+		ValidArgsFunction: completeMembers(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.output.register(cmd, formatTable, formatJSON, formatYAML)
@@ -43,7 +43,7 @@ Removing a server that was removed before changes nothing and exits with 0.`,
 }
 
 func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
-	return o.f.onCluster(cmd, id, func(ctx context.Context, c *client.Client) error {
+	return onCluster(o.f, cmd, id, func(ctx context.Context, c *client.Client) error {
 		plan, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: id, DryRun: true})
 		if err != nil {
 			return err

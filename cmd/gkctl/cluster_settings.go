@@ -176,7 +176,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	}
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
-		if _, err := o.f.agree(ctx, &proposal{
+		if _, err := agree(o.f.streams, ctx, &proposal{
 			what: "this changes settings of the cluster", question: "Change them?", declined: "no setting was changed",
 			confirm: r.GetConfirm(), notes: notes,
 		}, o.yesFlag); err != nil {
@@ -201,7 +201,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	case len(changes) == 0:
 		fmt.Fprintln(o.f.out, "nothing to change")
 	case o.dryRun:
-		o.f.tellNeedsYes(nil, r.GetConfirm())
+		printNeedsYes(o.f.streams, nil, r.GetConfirm())
 	default:
 		fmt.Fprintf(o.f.out, "change %d\n", r.GetRevision())
 	}

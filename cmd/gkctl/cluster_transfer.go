@@ -19,25 +19,25 @@ func newClusterTransfer(a *app) *cobra.Command {
 		Example: `  gkctl cluster transfer
   gkctl cluster transfer gk2`,
 		Args:              atMost(1, "one id at most: that of the server which is to lead"),
-		ValidArgsFunction: a.completeMembers,
+		ValidArgsFunction: completeMembers(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return a.onCluster(cmd, args[0], func(ctx context.Context, c *client.Client) error {
+				return onCluster(a, cmd, args[0], func(ctx context.Context, c *client.Client) error {
 					_, err := c.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{Id: args[0]})
 					if err == nil {
-						err = a.tellLeader(output, args[0])
+						err = printLeader(a, output, args[0])
 					}
 					return err
 				})
 			}
-			return a.onCluster(cmd, "", func(ctx context.Context, c *client.Client) error { return a.transferToAny(ctx, c, output) })
+			return onCluster(a, cmd, "", func(ctx context.Context, c *client.Client) error { return transferToAny(a, ctx, c, output) })
 		},
 	}
 	output.register(cmd, formatTable, formatJSON, formatYAML)
 	return cmd
 }
 
-func (a *app) tellLeader(o outputFlag, id string) error {
+func printLeader(a *app, o outputFlag, id string) error {
 	if !o.is(formatTable) {
 		return a.printObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
 	}
@@ -46,7 +46,7 @@ func (a *app) tellLeader(o outputFlag, id string) error {
 }
 
 // transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
-func (a *app) transferToAny(ctx context.Context, c *client.Client, output outputFlag) error {
+func transferToAny(a *app, ctx context.Context, c *client.Client, output outputFlag) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (a *app) transferToAny(ctx context.Context, c *client.Client, output output
 	for {
 		if now, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
 			if s := leaderOrNewest(now); s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && s.GetTerm() > term {
-				return a.tellLeader(output, s.GetId())
+				return printLeader(a, output, s.GetId())
 			}
 		}
 		select {

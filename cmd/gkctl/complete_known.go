@@ -11,30 +11,59 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// completeGroups and completeAcquirers complete a flag by who was seen asking.
+// completionPage is how many words the servers are asked for: more than a person looks through.
+const completionPage = 1000
+
+// complete completes a word by what list returns, where that has the same beginning. It asks the servers while a person waits: not for
+// long, and a shell shows no errors.
+func (a *app) complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
+		_ = a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
+			ctx, cancel := context.WithTimeout(ctx, min(a.global.timeout, client.DefaultAttemptTimeout))
+			defer cancel()
+			words, err = list(ctx, c, args, begun)
+			return err
+		})
+		return slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, begun) }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeNames completes the names of definitions.
+func (a *app) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
+		return definitionNames(ctx, c, []string{begun + "*"})
+	})(cmd, args, begun)
+}
+
+// completeGroups and completeAcquirers complete a flag by the callers that were seen asking.
 func (a *app) completeGroups(cmd *cobra.Command, flag string) {
-	a.completeKnown(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
+	a.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
 }
 
 func (a *app) completeAcquirers(cmd *cobra.Command, flag string) {
-	a.completeKnown(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
+	a.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
+}
+
+func (a *app) completeCallers(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
+	// Its only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc(flag, a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: completionPage})
+		names := mapped(r.GetCallers(), name)
+		slices.Sort(names)
+		return slices.Compact(names), err
+	}))
 }
 
 // completeFlags completes the flags that mean the same in each command, as far as a command has not done so itself.
 func (a *app) completeFlags(cmd *cobra.Command) {
-	for flag, complete := range map[string]cobra.CompletionFunc{"selector": a.completeLabels, "context": completeContexts} {
+	for flag, complete := range map[string]cobra.CompletionFunc{"selector": a.complete(labelPairs), "context": completeContexts} {
 		if cmd.Flags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // its only error: there is one already
 		}
 	}
-	for _, flag := range []string{"group", "acquirer"} {
-		if cmd.Flags().Lookup(flag) == nil {
-			continue
-		}
-		if _, done := cmd.GetFlagCompletionFunc(flag); !done {
-			a.completeKnown(cmd, flag, map[string]func(*gatekeeperv1.Caller) string{
-				"group": (*gatekeeperv1.Caller).GetGroup, "acquirer": (*gatekeeperv1.Caller).GetAcquirer,
-			}[flag])
+	for flag, complete := range map[string]func(*cobra.Command, string){"group": a.completeGroups, "acquirer": a.completeAcquirers} {
+		if _, done := cmd.GetFlagCompletionFunc(flag); !done && cmd.Flags().Lookup(flag) != nil {
+			complete(cmd, flag)
 		}
 	}
 	for _, c := range cmd.Commands() {
@@ -42,67 +71,16 @@ func (a *app) completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// completeLabels completes a label, as KEY=VALUE, after what was chosen already.
-func (a *app) completeLabels(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	chosen, label := "", begun
-	if i := strings.LastIndex(begun, ","); i >= 0 {
-		chosen, label = begun[:i+1], begun[i+1:]
-	}
+// labelPairs are the labels of definitions, each as KEY=VALUE after what was chosen already.
+func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
+	chosen := begun[:strings.LastIndex(begun, ",")+1]
+	all, err := definitions(ctx, c, nil, "")
 	var found []string
-	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
-		all, err := definitions(ctx, c, nil, "")
-		for _, r := range all {
-			for key, value := range r.GetDefinition().GetLabels() {
-				if pair := key + "=" + selectorValue(value); strings.HasPrefix(pair, label) {
-					found = append(found, chosen+pair)
-				}
-			}
+	for _, r := range all {
+		for key, value := range r.GetDefinition().GetLabels() {
+			found = append(found, chosen+key+"="+selectorValue(value))
 		}
-		return err
-	})
-	slices.Sort(found)
-	return slices.Compact(found), cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeMembers completes the ids of servers.
-func (a *app) completeMembers(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var ids []string
-	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
-		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
-		for _, m := range r.GetMembers() {
-			if strings.HasPrefix(m.GetId(), begun) {
-				ids = append(ids, m.GetId())
-			}
-		}
-		return err
-	})
-	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completing asks the servers while a person waits for a word to be completed: not for long, and a shell shows no errors.
-func (a *app) completing(cmd *cobra.Command, ask func(context.Context, *client.Client) error) {
-	_ = a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, min(a.global.timeout, client.DefaultAttemptTimeout))
-		defer cancel()
-		return ask(ctx, c)
-	})
-}
-
-func (a *app) completeKnown(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
-	complete := func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		a.completing(cmd, func(ctx context.Context, c *client.Client) error {
-			// One page is more than a person looks through.
-			r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: 1000})
-			for _, caller := range r.GetCallers() {
-				if n := name(caller); strings.HasPrefix(n, begun) {
-					names = append(names, n)
-				}
-			}
-			return err
-		})
-		slices.Sort(names)
-		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
-	_ = cmd.RegisterFlagCompletionFunc(flag, complete) // its only error: no such flag
+	slices.Sort(found)
+	return slices.Compact(found), err
 }

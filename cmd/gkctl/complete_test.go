@@ -62,7 +62,7 @@ func TestProgress_IsForTerminals(t *testing.T) {
 	t.Parallel()
 	for _, tty := range []bool{true, false} {
 		var b bytes.Buffer
-		a := &app{err: &b, errTTY: tty}
+		a := &streams{err: &b, errTTY: tty}
 		a.progress("sending %d changes", 1000)()
 		if (b.Len() > 0) != tty {
 			t.Errorf("terminal %v: %q", tty, &b)
@@ -84,5 +84,5 @@ func TestCommands_EachSaysWhatItDoes(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRoot(&app{}))
+	walk(newRoot(&app{streams: &streams{}}))
 }

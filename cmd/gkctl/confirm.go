@@ -37,23 +37,23 @@ type proposal struct {
 
 // agree asks a person whether a change should be made when it needs that, after showing what the change would do. Without a terminal it
 // shows the same and refuses. asked is whether the effect was shown.
-func (a *app) agree(ctx context.Context, p *proposal, flag yesFlag) (asked bool, err error) {
+func agree(s *streams, ctx context.Context, p *proposal, flag yesFlag) (asked bool, err error) {
 	if flag.yes || len(p.confirm) == 0 && !p.always {
 		return false, nil
 	}
-	toStderr := *a
-	toStderr.out = a.err
-	if err := toStderr.tellEffects(p.effects, p.warnings, someOf); err != nil {
+	toStderr := *s
+	toStderr.out = s.err
+	if err := printEffects(&toStderr, p.effects, p.warnings, someOf); err != nil {
 		return false, err
 	}
 	for _, n := range p.notes {
-		a.say("%s", cell(n))
+		s.say("%s", cell(n))
 	}
 	about := p.what
 	if reasons := p.reasons(); reasons != "" {
 		about += "; " + reasons
 	}
-	return true, a.confirm(ctx, about, p.question, p.declined)
+	return true, s.confirm(ctx, about, p.question, p.declined)
 }
 
 // reasons are those of the servers, with when the slots of holders that stop are free.
@@ -79,10 +79,10 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 	return c.GetKind() == gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS
 }
 
-// tellNeedsYes says, of a dry run, why the change would need --yes.
-func (a *app) tellNeedsYes(effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
+// printNeedsYes says, of a dry run, why the change would need --yes.
+func printNeedsYes(s *streams, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
 	if len(confirm) > 0 {
-		fmt.Fprintln(a.out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
+		fmt.Fprintln(s.out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
 	}
 }
 
@@ -94,14 +94,14 @@ func (e *unconfirmedError) Unwrap() error { return e.err }
 
 // confirm asks a person whether to go on; where there is none it refuses. about is what it is about, not is what is said when the
 // answer is no.
-func (a *app) confirm(ctx context.Context, about, question, not string) error {
-	if !a.inTTY || !a.errTTY {
+func (s *streams) confirm(ctx context.Context, about, question, not string) error {
+	if !s.inTTY || !s.errTTY {
 		return &unconfirmedError{usagef("%s; give --yes if that is meant", about)}
 	}
-	fmt.Fprintf(a.err, "%s\n%s [y/N] ", about, question)
+	fmt.Fprintf(s.err, "%s\n%s [y/N] ", about, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(a.in).ReadString('\n') // no answer is no
+		line, _ := bufio.NewReader(s.in).ReadString('\n') // no answer is no
 		answer <- line
 	}()
 	select {
@@ -111,7 +111,7 @@ func (a *app) confirm(ctx context.Context, about, question, not string) error {
 		}
 		return &unconfirmedError{&codeError{code: exitFailure, err: fmt.Errorf("%s", not)}}
 	case <-ctx.Done(): // interrupted while the terminal waits
-		fmt.Fprintln(a.err)
+		fmt.Fprintln(s.err)
 		return ctx.Err()
 	}
 }

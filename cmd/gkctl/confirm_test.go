@@ -28,8 +28,8 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 	const about = "this replaces job; permits becomes 0, which lets nobody in: job"
 	asked := func(answer string, terminal bool, flag yesFlag) (string, error) {
 		var out bytes.Buffer
-		a := &app{in: strings.NewReader(answer), err: &out, inTTY: terminal, errTTY: terminal}
-		_, err := a.agree(context.Background(), proposalForTest(), flag)
+		a := &streams{in: strings.NewReader(answer), err: &out, inTTY: terminal, errTTY: terminal}
+		_, err := agree(a, context.Background(), proposalForTest(), flag)
 		return out.String(), err
 	}
 	script, refused := asked("", false, yesFlag{})
@@ -58,12 +58,12 @@ func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
 	var out bytes.Buffer
 	p := proposalForTest()
 	p.confirm = nil
-	a := &app{err: &out}
-	if asked, err := a.agree(context.Background(), p, yesFlag{}); asked || err != nil || out.Len() > 0 {
+	a := &streams{err: &out}
+	if asked, err := agree(a, context.Background(), p, yesFlag{}); asked || err != nil || out.Len() > 0 {
 		t.Errorf("asked %v, %v\n%s", asked, err, &out)
 	}
 	p.always = true
-	if _, err := a.agree(context.Background(), p, yesFlag{}); err == nil || err.Error() != "this replaces job; no holder is told to stop; give --yes if that is meant" {
+	if _, err := agree(a, context.Background(), p, yesFlag{}); err == nil || err.Error() != "this replaces job; no holder is told to stop; give --yes if that is meant" {
 		t.Errorf("got %v", err)
 	}
 }

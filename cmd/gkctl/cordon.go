@@ -87,9 +87,9 @@ func (o *cordonOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.dryRun {
-			return o.tellDry(preview)
+			return o.printDry(preview)
 		}
-		if _, err := o.f.agree(ctx, &proposal{
+		if _, err := agree(o.f.streams, ctx, &proposal{
 			what: fmt.Sprintf("this sets the cordon %q", o.name()), question: "Go on?", declined: "no cordon was set",
 			effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 		}, o.yes); err != nil {
@@ -101,11 +101,11 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		if err != nil {
 			return o.repeat.unknown(err)
 		}
-		return o.tell(r.GetCordon(), preview)
+		return o.print(r.GetCordon(), preview)
 	})
 }
 
-func (o *cordonOptions) tellDry(preview *gatekeeperv1.PreviewResponse) error {
+func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, preview)
@@ -113,10 +113,10 @@ func (o *cordonOptions) tellDry(preview *gatekeeperv1.PreviewResponse) error {
 		return o.f.printNames(effectNames(preview.GetEffects()))
 	}
 	fmt.Fprintf(o.f.out, "%s (dry run)\n", stopText(preview.GetEffects()))
-	if err := o.f.tellEffects(preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
+	if err := printEffects(o.f.streams, preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	o.f.tellNeedsYes(preview.GetEffects(), preview.GetConfirm())
+	printNeedsYes(o.f.streams, preview.GetEffects(), preview.GetConfirm())
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (o *cordonOptions) name() string {
 	return cmp.Or(o.id, strings.Join(parts, " "))
 }
 
-func (o *cordonOptions) tell(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {
+func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, c)
@@ -148,6 +148,6 @@ func (o *cordonOptions) tell(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1
 		fmt.Fprintln(o.f.out, "warning: "+cell(w))
 	}
 	fmt.Fprintf(o.f.out, "end it with: gkctl uncordon %s\n", shellWord(c.GetId()))
-	o.f.undoWith(c.GetRevision())
+	undoWith(o.f.streams, c.GetRevision())
 	return nil
 }

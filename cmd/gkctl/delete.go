@@ -62,6 +62,6 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) change {
 			return change{name: r.GetDefinition().GetName(), before: r}
 		})
-		return o.f.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
+		return carryOut(o.f, ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
 	})
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
-func (a *app) sayDenied(ctx context.Context, c *client.Client, names []string, labels string) {
+func sayDenied(a *app, ctx context.Context, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > maxNames {
 		return // of everything there can be many: standbys are denied by design
 	}

@@ -83,14 +83,14 @@ func (o *diffOptions) run(ctx context.Context) error {
 			}
 			found = append(found, difference{plan[i].name, plan[i].action(), string(text)})
 		}
-		if err := o.tell(found); err != nil || len(found) == 0 {
+		if err := o.print(found); err != nil || len(found) == 0 {
 			return err
 		}
 		return errDifferent
 	})
 }
 
-func (o *diffOptions) tell(found []difference) error {
+func (o *diffOptions) print(found []difference) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, struct {

@@ -163,5 +163,5 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	if len(plan) < len(records) {
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
-	return o.f.carryOut(ctx, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
+	return carryOut(o.f, ctx, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
 }

@@ -18,24 +18,24 @@ const (
 	someOf = 10
 )
 
-// tellEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
+// printEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
 // should know. Of each list it shows at most so many lines.
-func (a *app) tellEffects(effects []*gatekeeperv1.Effect, warnings []string, most int) error {
-	if err := tellRules(a.out, effects, most); err != nil {
+func printEffects(s *streams, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
+	if err := printRules(s.out, effects, most); err != nil {
 		return err
 	}
-	if err := tellStopped(a.out, effects, most); err != nil {
+	if err := printStopped(s.out, effects, most); err != nil {
 		return err
 	}
-	tellHeld(a.out, effects, most)
+	printHeld(s.out, effects, most)
 	for _, w := range effectWarnings(effects, warnings, most) {
-		fmt.Fprintln(a.out, "warning: "+cell(w))
+		fmt.Fprintln(s.out, "warning: "+cell(w))
 	}
 	return nil
 }
 
-// tellRules is a line for each semaphore of which the rule or the callers change.
-func tellRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+// printRules is a line for each semaphore of which the rule or the callers change.
+func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	var lines [][]string
 	for _, e := range effects {
 		changes := ruleChanges(e.GetBefore(), e.GetAfter())
@@ -50,8 +50,8 @@ func tellRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "GO ON"}, lines, most)
 }
 
-// tellStopped is a line for each holder that would be told to stop.
-func tellStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+// printStopped is a line for each holder that would be told to stop.
+func printStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	var lines [][]string
 	for _, e := range effects {
 		for _, s := range e.GetStopped() {
@@ -69,8 +69,8 @@ func tellStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error 
 	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
 }
 
-// tellHeld is a line for each slot that stays taken until an operator clears it.
-func tellHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
+// printHeld is a line for each slot that stays taken until an operator clears it.
+func printHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
 	var held []*gatekeeperv1.Permit
 	for _, e := range effects {
 		held = append(held, e.GetHeld()...)

@@ -59,16 +59,16 @@ func withHint(err error, format string, args ...any) error {
 }
 
 // report tells of an error, in one line and a hint, and returns the exit code.
-func (a *app) report(cmd *cobra.Command, err error) int {
+func (s *streams) report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitOK
 	}
 	code, hint := classify(cmd, err)
 	if text := strings.TrimRight(sentence(err), "\n"); text != "" {
-		a.say("gkctl: %s", text)
+		s.say("gkctl: %s", text)
 	}
 	if hint != "" {
-		a.say("%s", hint)
+		s.say("%s", hint)
 	}
 	return code
 }

@@ -126,7 +126,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 			for _, line := range q.before {
 				fmt.Fprintln(o.f.out, line)
 			}
-			o.tell(q.req, r)
+			o.print(q.req, r)
 			continue
 		case o.one() && o.caller():
 			return o.f.printObject(o.output, r)
@@ -152,8 +152,8 @@ func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainR
 	return r, err
 }
 
-// tell prints each step of the decision, who takes the slots, and what else stands in the way.
-func (o *explainOptions) tell(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
+// print prints each step of the decision, who takes the slots, and what else stands in the way.
+func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
 	fmt.Fprintf(o.f.out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
 	width := 0
 	for _, s := range r.GetSteps() {

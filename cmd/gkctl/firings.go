@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +44,7 @@ until then and is not listed is denied as FIRING_FORGOTTEN.`,
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,
 		Args:              exactly(1, "the name of a semaphore"),
-		ValidArgsFunction: firstOnly(a.completeNames),
+		ValidArgsFunction: firstOf(1, a.completeNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	cmd.Flags().StringVar(&o.name, "name", "", "only firings of this name")
@@ -163,7 +162,7 @@ func newFiringsShow(a *app) *cobra.Command {
 semaphore remembers, or free.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
-		ValidArgsFunction: a.completeFiring,
+		ValidArgsFunction: firstOf(2, completeFirings(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
 	}
 	o.output.register(cmd, formatTable, formatJSON, formatYAML)
@@ -236,36 +235,24 @@ func firingArg(arg string) (*gatekeeperv1.Firing, error) {
 }
 
 // completeFirings completes the name of a semaphore, then firings that it remembers.
-func (a *app) completeFirings(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return a.completeNames(cmd, args, begun)
-	}
-	var found []string
-	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
-		// One page is more than a person looks through.
-		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: 1000})
-		for _, f := range r.GetFirings() {
-			if text := firing(f.GetFiring()); strings.HasPrefix(text, begun) && !slices.Contains(args[1:], text) {
-				found = append(found, text)
-			}
-		}
-		return err
+func completeFirings(a *app) cobra.CompletionFunc {
+	firings := a.complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
+		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: completionPage})
+		names := mapped(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) })
+		return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(args[1:], n) }), err
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeFiring completes the name of a semaphore, then one firing that it remembers.
-func (a *app) completeFiring(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 1 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.completeFirings(cmd, args, begun)
-}
-
-// firstOnly completes the first argument only.
-func firstOnly(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		if len(args) == 0 {
+			return a.completeNames(cmd, args, begun)
+		}
+		return firings(cmd, args, begun)
+	}
+}
+
+// firstOf completes the first n arguments only.
+func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= n {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return complete(cmd, args, begun)

@@ -41,7 +41,7 @@ What is forgotten may run again, also if it did run. It shows what would be forg
   gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
   gkctl firings forget nightly-export nightly@2026-06-01T02:00:00Z`,
 		Args:              atLeastOne("the name of a semaphore, then firings, --after or --ahead"),
-		ValidArgsFunction: a.completeFirings,
+		ValidArgsFunction: completeFirings(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.name, o.firings = args[0], args[1:]
 			return o.run(cmd.Context())
@@ -106,7 +106,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
 			},
 			ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
-				_, err := o.f.agree(ctx, &proposal{
+				_, err := agree(o.f.streams, ctx, &proposal{
 					what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
 					confirm: r.GetConfirm(), notes: o.lines(r, someOf),
 				}, o.yes)
@@ -117,7 +117,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.tell(r)
+		return o.print(r)
 	})
 }
 
@@ -150,11 +150,11 @@ func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most
 	return lines
 }
 
-func (o *firingsForgetOptions) tell(r *gatekeeperv1.ForgetFiringsResponse) error {
+func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) error {
 	firings := r.GetChange().GetFirings()
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.f.printPlanned(o.output, r)
+		return printPlanned(o.f.streams, o.output, r)
 	case formatName:
 		return o.f.printNames(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }))
 	}
@@ -167,11 +167,11 @@ func (o *firingsForgetOptions) tell(r *gatekeeperv1.ForgetFiringsResponse) error
 			fmt.Fprintln(o.f.out, cell(line))
 		}
 		fmt.Fprintf(o.f.out, "%s: %s (dry run)\n", o.name, forgottenText(r.GetChange(), "would be forgotten"))
-		o.f.tellNeedsYes(nil, r.GetConfirm())
+		printNeedsYes(o.f.streams, nil, r.GetConfirm())
 		return nil
 	}
 	fmt.Fprintf(o.f.out, "%s: %s\n", o.name, forgottenText(r.GetChange(), "forgotten"))
-	o.f.undoWith(r.GetRevision())
+	undoWith(o.f.streams, r.GetRevision())
 	return nil
 }
 

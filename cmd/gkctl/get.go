@@ -78,7 +78,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			empty:  "No definition matches.",
 		})
 		if err == nil && (o.output.is(formatTable) || o.output.is(formatWide)) {
-			o.f.sayDenied(ctx, c, o.globs, o.labels)
+			sayDenied(o.f, ctx, c, o.globs, o.labels)
 		}
 		return err
 	})

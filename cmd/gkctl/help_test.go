@@ -30,7 +30,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
 	var out bytes.Buffer
-	a := &app{out: &out}
+	a := &app{streams: &streams{out: &out}}
 	root := newRoot(a)
 	everyCommand(root, func(name string, c *cobra.Command) {
 		out.Reset()
@@ -61,7 +61,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 
 func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	t.Parallel()
-	root := newRoot(&app{})
+	root := newRoot(&app{streams: &streams{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
 		known := name != "context set" && name != "cluster add" // they name what is not there yet
@@ -100,7 +100,7 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		t.Fatal("docs/gkctl.md has no table of JSON")
 	}
 	var have []string
-	everyCommand(newRoot(&app{}), func(name string, c *cobra.Command) {
+	everyCommand(newRoot(&app{streams: &streams{}}), func(name string, c *cobra.Command) {
 		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*outputFlag).formats, formatJSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {

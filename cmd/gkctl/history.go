@@ -114,7 +114,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			empty:   "The journal has nothing of that.",
 		})
 		if err == nil && o.change == 0 && (o.output.is(formatTable) || o.output.is(formatWide)) {
-			o.f.sayDenied(ctx, c, o.globs, o.labels)
+			sayDenied(o.f, ctx, c, o.globs, o.labels)
 		}
 		return err
 	})

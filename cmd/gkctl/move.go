@@ -109,9 +109,9 @@ func (o *moveOptions) run(ctx context.Context) error {
 		refused := o.refusal(moves)
 		switch {
 		case o.dryRun: // ends as the move would
-			return errors.Join(o.tellPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
+			return errors.Join(o.printPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetMoves()) == 0:
-			return o.tellNothing(moves)
+			return o.printNothing(moves)
 		case refused != nil:
 			return refused
 		}
@@ -122,8 +122,8 @@ func (o *moveOptions) run(ctx context.Context) error {
 	})
 }
 
-// tellPlan is what a dry run prints.
-func (o *moveOptions) tellPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
+// printPlan is what a dry run prints.
+func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, moves)
@@ -131,35 +131,35 @@ func (o *moveOptions) tellPlan(moves *gatekeeperv1.MoveResponse, refused error) 
 		return o.f.printNames(mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
 	if len(moves.GetMoves()) == 0 {
-		o.sayNotMoved(moves)
-		o.sayNothing(moves)
+		o.noteNotMoved(moves)
+		o.noteNothing(moves)
 		return nil
 	}
 	if refused != nil {
 		fmt.Fprint(o.f.out, "only with --force: ")
 	}
 	fmt.Fprintf(o.f.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
-	if err := o.f.tellEffects(moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
+	if err := printEffects(o.f.streams, moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
 		return err
 	}
-	o.sayNotMoved(moves)
+	o.noteNotMoved(moves)
 	return nil
 }
 
-// tellNothing ends a move that has nothing to move.
-func (o *moveOptions) tellNothing(moves *gatekeeperv1.MoveResponse) error {
-	o.sayNotMoved(moves)
+// printNothing ends a move that has nothing to move.
+func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
+	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
 	if o.output.is(formatTable) {
-		o.sayNothing(moves)
-	} else if err := o.tellReport(report, nil); err != nil {
+		o.noteNothing(moves)
+	} else if err := o.printReport(report, nil); err != nil {
 		return err
 	}
 	return o.notAllMoved(moves)
 }
 
-// sayNothing says that the chosen tasks are where they are to be; those that are not have been named.
-func (o *moveOptions) sayNothing(moves *gatekeeperv1.MoveResponse) {
+// noteNothing says that the chosen tasks are where they are to be; those that are not have been named.
+func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
 		o.f.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
 	}
@@ -184,7 +184,7 @@ func tasksText(moves []*gatekeeperv1.Moved) string {
 	return strings.Join(parts, " and ")
 }
 
-func (o *moveOptions) sayNotMoved(moves *gatekeeperv1.MoveResponse) {
+func (o *moveOptions) noteNotMoved(moves *gatekeeperv1.MoveResponse) {
 	for _, text := range notMovedTexts(moves) {
 		o.f.say("%s", text)
 	}
@@ -233,7 +233,7 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 
 // ask shows what the move would do, and asks.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
-	asked, err := o.f.agree(ctx, &proposal{
+	asked, err := agree(o.f.streams, ctx, &proposal{
 		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
 		question: "Move them?", declined: "nothing was moved", always: true,
 		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),
@@ -251,7 +251,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	h := newHandovers(moves, o.from, o.drain.drain)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var events <-chan told
+	var events <-chan update
 	if !o.noWait {
 		// From the plan on: what is granted between the plan and the edit is an old holder too.
 		events = o.watch(watching, c, h.names, moves.GetRevision()+1)
@@ -272,7 +272,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	report := newMoveReport(o.from, o.to, moves)
 	report.Drain = protoDuration(req.GetDrain())
 	report.add(h, !o.noWait)
-	return errors.Join(o.tellReport(report, h), err, o.notAllMoved(moves), h.heldError())
+	return errors.Join(o.printReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
 // sendMove makes the move that was shown, and no other. When it is not known whether it was made, it says how to find out.

@@ -12,25 +12,25 @@ import (
 // lingering is how long a move waits, when the last old holder is gone, for those who wait in the queue to be granted.
 const lingering = 2 * time.Second
 
-// told is what a watch told, and when.
-type told struct {
+// update is what a watch told, and when.
+type update struct {
 	response *gatekeeperv1.WatchResponse
 	err      error
 	at       time.Time
 }
 
 // watch follows tasks from a revision on, until ctx ends; then the channel is closed.
-func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan told {
+func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
 	if len(names) <= maxNames {
 		req.Names = names
 	}
-	events := make(chan told, 1024)
+	events := make(chan update, 1024)
 	go func() {
 		defer close(events)
 		for r, err := range c.Watch(ctx, req) {
 			select {
-			case events <- told{response: r, err: err, at: time.Now()}:
+			case events <- update{response: r, err: err, at: time.Now()}:
 			case <-ctx.Done():
 				return
 			}
@@ -40,7 +40,7 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 }
 
 // follow shows how old holders stop and new ones are granted, until the last old one is gone. The move is made, whatever it returns.
-func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan told) error {
+func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan update) error {
 	var ended <-chan time.Time
 	if o.f.global.changed("timeout") {
 		timer := time.NewTimer(o.f.global.timeout)
@@ -76,7 +76,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 }
 
 // take takes what the watch told.
-func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t told, b *board) error {
+func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
 		return withHint(t.err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
 	}
@@ -104,7 +104,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 }
 
 // linger waits a moment for those who wait in the queues of the tasks that were freed, so that the report can name them.
-func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan told, b *board) error {
+func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
 	asking, cancel := o.f.bounded(ctx)
 	defer cancel()
 	waits := make(map[*handover]bool)

@@ -114,8 +114,8 @@ func protoDuration(d *durationpb.Duration) string {
 	return strings.Trim(string(data), `"`)
 }
 
-// tellReport prints what a move has done. h is nil when nothing was moved.
-func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {
+// printReport prints what a move has done. h is nil when nothing was moved.
+func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, r)
@@ -127,19 +127,19 @@ func (o *moveOptions) tellReport(r *moveReport, h *handovers) error {
 		fmt.Fprintf(o.f.out, "%s was not moved: %s\n", n.Name, n.Why)
 	}
 	if r.Followed {
-		o.tellHandovers(h)
+		o.printHandovers(h)
 	} else if h.left > 0 {
 		fmt.Fprintf(o.f.out, "%s to stop\n", plural(h.left, "holder is told", "holders are told"))
 	}
 	for _, p := range h.held() {
 		fmt.Fprintln(o.f.out, heldText(p))
 	}
-	o.f.undoWith(r.Revision)
+	undoWith(o.f.streams, r.Revision)
 	return nil
 }
 
-// tellHandovers sums up who stopped and who was granted, when; and names who did not stop in time.
-func (o *moveOptions) tellHandovers(h *handovers) {
+// printHandovers sums up who stopped and who was granted, when; and names who did not stop in time.
+func (o *moveOptions) printHandovers(h *handovers) {
 	stopped, released, granted := 0, 0, 0
 	var last, lastGranted time.Duration
 	var late []string

@@ -115,7 +115,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 		}
 		return w.onEdit(ctx, send)
 	})
-	a := &app{in: &bytes.Buffer{}, out: &out, err: &out, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+	a := &app{streams: &streams{in: &bytes.Buffer{}, out: &out, err: &out}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 	}}
 	code := run(w.t.Context(), a, args)

@@ -14,7 +14,7 @@ import (
 
 // pointOut tells a person which of the names are of no definition, and which one was likely meant. Only a remark, of a command that
 // may be early: a server that does not answer this is not worth an error.
-func (a *app) pointOut(ctx context.Context, c *client.Client, names []string) {
+func pointOut(a *app, ctx context.Context, c *client.Client, names []string) {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
 	unknown, err := undefined(ctx, c, names, nil)

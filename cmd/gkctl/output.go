@@ -166,23 +166,23 @@ func plain(n *yaml.Node) {
 }
 
 // print prints a listing.
-func (a *app) print(o outputFlag, l listing) error {
+func (s *streams) print(o outputFlag, l listing) error {
 	switch o.String() {
 	case formatJSON, formatYAML:
-		return a.printObject(o, l.object)
+		return s.printObject(o, l.object)
 	case formatName:
 		for _, r := range l.rows {
-			fmt.Fprintln(a.out, r.name)
+			fmt.Fprintln(s.out, r.name)
 		}
 		return nil
 	}
 	if len(l.rows) == 0 {
 		if l.empty != "" {
-			a.say("%s", l.empty)
+			s.say("%s", l.empty)
 		}
 		return nil
 	}
-	w := tabwriter.NewWriter(a.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
 	line := func(cells, more []string) {
 		if o.is(formatWide) {
 			cells = append(slices.Clone(cells), more...)
@@ -213,7 +213,7 @@ func cell(s string) string {
 }
 
 // printObject prints an object as JSON or YAML.
-func (a *app) printObject(o outputFlag, object any) error {
+func (s *streams) printObject(o outputFlag, object any) error {
 	data, err := toJSON(object)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (a *app) printObject(o outputFlag, object any) error {
 		if data, err = toYAML(data); err != nil {
 			return err
 		}
-		_, err = a.out.Write(data)
+		_, err = s.out.Write(data)
 		return err
 	}
 	var b bytes.Buffer
@@ -230,6 +230,6 @@ func (a *app) printObject(o outputFlag, object any) error {
 		return err
 	}
 	b.WriteByte('\n')
-	_, err = a.out.Write(b.Bytes())
+	_, err = s.out.Write(b.Bytes())
 	return err
 }

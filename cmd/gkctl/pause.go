@@ -100,7 +100,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.dryRun {
-			if _, err := o.f.agree(ctx, &proposal{
+			if _, err := agree(o.f.streams, ctx, &proposal{
 				what: "this pauses " + someNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
 				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 			}, o.yes); err != nil {
@@ -124,7 +124,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
 		}
-		return o.tell(out)
+		return o.print(out)
 	})
 }
 
@@ -141,7 +141,7 @@ type paused struct {
 	preview *gatekeeperv1.PreviewResponse
 }
 
-func (o *pauseOptions) tell(p *paused) error {
+func (o *pauseOptions) print(p *paused) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, p)
@@ -171,29 +171,29 @@ func (o *pauseOptions) tell(p *paused) error {
 		fmt.Fprintf(o.f.out, "%s on\n", plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
-		if err := o.f.tellEffects(p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
+		if err := printEffects(o.f.streams, p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
 			return err
 		}
-		o.f.tellNeedsYes(p.preview.GetEffects(), p.preview.GetConfirm())
+		printNeedsYes(o.f.streams, p.preview.GetEffects(), p.preview.GetConfirm())
 		return nil
 	}
 	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
 		fmt.Fprintln(o.f.out, "warning: "+cell(w))
 	}
-	o.f.undoWith(p.Revision)
+	undoWith(o.f.streams, p.Revision)
 	return nil
 }
 
 // undoWith says how a change is taken back.
-func (a *app) undoWith(revision uint64) {
+func undoWith(s *streams, revision uint64) {
 	if revision != 0 {
-		fmt.Fprintf(a.out, "undo with: gkctl undo %d\n", revision)
+		fmt.Fprintf(s.out, "undo with: gkctl undo %d\n", revision)
 	}
 }
 
-func (a *app) printNames(names []string) error {
+func (s *streams) printNames(names []string) error {
 	for _, n := range names {
-		fmt.Fprintln(a.out, n)
+		fmt.Fprintln(s.out, n)
 	}
 	return nil
 }

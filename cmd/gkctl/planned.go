@@ -38,9 +38,9 @@ func (c *plannedChange[R]) run(dryRun, yes bool) (R, error) {
 }
 
 // printPlanned prints a planned change as an object. The object always has a revision, 0 after a dry run.
-func (a *app) printPlanned(format outputFlag, r planned) error {
+func printPlanned(s *streams, format outputFlag, r planned) error {
 	if r.GetRevision() != 0 {
-		return a.printObject(format, r)
+		return s.printObject(format, r)
 	}
 	data, err := joined(r, struct {
 		Revision uint64 `json:"revision,string"`
@@ -48,5 +48,5 @@ func (a *app) printPlanned(format outputFlag, r planned) error {
 	if err != nil {
 		return err
 	}
-	return a.printObject(format, data)
+	return s.printObject(format, data)
 }

@@ -29,7 +29,7 @@ slots would be free at the latest; which of the groups and acquirers that were s
 when nobody known would be let in, and names the nearest known group. It says why the change would need --yes.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
-		ValidArgsFunction: a.completeAssignments,
+		ValidArgsFunction: completeAssignments(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.files.register(cmd)
@@ -66,11 +66,11 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		r, err := o.f.preview(ctx, c, plan, drain, ending{}, againFromNow)
+		r, err := preview(o.f, ctx, c, plan, drain, ending{}, againFromNow)
 		if err != nil {
 			return err
 		}
-		return o.tell(r)
+		return o.print(r)
 	})
 }
 
@@ -93,7 +93,7 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 	}, err
 }
 
-func (o *previewOptions) tell(r *gatekeeperv1.PreviewResponse) error {
+func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 	switch {
 	case o.output.is(formatName):
 		return o.f.print(o.output, listing{rows: mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
@@ -107,10 +107,10 @@ func (o *previewOptions) tell(r *gatekeeperv1.PreviewResponse) error {
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
-	if err := o.f.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
+	if err := printEffects(o.f.streams, r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	o.f.tellNeedsYes(r.GetEffects(), r.GetConfirm())
+	printNeedsYes(o.f.streams, r.GetEffects(), r.GetConfirm())
 	if !stopped {
 		o.f.say("No holder would be told to stop.")
 	}

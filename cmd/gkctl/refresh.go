@@ -30,7 +30,7 @@ The duration counts from when gkctl was started, not from when it ends.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
 		Args:              atLeastOne("the tokens of permits: `gkctl holders` shows them"),
-		ValidArgsFunction: a.completeTokens,
+		ValidArgsFunction: completeTokens(a),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.tokens, err = tokens(args); err != nil {
 				return err

@@ -68,7 +68,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		}
 		names := effectNames(out.preview.GetEffects())
 		if !o.dryRun {
-			if _, err := o.f.agree(ctx, &proposal{
+			if _, err := agree(o.f.streams, ctx, &proposal{
 				what: "this resumes " + someNames(names), question: "Go on?", declined: "nothing was resumed",
 				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
 			}, o.yes); err != nil {
@@ -92,7 +92,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
 		}
-		return o.tell(out)
+		return o.print(out)
 	})
 }
 
@@ -105,7 +105,7 @@ type resumed struct {
 	preview *gatekeeperv1.PreviewResponse
 }
 
-func (o *resumeOptions) tell(r *resumed) error {
+func (o *resumeOptions) print(r *resumed) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, r)
@@ -122,10 +122,10 @@ func (o *resumeOptions) tell(r *resumed) error {
 	}
 	if r.DryRun {
 		fmt.Fprintf(o.f.out, "%s would be resumed (dry run)\n", someNames(r.Names))
-		o.f.tellNeedsYes(r.preview.GetEffects(), r.preview.GetConfirm())
+		printNeedsYes(o.f.streams, r.preview.GetEffects(), r.preview.GetConfirm())
 		return nil
 	}
 	fmt.Fprintf(o.f.out, "%s resumed\n", someNames(r.Names))
-	o.f.undoWith(r.Revision)
+	undoWith(o.f.streams, r.Revision)
 	return nil
 }

@@ -94,10 +94,10 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 		client.WithStopTime(o.killAfter+killReserve),
 		// Not the arguments: there may be secrets among them.
 		client.WithMetadata(map[string]string{"command": filepath.Base(o.command0()), "pid": strconv.Itoa(os.Getpid())}),
-		client.WithPlace(o.tellPlace()),
+		client.WithPlace(o.showPlace()),
 	)...)
 	opts := []client.JobOption{client.WithPatience(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
-		Waiting:  o.tellWaiting,
+		Waiting:  o.showWaiting,
 		Finished: func(r client.Report) { o.released(r) },
 	})}
 	if o.waits() {
@@ -112,8 +112,8 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
 }
 
-// tellWaiting prints a wait that only a person ends, and with --verbose every wait.
-func (o *runOptions) tellWaiting(d *client.Denied) {
+// showWaiting prints a wait that only a person ends, and with --verbose every wait.
+func (o *runOptions) showWaiting(d *client.Denied) {
 	if d.NeedsAction() {
 		o.f.say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 		return
@@ -121,8 +121,8 @@ func (o *runOptions) tellWaiting(d *client.Denied) {
 	o.narrate("waiting: %s", d)
 }
 
-// tellPlace prints each place in the queue with --verbose, and each pause at a terminal.
-func (o *runOptions) tellPlace() func(client.Place) {
+// showPlace prints each place in the queue with --verbose, and each pause at a terminal.
+func (o *runOptions) showPlace() func(client.Place) {
 	paused := ""
 	return func(at client.Place) {
 		was := paused

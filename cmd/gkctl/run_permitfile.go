@@ -77,7 +77,7 @@ func (f *permitFile) update(p *client.Permit, weight uint32, firing *firingStatu
 		until = until.UTC().Truncate(time.Millisecond)
 		s.SafeUntil = &until
 	}
-	if !f.was.toldBy(&s) {
+	if !f.was.differs(&s) {
 		return nil
 	}
 	if err := replaceFile(filepath.Join(f.dir, ".permit.json"), f.path(), s); err != nil {
@@ -87,8 +87,8 @@ func (f *permitFile) update(p *client.Permit, weight uint32, firing *firingStatu
 	return nil
 }
 
-// toldBy says whether n says anything else. Two readings of the same deadline differ a little.
-func (s *permitStatus) toldBy(n *permitStatus) bool {
+// differs says whether n says anything else. Two readings of the same deadline differ a little.
+func (s *permitStatus) differs(n *permitStatus) bool {
 	if s.State != n.State || s.Duration != n.Duration || (s.SafeUntil == nil) != (n.SafeUntil == nil) {
 		return true
 	}

@@ -113,7 +113,7 @@ func (r *running) guarded() error {
 	var signalling, telling sync.WaitGroup
 	signalling.Go(func() { r.forward(stop) })
 	signalling.Go(func() { r.enforce(stop) })
-	signalling.Go(func() { r.tellGuard(stop) })
+	signalling.Go(func() { r.updateGuard(stop) })
 	telling.Go(func() { r.keepFile(stop) })
 	telling.Go(func() { r.narrateStop(stop) })
 	<-r.proc.Exited()
@@ -209,8 +209,8 @@ func (r *running) patience(told time.Time) time.Duration {
 	return min(time.Until(until), time.Until(r.permit.SafeUntil())-killReserve)
 }
 
-// tellGuard tells the guard until when the group may run.
-func (r *running) tellGuard(stop <-chan struct{}) {
+// updateGuard tells the guard until when the group may run.
+func (r *running) updateGuard(stop <-chan struct{}) {
 	r.often(stop, func() {
 		if until, err := r.guardUntil(); err == nil {
 			r.proc.Until(until)

@@ -22,7 +22,7 @@ const (
 )
 
 // batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
-func (a *app) batch(plan []change, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*change, error) {
+func batch(a *app, plan []change, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*change, error) {
 	var edits []*gatekeeperv1.Edit
 	var edited []*change
 	for i := range plan {
@@ -50,8 +50,8 @@ func (a *app) batch(plan []change, drain *durationpb.Duration, end ending) (*gat
 }
 
 // send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func (a *app) send(ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string) (uint64, error) {
-	batch, edited, err := a.batch(plan, drain, end)
+func send(a *app, ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string) (uint64, error) {
+	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {
 		return 0, err
 	}
@@ -66,11 +66,11 @@ func (a *app) send(ctx context.Context, c *client.Client, plan []change, drain *
 		}
 		return r.GetRevision(), nil
 	}
-	return 0, a.refusal(ctx, c, edited, err, again)
+	return 0, editRefusal(a, ctx, c, edited, err, again)
 }
 
-// refusal says which change was at fault, and what about it.
-func (a *app) refusal(ctx context.Context, c *client.Client, edited []*change, err error, again string) error {
+// editRefusal says which change was at fault, and what about it.
+func editRefusal(a *app, ctx context.Context, c *client.Client, edited []*change, err error, again string) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(edited, e)
 	}

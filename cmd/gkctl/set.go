@@ -58,7 +58,7 @@ With --drain holders that are shut out may go on for so long.
   gkctl set -l team=data max_hold=2h --dry-run
   gkctl set pool permits=80 --for 2h --reason "month's end"
   gkctl set nightly-export acquirer_pattern='app[12]' --drain 2m --dry-run`,
-		ValidArgsFunction: a.completeAssignments,
+		ValidArgsFunction: completeAssignments(a),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.names, o.fields, err = assignments(args, o.labels); err != nil {
 				return err
@@ -106,22 +106,24 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 }
 
 // completeAssignments completes names, and after one of them fields.
-func (a *app) completeAssignments(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	names, directive := a.completeNames(cmd, args, begun)
-	if len(args) == 0 {
+func completeAssignments(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		names, directive := a.completeNames(cmd, args, begun)
+		if len(args) == 0 {
+			return names, directive
+		}
+		fields := 0
+		for _, field := range append(mapped(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
+			if strings.HasPrefix(field, begun) && field != "labels=" {
+				names = append(names, field)
+				fields++
+			}
+		}
+		if fields == len(names) {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
 		return names, directive
 	}
-	fields := 0
-	for _, field := range append(mapped(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
-		if strings.HasPrefix(field, begun) && field != "labels=" {
-			names = append(names, field)
-			fields++
-		}
-	}
-	if fields == len(names) {
-		directive |= cobra.ShellCompDirectiveNoSpace
-	}
-	return names, directive
 }
 
 func unknownField(key string) error {
@@ -157,7 +159,7 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.f.carryOut(ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
+		return carryOut(o.f, ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
 	})
 }
 

@@ -47,19 +47,19 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		best := leaderOrNewest(members)
 		if best.GetLeaderId() == "" {
-			return o.tell(best, members, nil)
+			return o.print(best, members, nil)
 		}
 		stops, err := countStops(ctx, c)
 		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leads(best, members)) {
 			best = proto.CloneOf(best) // its leader is the last one that was heard of
 			best.LeaderId, best.LeaderApiAddress = "", ""
-			return o.tell(best, members, nil)
+			return o.print(best, members, nil)
 		}
 		if err != nil {
 			stops = nil // how the cluster is counts more, and is known
 			o.f.say("gkctl: pauses, cordons and missed work could not be counted: %s", sentence(err))
 		}
-		return o.tell(best, members, stops)
+		return o.print(best, members, stops)
 	})
 }
 
@@ -100,12 +100,12 @@ func (s *stops) lines() [][2]string {
 	}
 }
 
-// tell prints how the cluster is. stops is nil when it is not known.
-func (o *statusOptions) tell(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
+// print prints how the cluster is. stops is nil when it is not known.
+func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	var err error
 	switch {
 	case o.output.is(formatTable):
-		err = o.tellLines(best, members, s)
+		err = o.printLines(best, members, s)
 	case s == nil:
 		err = o.f.printObject(o.output, best)
 	default:
@@ -120,7 +120,7 @@ func (o *statusOptions) tell(best *gatekeeperv1.GetStatusResponse, members []cli
 	return err
 }
 
-func (o *statusOptions) tellLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
+func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	reached, known := answering(best, members)
 	w := tabwriter.NewWriter(o.f.out, 0, 8, 2, ' ', 0)
 	leader := best.GetLeaderId()

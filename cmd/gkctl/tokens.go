@@ -33,7 +33,7 @@ func tokenCommand(
 	var output outputFlag
 	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
 	cmd.Args = atLeastOne("the tokens of permits: `gkctl holders` shows them")
-	cmd.ValidArgsFunction = a.completeTokens
+	cmd.ValidArgsFunction = completeTokens(a)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := tokens(args)
 		if err != nil {
@@ -56,7 +56,7 @@ func tokenCommand(
 					d.Error = sentence(err)
 				}
 				done = append(done, d)
-				a.toldToken(output, &d)
+				printToken(a, output, &d)
 			}
 			if output.is(formatJSON) || output.is(formatYAML) {
 				failed = append(failed, a.printObject(output, struct {
@@ -80,8 +80,8 @@ func actionIf(err error, action string) string {
 	return action
 }
 
-// toldToken tells of one token as soon as it is done with: a later one may take long.
-func (a *app) toldToken(o outputFlag, d *tokenDone) {
+// printToken tells of one token as soon as it is done with: a later one may take long.
+func printToken(a *app, o outputFlag, d *tokenDone) {
 	switch {
 	case d.Error != "":
 	case o.is(formatTable):
@@ -91,17 +91,12 @@ func (a *app) toldToken(o outputFlag, d *tokenDone) {
 	}
 }
 
-// completeTokens completes the tokens of those who hold permits, and shows who they are.
-func (a *app) completeTokens(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var found []string
-	a.completing(cmd, func(ctx context.Context, c *client.Client) error {
-		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: 1000}) // more than a person looks through
-		for _, p := range r.GetPermits() {
-			if t := number(p.GetToken()); len(t) >= len(begun) && t[:len(begun)] == begun {
-				found = append(found, fmt.Sprintf("%s\t%s of %s in %s", t, p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup()))
-			}
-		}
-		return err
+// completeTokens completes the tokens of permits, and shows who holds them.
+func completeTokens(a *app) cobra.CompletionFunc {
+	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: completionPage})
+		return mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
+			return fmt.Sprintf("%d\t%s of %s in %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
+		}), err
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
 }

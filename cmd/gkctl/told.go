@@ -52,8 +52,8 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 	return out
 }
 
-// told tells what a plan has done, a line each, and of a dry run also what that would do.
-func (a *app) told(o outputFlag, plan []change, out *applied) error {
+// printApplied tells what a plan has done, a line each, and of a dry run also what that would do.
+func printApplied(a *app, o outputFlag, plan []change, out *applied) error {
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}
@@ -90,19 +90,19 @@ func (a *app) told(o outputFlag, plan []change, out *applied) error {
 		fmt.Fprintf(a.out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
 	}
 	if !out.DryRun {
-		if err := tellStopped(a.out, out.preview.GetEffects(), someOf); err != nil {
+		if err := printStopped(a.out, out.preview.GetEffects(), someOf); err != nil {
 			return err
 		}
 	}
 	if len(out.Items) > 1 && a.errTTY {
 		a.say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
-	a.undoWith(out.Revision)
+	undoWith(a.streams, out.Revision)
 	if out.DryRun {
-		if err := a.tellEffects(out.preview.GetEffects(), out.preview.GetWarnings(), everyLine); err != nil {
+		if err := printEffects(a.streams, out.preview.GetEffects(), out.preview.GetWarnings(), everyLine); err != nil {
 			return err
 		}
-		a.tellNeedsYes(out.preview.GetEffects(), out.preview.GetConfirm())
+		printNeedsYes(a.streams, out.preview.GetEffects(), out.preview.GetConfirm())
 		return nil
 	}
 	if !out.asked {

@@ -25,7 +25,7 @@ func newUncordon(a *app) *cobra.Command {
 		Example: `  gkctl uncordon acquirer:app7
   gkctl cordons -o name | xargs gkctl uncordon --reason "the works are done"`,
 		Args:              atLeastOne("the ids of cordons: gkctl cordons lists them"),
-		ValidArgsFunction: a.completeCordons,
+		ValidArgsFunction: completeCordons(a),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
 	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
@@ -34,7 +34,7 @@ func newUncordon(a *app) *cobra.Command {
 			ctx, cancel := a.bounded(ctx)
 			defer cancel()
 			if dryRun {
-				return a.uncordonDry(ctx, c, output, ids)
+				return uncordonDry(a, ctx, c, output, ids)
 			}
 			var failed []error
 			done := []uncordoned{}
@@ -52,7 +52,7 @@ func newUncordon(a *app) *cobra.Command {
 				}
 				done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
 			}
-			return errors.Join(append(failed, a.toldUncordoned(output, done))...)
+			return errors.Join(append(failed, printUncordoned(a, output, done))...)
 		})
 	}
 	return cmd
@@ -68,7 +68,7 @@ type uncordoned struct {
 }
 
 // uncordonDry says which of the cordons would be ended, and which there are not.
-func (a *app) uncordonDry(ctx context.Context, c *client.Client, output outputFlag, ids []string) error {
+func uncordonDry(a *app, ctx context.Context, c *client.Client, output outputFlag, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *app) uncordonDry(ctx context.Context, c *client.Client, output outputFl
 		}
 		would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
 	}
-	return errors.Join(append(failed, a.toldUncordoned(output, would))...)
+	return errors.Join(append(failed, printUncordoned(a, output, would))...)
 }
 
 func noSuchCordon(err error) bool {
@@ -110,7 +110,7 @@ func noCordon(ctx context.Context, c *client.Client, id string) error {
 	return &codeError{code: exitNoSuch, err: errors.New(text), hint: "`gkctl cordons` lists them."}
 }
 
-func (a *app) toldUncordoned(o outputFlag, done []uncordoned) error {
+func printUncordoned(a *app, o outputFlag, done []uncordoned) error {
 	switch o.String() {
 	case formatJSON, formatYAML:
 		return a.printObject(o, struct {
@@ -125,26 +125,17 @@ func (a *app) toldUncordoned(o outputFlag, done []uncordoned) error {
 			continue
 		}
 		fmt.Fprintf(a.out, "cordon %q is ended\n", d.ID)
-		a.undoWith(d.Revision)
+		undoWith(a.streams, d.Revision)
 	}
 	return nil
 }
 
 // completeCordons completes the ids of cordons.
-func (a *app) completeCordons(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var ids []string
-	_ = a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { // a shell shows no errors here
-		ctx, cancel := context.WithTimeout(ctx, min(a.global.timeout, client.DefaultAttemptTimeout))
-		defer cancel()
+func completeCordons(a *app) cobra.CompletionFunc {
+	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
-		for _, cordon := range r.GetCordons() {
-			if strings.HasPrefix(cordon.GetId(), begun) {
-				ids = append(ids, cordon.GetId())
-			}
-		}
-		return err
+		return mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
 	})
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 // shellWord is text as a shell takes it for one word.

@@ -86,7 +86,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.tell(r)
+		return o.print(r)
 	})
 }
 
@@ -146,17 +146,17 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	_, err := o.f.agree(ctx, &proposal{
+	_, err := agree(o.f.streams, ctx, &proposal{
 		what: "this undoes " + changesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
 		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), mapped(r.GetMissing(), missingText), r.GetSkipped()),
 	}, o.yes)
 	return err
 }
 
-func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
+func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	switch o.output.String() {
 	case formatJSON, formatYAML:
-		return o.f.printPlanned(o.output, r)
+		return printPlanned(o.f.streams, o.output, r)
 	case formatName:
 		return o.f.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
@@ -178,13 +178,13 @@ func (o *undoOptions) tell(r *gatekeeperv1.UndoResponse) error {
 	}
 	if o.dryRun {
 		fmt.Fprintf(o.f.out, "%s would be undone; %s (dry run)\n", changesText(o.changes), stopText(r.GetEffects()))
-		return o.f.tellEffects(r.GetEffects(), r.GetWarnings(), everyLine)
+		return printEffects(o.f.streams, r.GetEffects(), r.GetWarnings(), everyLine)
 	}
 	fmt.Fprintf(o.f.out, "%s undone", changesText(o.changes))
 	if names := mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
 		fmt.Fprintf(o.f.out, " (%s); %s", someNames(names), stopText(r.GetEffects()))
 	}
 	fmt.Fprintln(o.f.out)
-	o.f.undoWith(r.GetRevision())
+	undoWith(o.f.streams, r.GetRevision())
 	return nil
 }

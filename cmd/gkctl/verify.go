@@ -29,7 +29,7 @@ It is for scripts that write for somebody else, who sent the token along. The an
 permit may end. Where the write itself can compare tokens, let it.`,
 		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
 		Args:              exactly(1, "the token of a permit"),
-		ValidArgsFunction: a.completeTokens,
+		ValidArgsFunction: completeTokens(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := tokens(args)
 			if err != nil {

@@ -49,7 +49,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 		return usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
 	}
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		o.f.pointOut(ctx, c, o.globs)
+		pointOut(o.f, ctx, c, o.globs)
 		o.sayAhead(ctx, c)
 		told := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {

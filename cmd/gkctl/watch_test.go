@@ -29,7 +29,7 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 	var said string
 	var out bytes.Buffer
 	a := &app{
-		in: &bytes.Buffer{}, out: &out, err: writes(func(s string) { said += s; cancel() }),
+		streams: &streams{in: &bytes.Buffer{}, out: &out, err: writes(func(s string) { said += s; cancel() })},
 		dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, w.endpoints, opts...)
 		},
@@ -79,7 +79,7 @@ func TestWatch_MissedEvents_SaysSo(t *testing.T) {
 	})
 	for _, format := range []string{"table", "json"} {
 		var out, said bytes.Buffer
-		a := &app{in: &bytes.Buffer{}, out: &out, err: &said, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		a := &app{streams: &streams{in: &bytes.Buffer{}, out: &out, err: &said}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, []string{listener.Addr().String()}, opts...)
 		}}
 		code := run(t.Context(), a, []string{"watch", "-n", "1", "-o", format})

@@ -4,26 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gatekeeperd/gatekeeper/client"
 )
-
-// app is what every command works with: the streams of a person or a script, and the way to the servers.
-type app struct {
-	*streams
-	// dial connects to a cluster.
-	dial func(ctx context.Context, endpoints []string, opts ...client.Option) (*client.Client, error)
-
-	global globalOptions
-}
-
-func newApp(in, out, err *os.File) *app {
-	return &app{streams: newStreams(in, out, err), dial: client.Dial}
-}
 
 const long = `gkctl shows and changes what a Gatekeeper cluster knows.
 
@@ -133,23 +117,4 @@ func run(ctx context.Context, a *app, args []string) int {
 		return exitInterrupted
 	}
 	return a.report(cmd, err)
-}
-
-// connected runs f with a connection to the cluster, and closes it.
-func (a *app) connected(ctx context.Context, f func(context.Context, *client.Client) error, opts ...client.Option) error {
-	endpoints, settings, err := a.global.connection()
-	if err != nil {
-		return err
-	}
-	c, err := a.dial(ctx, endpoints, append(settings, opts...)...)
-	if err != nil {
-		return usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
-	}
-	defer func() { _ = c.Close() }() // it has none
-	return meant(ctx, c, f(ctx, c))
-}
-
-// bounded is a context for one step of a command.
-func (a *app) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, a.global.timeout)
 }

@@ -68,6 +68,6 @@ func (o *applyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return carryOut(o.f, ctx, c, plan, o.batchFlags, ending{}, o.output, againFromNow)
+		return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, againFromNow)
 	})
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -59,41 +58,30 @@ func tokens(args []string) ([]uint64, error) {
 	return out, nil
 }
 
-// isGlob says whether an argument may stand for several names. Names contain none of these characters.
-func isGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
-
-// maxNames is the most names and globs of one call.
-const maxNames = 100
-
-// definitions reads the definitions that match names and labels. A name that is no glob and is not there is an error.
-func definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
-	var all []*gatekeeperv1.DefinitionRecord
-	seen := make(map[string]bool)
-	for first := true; first || len(names) > 0; first = false {
-		some := names[:min(len(names), maxNames)]
-		names = names[len(some):]
-		for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: some, Labels: labels}) {
-			if err != nil {
-				return nil, err
-			}
-			if name := r.GetDefinition().GetName(); !seen[name] {
-				seen[name] = true
-				all = append(all, r)
-			}
-		}
-		for _, name := range some {
-			if labels == "" && !isGlob(name) && !seen[name] {
-				return nil, &codeError{code: exitNoSuch, err: errors.New(noDefinition(ctx, c, name)), hint: "`gkctl get` lists the definitions."}
-			}
-		}
+// firingArg reads an argument that is a firing.
+func firingArg(arg string) (*gatekeeperv1.Firing, error) {
+	name, due, err := parseFiring(arg)
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	f := &gatekeeperv1.Firing{Name: name}
+	if !due.IsZero() {
+		f.Due = timestamppb.New(due)
+	}
+	return f, nil
 }
 
-func mapped[A, B any](in []A, f func(A) B) []B {
-	out := make([]B, len(in))
-	for i, v := range in {
-		out[i] = f(v)
+// parseFiring reads NAME[@TIME].
+func parseFiring(s string) (name string, due time.Time, err error) {
+	name = s
+	if i := strings.LastIndex(s, "@"); i >= 0 {
+		name = s[:i]
+		if due, err = time.Parse(time.RFC3339, s[i+1:]); err != nil {
+			return "", due, usagef("firing %q: the time after @ must be as in 2026-01-31T02:00:00Z", s)
+		}
 	}
-	return out
+	if name == "" {
+		return "", due, usagef("firing %q has no name", s)
+	}
+	return name, due.UTC(), nil
 }

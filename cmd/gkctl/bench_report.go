@@ -57,7 +57,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 		Workloads:   mapped(o.kinds, func(k *workload.Kind) string { return k.Name }),
 		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: seconds(o.warmUp), For: seconds(o.window), Takes: seconds(takes), DryRun: o.dryRun,
 		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as they came
-		edits:  anyOf(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
+		edits:  slices.ContainsFunc(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
 		warmUp: o.warmUp, window: o.window, takes: takes,
 	}
 	p.reached, p.Members = answering(best, members)

@@ -33,8 +33,8 @@ func (f *batchFlags) check() error {
 
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
 // Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
-func carryOut(a *app,
-	ctx context.Context, c *client.Client, plan []change, flags batchFlags, end ending, output outputFlag, again string,
+func carryOut(
+	ctx context.Context, a *app, c *client.Client, plan []step, flags batchFlags, end ending, output outputFlag, again string,
 ) error {
 	drain, err := flags.drain.read()
 	if err != nil {
@@ -43,16 +43,16 @@ func carryOut(a *app,
 	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
 	looking, cancel := a.bounded(ctx)
 	defer cancel()
-	if out.preview, err = preview(a, looking, c, plan, drain, end, again); err != nil {
+	if out.preview, err = preview(looking, a, c, plan, drain, end, again); err != nil {
 		return err
 	}
 	if !flags.dryRun {
-		if out.asked, err = agree(a.streams, ctx, proposed(plan, out.preview), flags.yesFlag); err != nil {
+		if out.asked, err = agree(ctx, a.streams, proposed(plan, out.preview), flags.yesFlag); err != nil {
 			return err
 		}
 		sending, cancel := a.bounded(ctx)
 		defer cancel()
-		if out.Revision, err = send(a, sending, c, plan, drain, end, again); err != nil {
+		if out.Revision, err = send(sending, a, c, plan, drain, end, again); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func carryOut(a *app,
 }
 
 // proposed is a plan as a person is asked about it.
-func proposed(plan []change, r *gatekeeperv1.PreviewResponse) *proposal {
+func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *proposal {
 	names := make(map[string][]string)
 	for i := range plan {
 		names[plan[i].action()] = append(names[plan[i].action()], plan[i].name)
@@ -80,8 +80,8 @@ func proposed(plan []change, r *gatekeeperv1.PreviewResponse) *proposal {
 }
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.
-func preview(a *app,
-	ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string,
+func preview(
+	ctx context.Context, a *app, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string,
 ) (*gatekeeperv1.PreviewResponse, error) {
 	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {
@@ -94,7 +94,7 @@ func preview(a *app,
 		err = &inBatch
 	}
 	if err != nil {
-		return nil, editRefusal(a, ctx, c, edited, err, again)
+		return nil, editRefusal(ctx, a, c, edited, err, again)
 	}
 	return r, nil
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/client"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -27,4 +30,12 @@ func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
 		return nil, usagef("give names, globs, -l or --all")
 	}
 	return &gatekeeperv1.Selector{Names: c.names, Labels: c.labels, All: c.all}, nil
+}
+
+// meant is the servers' answer that the choice matches nothing, in the words of nothingChosen. Other errors stay as they are.
+func (c *chosen) meant(ctx context.Context, to *client.Client, err error) error {
+	if !choseNothing(err) {
+		return err
+	}
+	return nothingChosen(ctx, to, c.names, c.labels)
 }

@@ -176,7 +176,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	}
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
-		if _, err := agree(o.f.streams, ctx, &proposal{
+		if _, err := agree(ctx, o.f.streams, &proposal{
 			what: "this changes settings of the cluster", question: "Change them?", declined: "no setting was changed",
 			confirm: r.GetConfirm(), notes: notes,
 		}, o.yesFlag); err != nil {

@@ -30,7 +30,7 @@ func newClusterTransfer(a *app) *cobra.Command {
 					return err
 				})
 			}
-			return onCluster(a, cmd, "", func(ctx context.Context, c *client.Client) error { return transferToAny(a, ctx, c, output) })
+			return onCluster(a, cmd, "", func(ctx context.Context, c *client.Client) error { return transferToAny(ctx, a, c, output) })
 		},
 	}
 	output.register(cmd, formatTable, formatJSON, formatYAML)
@@ -46,7 +46,7 @@ func printLeader(a *app, o outputFlag, id string) error {
 }
 
 // transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
-func transferToAny(a *app, ctx context.Context, c *client.Client, output outputFlag) error {
+func transferToAny(ctx context.Context, a *app, c *client.Client, output outputFlag) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
 		return err

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +37,7 @@ type proposal struct {
 
 // agree asks a person whether a change should be made when it needs that, after showing what the change would do. Without a terminal it
 // shows the same and refuses. asked is whether the effect was shown.
-func agree(s *streams, ctx context.Context, p *proposal, flag yesFlag) (asked bool, err error) {
+func agree(ctx context.Context, s *streams, p *proposal, flag yesFlag) (asked bool, err error) {
 	if flag.yes || len(p.confirm) == 0 && !p.always {
 		return false, nil
 	}
@@ -59,7 +59,7 @@ func agree(s *streams, ctx context.Context, p *proposal, flag yesFlag) (asked bo
 // reasons are those of the servers, with when the slots of holders that stop are free.
 func (p *proposal) reasons() string {
 	texts := confirmTexts(p.effects, p.confirm)
-	if p.always && !anyOf(p.confirm, stopsHolders) {
+	if p.always && !slices.ContainsFunc(p.confirm, stopsHolders) {
 		texts = append([]string{stopText(p.effects)}, texts...)
 	}
 	return strings.Join(texts, "; ")
@@ -83,35 +83,5 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 func printNeedsYes(s *streams, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
 	if len(confirm) > 0 {
 		fmt.Fprintln(s.out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
-	}
-}
-
-// unconfirmedError refuses a change that nobody has agreed to.
-type unconfirmedError struct{ err error }
-
-func (e *unconfirmedError) Error() string { return e.err.Error() }
-func (e *unconfirmedError) Unwrap() error { return e.err }
-
-// confirm asks a person whether to go on; where there is none it refuses. about is what it is about, not is what is said when the
-// answer is no.
-func (s *streams) confirm(ctx context.Context, about, question, not string) error {
-	if !s.inTTY || !s.errTTY {
-		return &unconfirmedError{usagef("%s; give --yes if that is meant", about)}
-	}
-	fmt.Fprintf(s.err, "%s\n%s [y/N] ", about, question)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(s.in).ReadString('\n') // no answer is no
-		answer <- line
-	}()
-	select {
-	case line := <-answer:
-		if word := strings.ToLower(strings.TrimSpace(line)); word == "y" || word == "yes" {
-			return nil
-		}
-		return &unconfirmedError{&codeError{code: exitFailure, err: fmt.Errorf("%s", not)}}
-	case <-ctx.Done(): // interrupted while the terminal waits
-		fmt.Fprintln(s.err)
-		return ctx.Err()
 	}
 }

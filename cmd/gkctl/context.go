@@ -192,15 +192,3 @@ func newContextDelete(a *app) *cobra.Command {
 		},
 	}
 }
-
-func completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	path, err := contextPath()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	f, err := readContexts(path)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return mapped(f.Contexts, func(c savedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
-}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -153,4 +154,16 @@ func (o *globalOptions) saved() (savedContext, error) {
 		}
 	}
 	return out, nil
+}
+
+func completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	path, err := contextPath()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f, err := readContexts(path)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return mapped(f.Contexts, func(c savedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
 }

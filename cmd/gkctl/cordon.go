@@ -89,7 +89,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		if o.dryRun {
 			return o.printDry(preview)
 		}
-		if _, err := agree(o.f.streams, ctx, &proposal{
+		if _, err := agree(ctx, o.f.streams, &proposal{
 			what: fmt.Sprintf("this sets the cordon %q", o.name()), question: "Go on?", declined: "no cordon was set",
 			effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 		}, o.yes); err != nil {

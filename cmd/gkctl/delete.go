@@ -59,9 +59,9 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		if len(records) == 0 {
 			return nothingChosen(reading, c, o.names, o.labels)
 		}
-		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) change {
-			return change{name: r.GetDefinition().GetName(), before: r}
+		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
+			return step{name: r.GetDefinition().GetName(), before: r}
 		})
-		return carryOut(o.f, ctx, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
+		return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
 	})
 }

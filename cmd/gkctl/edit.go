@@ -149,7 +149,7 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	for _, r := range records {
 		seen[r.GetDefinition().GetName()] = r
 	}
-	var plan []change
+	var plan []step
 	for i, e := range file.Entries {
 		name := e.Definition.GetName()
 		if seen[name] == nil {
@@ -158,10 +158,10 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 		if e.Version != 0 && e.Version != seen[name].GetVersion() {
 			return file.Errorf(i, "version", "%q: the version cannot be edited: it says which one this started from, %d", name, seen[name].GetVersion())
 		}
-		plan = append(plan, change{name: name, before: seen[name], after: e.Definition, file: file, entry: i})
+		plan = append(plan, step{name: name, before: seen[name], after: e.Definition, file: file, entry: i})
 	}
 	if len(plan) < len(records) {
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
-	return carryOut(o.f, ctx, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
+	return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
 }

@@ -83,12 +83,6 @@ func printHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
 	}
 }
 
-// heldText says of a permit that is held for an operator what it does and how it is ended.
-func heldText(p *gatekeeperv1.Permit) string {
-	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator: nobody is granted it before gkctl clear %d",
-		p.GetSemaphore(), holderText(p), p.GetToken())
-}
-
 // someLines prints a table of at most so many lines, and how many there are beside.
 func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
 	if len(lines) == 0 {
@@ -153,16 +147,6 @@ func effectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []
 	return out
 }
 
-// someNames lists the first names and counts the others.
-func someNames(names []string) string {
-	const shown = 3
-	text := strings.Join(names[:min(shown, len(names))], ", ")
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 // effectNames are the semaphores that a change has an effect on.
 func effectNames(effects []*gatekeeperv1.Effect) []string {
 	return mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
@@ -207,4 +191,11 @@ func stopText(effects []*gatekeeperv1.Effect) string {
 		return "no holder is told to stop"
 	}
 	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), brief(free))
+}
+
+// undoWith says how a change is taken back.
+func undoWith(s *streams, revision uint64) {
+	if revision != 0 {
+		fmt.Fprintf(s.out, "undo with: gkctl undo %d\n", revision)
+	}
 }

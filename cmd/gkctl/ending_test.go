@@ -7,41 +7,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestParseTime_TimesOfDay_AreTheNextOrTheLast(t *testing.T) {
-	t.Parallel()
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	noon := time.Date(2026, 3, 28, 12, 0, 0, 0, berlin) // the next day has 23 hours
-	for _, c := range []struct {
-		text string
-		to   direction
-		want string
-	}{
-		{"13:30", ahead, "2026-03-28T13:30:00+01:00"},
-		{"12:00", ahead, "2026-03-29T12:00:00+02:00"},
-		{"03:12", ahead, "2026-03-29T03:12:00+02:00"},
-		{"03:12", back, "2026-03-28T03:12:00+01:00"},
-		{"12:00", back, "2026-03-28T12:00:00+01:00"},
-		{"23:59:59", back, "2026-03-27T23:59:59+01:00"},
-		{"10m", back, "2026-03-28T11:50:00+01:00"},
-		{"2026-01-31T02:00:00Z", ahead, "2026-01-31T02:00:00Z"},
-		{"2026-07-01 02:00", ahead, "2026-07-01T02:00:00+02:00"},
-		{"2026-07-01", back, "2026-07-01T00:00:00+02:00"},
-	} {
-		got, err := parseTime("--x", c.text, noon, c.to)
-		if err != nil || got.Format(time.RFC3339) != c.want {
-			t.Errorf("%s: %s %v, want %s", c.text, got.Format(time.RFC3339), err, c.want)
-		}
-	}
-	for text, to := range map[string]direction{"": ahead, "soon": back, "25:00": ahead, "2h": ahead, "-2h": back} {
-		if got, err := parseTime("--x", text, noon, to); !is[*usageError](err) {
-			t.Errorf("%q: %s %v", text, got, err)
-		}
-	}
-}
-
 func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
@@ -128,4 +129,17 @@ func sentence(err error) string {
 func is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
+}
+
+// unconfirmedError refuses a change that nobody has agreed to.
+type unconfirmedError struct{ err error }
+
+func (e *unconfirmedError) Error() string { return e.err.Error() }
+
+func (e *unconfirmedError) Unwrap() error { return e.err }
+
+// choseNothing says whether the servers refused a change because its selector matches nothing.
+func choseNothing(err error) bool {
+	e, ok := errors.AsType[*client.StatusError](err)
+	return ok && e.Code == codes.NotFound && e.Reason == "NOTHING_CHOSEN"
 }

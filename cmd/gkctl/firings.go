@@ -134,9 +134,6 @@ func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 	return text
 }
 
-// dueText is an instant for people, in UTC as firings have it, and without fractions of a second.
-func dueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
-
 func firingRow(f *gatekeeperv1.FiringClaim) row {
 	id := f.GetWinner()
 	return row{
@@ -219,19 +216,6 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 		text += ", claimed at " + when(f.GetClaimedAt())
 	}
 	return text
-}
-
-// firingArg reads an argument that is a firing.
-func firingArg(arg string) (*gatekeeperv1.Firing, error) {
-	name, due, err := parseFiring(arg)
-	if err != nil {
-		return nil, err
-	}
-	f := &gatekeeperv1.Firing{Name: name}
-	if !due.IsZero() {
-		f.Due = timestamppb.New(due)
-	}
-	return f, nil
 }
 
 // completeFirings completes the name of a semaphore, then firings that it remembers.

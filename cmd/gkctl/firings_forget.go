@@ -106,7 +106,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
 			},
 			ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
-				_, err := agree(o.f.streams, ctx, &proposal{
+				_, err := agree(ctx, o.f.streams, &proposal{
 					what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
 					confirm: r.GetConfirm(), notes: o.lines(r, someOf),
 				}, o.yes)
@@ -134,10 +134,6 @@ func (o *firingsForgetOptions) refused(err error) error {
 
 func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 	return len(r.GetChange().GetFirings()) == 0 && !markMoved(r.GetChange())
-}
-
-func markMoved(c *gatekeeperv1.FiringsChange) bool {
-	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
 
 // lines is a line for each of the first firings that are forgotten.
@@ -173,22 +169,4 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 	fmt.Fprintf(o.f.out, "%s: %s\n", o.name, forgottenText(r.GetChange(), "forgotten"))
 	undoWith(o.f.streams, r.GetRevision())
 	return nil
-}
-
-// forgottenText says in one line what a change did to a memory of firings.
-func forgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
-	var text string
-	if names := mapped(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }); len(names) > 0 {
-		text = fmt.Sprintf("%s %s (%s)", plural(len(names), "firing", "firings"), verb, someNames(names))
-	}
-	if markMoved(c) {
-		if text != "" {
-			text += "; "
-		}
-		text += "forgotten up to " + dueText(c.GetForgottenUpTo())
-		if c.GetForgottenUpToBefore() != nil {
-			text += " instead of " + dueText(c.GetForgottenUpToBefore())
-		}
-	}
-	return text
 }

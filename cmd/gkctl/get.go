@@ -78,7 +78,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			empty:  "No definition matches.",
 		})
 		if err == nil && (o.output.is(formatTable) || o.output.is(formatWide)) {
-			sayDenied(o.f, ctx, c, o.globs, o.labels)
+			sayDenied(ctx, o.f, c, o.globs, o.labels)
 		}
 		return err
 	})

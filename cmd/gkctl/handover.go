@@ -255,7 +255,3 @@ func endOf(e *gatekeeperv1.Event) string {
 	}
 	return ""
 }
-
-func holderText(p *gatekeeperv1.Permit) string {
-	return fmt.Sprintf("%s in %s (token %d)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), p.GetToken())
-}

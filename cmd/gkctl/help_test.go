@@ -114,3 +114,20 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		}
 	}
 }
+
+func TestCommands_EachSaysWhatItDoes(t *testing.T) {
+	t.Parallel()
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Hidden { // gkctl calls it, nobody else
+			return
+		}
+		if c.Short == "" || c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" && c.Name() != "help" {
+			t.Errorf("%q has no short help, or no group", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(&app{streams: &streams{}}))
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,7 +113,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			empty:   "The journal has nothing of that.",
 		})
 		if err == nil && o.change == 0 && (o.output.is(formatTable) || o.output.is(formatWide)) {
-			sayDenied(o.f, ctx, c, o.globs, o.labels)
+			sayDenied(ctx, o.f, c, o.globs, o.labels)
 		}
 		return err
 	})
@@ -246,37 +245,4 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		parts = append(parts, s)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func pauseText(p *gatekeeperv1.Pause) string {
-	var parts []string
-	if p.GetUntil() != nil {
-		parts = append(parts, "until "+when(p.GetUntil()))
-	}
-	switch {
-	case p.GetStop() && p.GetDrain() != nil:
-		parts = append(parts, "holders are to stop within "+duration(p.GetDrain()))
-	case p.GetStop():
-		parts = append(parts, "holders are to stop")
-	}
-	return strings.Join(parts, ", ")
-}
-
-func cordonText(c *gatekeeperv1.CordonRecord) string {
-	parts := []string{strconv.Quote(c.GetId())}
-	if c.GetGroupPattern() != "" {
-		parts = append(parts, "group "+c.GetGroupPattern())
-	}
-	if c.GetAcquirerPattern() != "" {
-		parts = append(parts, "acquirer "+c.GetAcquirerPattern())
-	}
-	if c.GetUntil() != nil {
-		parts = append(parts, "until "+when(c.GetUntil()))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// permitText is who has a permit.
-func permitText(p *gatekeeperv1.Permit) string {
-	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 }

@@ -83,17 +83,3 @@ func permitRow(p *gatekeeperv1.Permit) row {
 		more: []string{p.GetIdentity().GetHolderId(), duration(p.GetDuration()), firing(p.GetFiring()), pairs(p.GetMetadata())},
 	}
 }
-
-func permitState(p *gatekeeperv1.Permit) string {
-	s := word(p.GetState(), "PERMIT_STATE_")
-	if p.GetDrainLeft() != nil {
-		s += ", draining for " + brief(p.GetDrainLeft().AsDuration())
-	}
-	if cause := word(p.GetStop(), "STOP_CAUSE_"); cause != "" {
-		s += ", stopping: " + cause
-		if p.GetStopReason() != "" {
-			s += " (" + p.GetStopReason() + ")"
-		}
-	}
-	return s
-}

@@ -40,3 +40,10 @@ func (s *streams) progress(format string, args ...any) (done func()) {
 		fmt.Fprintf(s.err, "\r%s %s\n", text, time.Since(start).Round(time.Millisecond))
 	}
 }
+
+func (s *streams) printNames(names []string) error {
+	for _, n := range names {
+		fmt.Fprintln(s.out, n)
+	}
+	return nil
+}

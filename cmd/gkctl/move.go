@@ -233,7 +233,7 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 
 // ask shows what the move would do, and asks.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
-	asked, err := agree(o.f.streams, ctx, &proposal{
+	asked, err := agree(ctx, o.f.streams, &proposal{
 		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
 		question: "Move them?", declined: "nothing was moved", always: true,
 		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),

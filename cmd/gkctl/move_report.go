@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,13 +50,6 @@ type startedTask struct {
 	After string `json:"after"`
 }
 
-type moveHolder struct {
-	Token    uint64 `json:"token,string"`
-	Group    string `json:"group"`
-	Acquirer string `json:"acquirer"`
-	HolderID string `json:"holder_id,omitempty"`
-}
-
 type notMoved struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
@@ -93,14 +85,6 @@ func (r *moveReport) add(h *handovers, followed bool) {
 		r.Tasks = append(r.Tasks, task)
 	}
 }
-
-func holderOf(p *gatekeeperv1.Permit) moveHolder {
-	id := p.GetIdentity()
-	return moveHolder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
-}
-
-// protoSeconds is a duration as protobuf's JSON has it.
-func protoSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s" }
 
 // protoDuration is a duration that was given, as protobuf's JSON has it; empty when there is none.
 func protoDuration(d *durationpb.Duration) string {

@@ -286,3 +286,23 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
+
+// Each edit carries the version that was shown, so that nothing else happens than what was agreed to.
+func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newMoveWorld(t, 1)
+	w.onEdit = func(_ context.Context, send func() error) error {
+		w.onEdit = func(_ context.Context, send func() error) error { return send() }
+		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+		return send()
+	}
+	code, out := w.run("set", "a", "b", "permits=0", "--yes")
+	if code != exitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "Set again if it is still meant.") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {
+		t.Errorf("half of it was done:\n%s", out)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -197,19 +196,6 @@ func (s *streams) print(o outputFlag, l listing) error {
 		line(r.cells, r.more)
 	}
 	return w.Flush()
-}
-
-// cell makes text fit for a table: nothing is shown as a dash, and no character breaks a line or moves a terminal's cursor.
-func cell(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // printObject prints an object as JSON or YAML.

@@ -100,7 +100,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.dryRun {
-			if _, err := agree(o.f.streams, ctx, &proposal{
+			if _, err := agree(ctx, o.f.streams, &proposal{
 				what: "this pauses " + someNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
 				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 			}, o.yes); err != nil {
@@ -181,19 +181,5 @@ func (o *pauseOptions) print(p *paused) error {
 		fmt.Fprintln(o.f.out, "warning: "+cell(w))
 	}
 	undoWith(o.f.streams, p.Revision)
-	return nil
-}
-
-// undoWith says how a change is taken back.
-func undoWith(s *streams, revision uint64) {
-	if revision != 0 {
-		fmt.Fprintf(s.out, "undo with: gkctl undo %d\n", revision)
-	}
-}
-
-func (s *streams) printNames(names []string) error {
-	for _, n := range names {
-		fmt.Fprintln(s.out, n)
-	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -20,8 +21,8 @@ const (
 	actionUnchanged = "unchanged"
 )
 
-// change is one definition before and after.
-type change struct {
+// step is one definition before and after.
+type step struct {
 	name   string
 	before *gatekeeperv1.DefinitionRecord // nil: there is none
 	after  *gatekeeperv1.Definition       // nil: to be deleted
@@ -30,7 +31,7 @@ type change struct {
 	entry int
 }
 
-func (c *change) action() string {
+func (c *step) action() string {
 	switch {
 	case c.before == nil:
 		return actionCreated
@@ -43,7 +44,7 @@ func (c *change) action() string {
 }
 
 // edit is the change as the API takes it; nil when there is nothing to do.
-func (c *change) edit() *gatekeeperv1.Edit {
+func (c *step) edit() *gatekeeperv1.Edit {
 	e := &gatekeeperv1.Edit{ExpectedVersion: c.before.GetVersion()}
 	switch c.action() {
 	case actionCreated:
@@ -60,7 +61,7 @@ func (c *change) edit() *gatekeeperv1.Edit {
 
 // unified is the change as a unified diff; empty when there is none. Both sides are complete, so that a default that is written
 // out is no difference.
-func (c *change) unified() ([]byte, error) {
+func (c *step) unified() ([]byte, error) {
 	side := func(d *gatekeeperv1.Definition) ([]byte, error) {
 		if d == nil {
 			return nil, nil
@@ -97,18 +98,18 @@ func cutLine(b []byte) (line, rest []byte, ok bool) {
 }
 
 // planOf compares what was read from files with what there is, and refuses an entry with another version than that. With prune, what matches the selector and is in no file is deleted.
-func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]change, error) {
+func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
 	current, err := currentOf(ctx, c, files)
 	if err != nil {
 		return nil, err
 	}
-	var plan []change
+	var plan []step
 	wanted := make(map[string]bool)
 	for _, f := range files {
 		for i, e := range f.Entries {
 			name := e.Definition.GetName()
 			wanted[name] = true
-			ch := change{name: name, before: current[name], after: e.Definition, file: f, entry: i}
+			ch := step{name: name, before: current[name], after: e.Definition, file: f, entry: i}
 			if e.Version != 0 && e.Version != ch.before.GetVersion() {
 				ch.before = recordAt(ctx, c, name, e.Version, current[name])
 				return nil, stale(ctx, c, &ch, &deffile.Error{
@@ -126,7 +127,7 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 			return nil, err
 		}
 		if name := r.GetDefinition().GetName(); !wanted[name] {
-			plan = append(plan, change{name: name, before: r})
+			plan = append(plan, step{name: name, before: r})
 		}
 	}
 	return plan, nil
@@ -146,7 +147,7 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	}
 	// A few are asked for by name. For many, and for names that the servers will refuse or would take for globs, all are read.
 	req := new(gatekeeperv1.ListDefinitionsRequest)
-	if len(names) <= maxNames && !anyOf(names, func(n string) bool { return n == "" || isGlob(n) }) {
+	if len(names) <= maxNames && !slices.ContainsFunc(names, func(n string) bool { return n == "" || isGlob(n) }) {
 		req.Names = names
 	}
 	for r, err := range c.AllDefinitions(ctx, req) {
@@ -156,13 +157,4 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 		current[r.GetDefinition().GetName()] = r
 	}
 	return current, nil
-}
-
-func anyOf[T any](all []T, f func(T) bool) bool {
-	for _, v := range all {
-		if f(v) {
-			return true
-		}
-	}
-	return false
 }

@@ -66,7 +66,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		r, err := preview(o.f, ctx, c, plan, drain, ending{}, againFromNow)
+		r, err := preview(ctx, o.f, c, plan, drain, ending{}, againFromNow)
 		if err != nil {
 			return err
 		}
@@ -75,13 +75,13 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 }
 
 // planned is what finds out the plan, once the servers are there.
-func (o *previewOptions) planned(args []string) (func(context.Context, *client.Client) ([]change, error), error) {
+func (o *previewOptions) planned(args []string) (func(context.Context, *client.Client) ([]step, error), error) {
 	if len(args) == 0 {
 		files, err := o.files.read(o.f.in)
-		return func(ctx context.Context, c *client.Client) ([]change, error) { return planOf(ctx, c, files, o.labels) }, err
+		return func(ctx context.Context, c *client.Client) ([]step, error) { return planOf(ctx, c, files, o.labels) }, err
 	}
 	names, fields, err := assignments(args, o.labels)
-	return func(ctx context.Context, c *client.Client) ([]change, error) {
+	return func(ctx context.Context, c *client.Client) ([]step, error) {
 		records, err := definitions(ctx, c, names, o.labels)
 		if err != nil {
 			return nil, err

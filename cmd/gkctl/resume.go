@@ -68,7 +68,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		}
 		names := effectNames(out.preview.GetEffects())
 		if !o.dryRun {
-			if _, err := agree(o.f.streams, ctx, &proposal{
+			if _, err := agree(ctx, o.f.streams, &proposal{
 				what: "this resumes " + someNames(names), question: "Go on?", declined: "nothing was resumed",
 				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
 			}, o.yes); err != nil {

@@ -94,6 +94,3 @@ func (s *permitStatus) differs(n *permitStatus) bool {
 	}
 	return s.SafeUntil != nil && n.SafeUntil.Sub(*s.SafeUntil).Abs() > 5*time.Millisecond
 }
-
-// seconds is a duration as protobuf's JSON has it.
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }

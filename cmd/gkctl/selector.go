@@ -8,9 +8,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// selectorFlag is -l. A repeated -l narrows the choice: all of its selectors must hold.
-type selectorFlag struct{ labels *string }
-
 // registerSelector registers -l, which joins what it is given into labels.
 func registerSelector(cmd *cobra.Command, labels *string, usage string) {
 	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the choice")
@@ -73,3 +70,6 @@ func unclosed(s string) string {
 	}
 	return ""
 }
+
+// selectorFlag is -l. A repeated -l narrows the choice: all of its selectors must hold.
+type selectorFlag struct{ labels *string }

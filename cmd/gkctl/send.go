@@ -22,9 +22,9 @@ const (
 )
 
 // batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
-func batch(a *app, plan []change, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*change, error) {
+func batch(a *app, plan []step, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
 	var edits []*gatekeeperv1.Edit
-	var edited []*change
+	var edited []*step
 	for i := range plan {
 		if e := plan[i].edit(); e != nil {
 			edits = append(edits, e)
@@ -50,7 +50,7 @@ func batch(a *app, plan []change, drain *durationpb.Duration, end ending) (*gate
 }
 
 // send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func send(a *app, ctx context.Context, c *client.Client, plan []change, drain *durationpb.Duration, end ending, again string) (uint64, error) {
+func send(ctx context.Context, a *app, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string) (uint64, error) {
 	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {
 		return 0, err
@@ -66,11 +66,11 @@ func send(a *app, ctx context.Context, c *client.Client, plan []change, drain *d
 		}
 		return r.GetRevision(), nil
 	}
-	return 0, editRefusal(a, ctx, c, edited, err, again)
+	return 0, editRefusal(ctx, a, c, edited, err, again)
 }
 
 // editRefusal says which change was at fault, and what about it.
-func editRefusal(a *app, ctx context.Context, c *client.Client, edited []*change, err error, again string) error {
+func editRefusal(ctx context.Context, a *app, c *client.Client, edited []*step, err error, again string) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(edited, e)
 	}
@@ -92,7 +92,7 @@ func editRefusal(a *app, ctx context.Context, c *client.Client, edited []*change
 }
 
 // invalidField says where a bad field was written: at its line of the file, if it was in one.
-func invalidField(edited []*change, e *client.InvalidFieldError) error {
+func invalidField(edited []*step, e *client.InvalidFieldError) error {
 	// The path is as in edits[3].create.permits.
 	rest, ok := strings.CutPrefix(e.Field, "edits[")
 	number, rest, ok2 := strings.Cut(rest, "]")

@@ -159,13 +159,13 @@ func (o *setOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return carryOut(o.f, ctx, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
+		return carryOut(ctx, o.f, c, plan, o.batchFlags, end, o.output, "Set again if it is still meant.")
 	})
 }
 
 // ofAShortTime refuses to set a field to the value that it has, for a time, by an edit that ends. It would change nothing, and the old
 // value would come back all the same.
-func ofAShortTime(plan []change, fields []assignment) error {
+func ofAShortTime(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {
 			continue
@@ -187,8 +187,8 @@ func ofAShortTime(plan []change, fields []assignment) error {
 }
 
 // assigned is what assignments make of definitions.
-func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]change, error) {
-	var plan []change
+func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]step, error) {
+	var plan []step
 	for _, r := range records {
 		after := proto.CloneOf(r.GetDefinition())
 		for _, f := range fields {
@@ -196,7 +196,7 @@ func assigned(records []*gatekeeperv1.DefinitionRecord, fields []assignment) ([]
 				return nil, err
 			}
 		}
-		plan = append(plan, change{name: after.GetName(), before: r, after: after})
+		plan = append(plan, step{name: after.GetName(), before: r, after: after})
 	}
 	return plan, nil
 }

@@ -7,10 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/gatekeeperd/gatekeeper/client"
-	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -47,7 +44,7 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 }
 
 // stale says what somebody else did to a definition since it was read: which fields, who, when, why. again says how to go on.
-func stale(ctx context.Context, c *client.Client, ch *change, refused error, again string) error {
+func stale(ctx context.Context, c *client.Client, ch *step, refused error, again string) error {
 	hint := "Nothing was changed. " + again
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
 	switch {
@@ -85,48 +82,4 @@ func byWhom(r *gatekeeperv1.DefinitionRecord) string {
 		text += " (" + r.GetReason() + ")"
 	}
 	return text
-}
-
-// fieldChanges lists the fields in which two definitions differ.
-func fieldChanges(before, after *gatekeeperv1.Definition) []string {
-	from, to := fields(before), fields(after)
-	var lines []string
-	for _, key := range deffile.Keys() {
-		if from[key] != to[key] {
-			lines = append(lines, fmt.Sprintf("%s: %s -> %s", key, orNone(from[key]), orNone(to[key])))
-		}
-	}
-	if len(lines) == 0 {
-		return []string{"its fields are what they were"}
-	}
-	return lines
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "(none)"
-	}
-	return s
-}
-
-// fields are a definition's fields as a file has them, each on one line.
-func fields(d *gatekeeperv1.Definition) map[string]string {
-	out := make(map[string]string)
-	data, err := deffile.Marshal([]*gatekeeperv1.Definition{complete(d)})
-	if err != nil {
-		return out
-	}
-	var file struct {
-		Definitions []map[string]yaml.Node `yaml:"definitions"`
-	}
-	if yaml.Unmarshal(data, &file) != nil || len(file.Definitions) != 1 {
-		return out
-	}
-	for key, node := range file.Definitions[0] {
-		node.Style |= yaml.FlowStyle
-		if text, err := yaml.Marshal(&node); err == nil {
-			out[key] = strings.TrimSpace(string(text))
-		}
-	}
-	return out
 }

@@ -193,36 +193,9 @@ func side(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.
-func answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
-	for _, m := range best.GetMembers() {
-		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
-			reached++
-		}
-	}
-	return reached, len(best.GetMembers())
-}
-
 // leads reports whether the member that best names as the leader answered as the leader.
 func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
 	})
-}
-
-// leaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.
-func leaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
-	var best *gatekeeperv1.GetStatusResponse
-	for _, m := range members {
-		s := m.Status
-		if s == nil {
-			continue
-		}
-		leads := s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
-		switch {
-		case best == nil, s.GetTerm() > best.GetTerm(), s.GetTerm() == best.GetTerm() && leads:
-			best = s
-		}
-	}
-	return best
 }

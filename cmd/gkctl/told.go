@@ -53,7 +53,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 }
 
 // printApplied tells what a plan has done, a line each, and of a dry run also what that would do.
-func printApplied(a *app, o outputFlag, plan []change, out *applied) error {
+func printApplied(a *app, o outputFlag, plan []step, out *applied) error {
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}

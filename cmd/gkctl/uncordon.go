@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +33,7 @@ func newUncordon(a *app) *cobra.Command {
 			ctx, cancel := a.bounded(ctx)
 			defer cancel()
 			if dryRun {
-				return uncordonDry(a, ctx, c, output, ids)
+				return uncordonDry(ctx, a, c, output, ids)
 			}
 			var failed []error
 			done := []uncordoned{}
@@ -68,7 +67,7 @@ type uncordoned struct {
 }
 
 // uncordonDry says which of the cordons would be ended, and which there are not.
-func uncordonDry(a *app, ctx context.Context, c *client.Client, output outputFlag, ids []string) error {
+func uncordonDry(ctx context.Context, a *app, c *client.Client, output outputFlag, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
@@ -136,15 +135,4 @@ func completeCordons(a *app) cobra.CompletionFunc {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 		return mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
 	})
-}
-
-// shellWord is text as a shell takes it for one word.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -108,32 +107,6 @@ func (o *undoOptions) refused(err error) error {
 	return withHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since.", o.changes[0])
 }
 
-// changesText names changes.
-func changesText(changes []uint64) string {
-	const most = 5
-	if len(changes) == 1 {
-		return "change " + number(changes[0])
-	}
-	text := "changes " + strings.Join(mapped(changes[:min(most, len(changes))], number), ", ")
-	if more := len(changes) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// missingText says what the journal has forgotten of a change.
-func missingText(m *gatekeeperv1.MissingEntries) string {
-	parts := slices.Clone(m.GetSemaphores())
-	if n := m.GetCordons(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d cordons", n))
-	}
-	what := strings.Join(parts, ", ")
-	if what == "" {
-		what = "some of what it changed"
-	}
-	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.GetChange(), what)
-}
-
 // left says what stays as it is.
 func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
@@ -146,7 +119,7 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	_, err := agree(o.f.streams, ctx, &proposal{
+	_, err := agree(ctx, o.f.streams, &proposal{
 		what: "this undoes " + changesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
 		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), mapped(r.GetMissing(), missingText), r.GetSkipped()),
 	}, o.yes)

@@ -49,7 +49,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 		return usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
 	}
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		pointOut(o.f, ctx, c, o.globs)
+		pointOut(ctx, o.f, c, o.globs)
 		o.sayAhead(ctx, c)
 		told := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
@@ -150,4 +150,18 @@ func eventDetail(e *gatekeeperv1.Event) string {
 		return "permits are granted again"
 	}
 	return ""
+}
+
+// pointOut tells a person which of the names are of no definition, and which one was likely meant. Only a remark, of a command that
+// may be early: a server that does not answer this is not worth an error.
+func pointOut(ctx context.Context, a *app, c *client.Client, names []string) {
+	ctx, cancel := a.bounded(ctx)
+	defer cancel()
+	unknown, err := undefined(ctx, c, names, nil)
+	if err != nil {
+		return
+	}
+	for _, name := range unknown {
+		a.say("gkctl: %s", noDefinition(ctx, c, name))
+	}
 }

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 // word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
@@ -78,35 +78,54 @@ func pairs(m map[string]string) string {
 	return strings.Join(mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
 }
 
-// firing is a firing as it is written in flags.
-func firing(f *gatekeeperv1.Firing) string {
-	if f == nil {
-		return ""
-	}
-	if f.GetDue() == nil {
-		return f.GetName()
-	}
-	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339Nano)
-}
-
-// parseFiring reads NAME[@TIME].
-func parseFiring(s string) (name string, due time.Time, err error) {
-	name = s
-	if i := strings.LastIndex(s, "@"); i >= 0 {
-		name = s[:i]
-		if due, err = time.Parse(time.RFC3339, s[i+1:]); err != nil {
-			return "", due, usagef("firing %q: the time after @ must be as in 2026-01-31T02:00:00Z", s)
-		}
-	}
-	if name == "" {
-		return "", due, usagef("firing %q has no name", s)
-	}
-	return name, due.UTC(), nil
-}
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+func mapped[A, B any](in []A, f func(A) B) []B {
+	out := make([]B, len(in))
+	for i, v := range in {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// someNames lists the first names and counts the others.
+func someNames(names []string) string {
+	const shown = 3
+	text := strings.Join(names[:min(shown, len(names))], ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// cell makes text fit for a table: nothing is shown as a dash, and no character breaks a line or moves a terminal's cursor.
+func cell(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// seconds is a duration as protobuf's JSON has it.
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
+
+// shellWord is text as a shell takes it for one word.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/client/deffile"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
-
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"go.yaml.in/yaml/v3"
 )
 
 // Defaults of absent fields, which are part of the API; a test holds them against the servers' own.
@@ -57,3 +60,47 @@ func orDefault[T any](field **T, otherwise T) {
 }
 
 func sameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(complete(a), complete(b)) }
+
+// fieldChanges lists the fields in which two definitions differ.
+func fieldChanges(before, after *gatekeeperv1.Definition) []string {
+	from, to := fields(before), fields(after)
+	var lines []string
+	for _, key := range deffile.Keys() {
+		if from[key] != to[key] {
+			lines = append(lines, fmt.Sprintf("%s: %s -> %s", key, orNone(from[key]), orNone(to[key])))
+		}
+	}
+	if len(lines) == 0 {
+		return []string{"its fields are what they were"}
+	}
+	return lines
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+// fields are a definition's fields as a file has them, each on one line.
+func fields(d *gatekeeperv1.Definition) map[string]string {
+	out := make(map[string]string)
+	data, err := deffile.Marshal([]*gatekeeperv1.Definition{complete(d)})
+	if err != nil {
+		return out
+	}
+	var file struct {
+		Definitions []map[string]yaml.Node `yaml:"definitions"`
+	}
+	if yaml.Unmarshal(data, &file) != nil || len(file.Definitions) != 1 {
+		return out
+	}
+	for key, node := range file.Definitions[0] {
+		node.Style |= yaml.FlowStyle
+		if text, err := yaml.Marshal(&node); err == nil {
+			out[key] = strings.TrimSpace(string(text))
+		}
+	}
+	return out
+}

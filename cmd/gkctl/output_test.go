@@ -1,0 +1,27 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestYAML_OfJSON_QuotesOnlyWhatNeedsIt(t *testing.T) {
+	t.Parallel()
+	out, err := toYAML([]byte(`{"items":[{"token":"12","name":"a b","on":true,"n":3,"none":[]}]}`))
+	const want = "items:\n  - token: \"12\"\n    name: a b\n    on: true\n    n: 3\n    none: []\n"
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestProgress_IsForTerminals(t *testing.T) {
+	t.Parallel()
+	for _, tty := range []bool{true, false} {
+		var b bytes.Buffer
+		a := &streams{err: &b, errTTY: tty}
+		a.progress("sending %d changes", 1000)()
+		if (b.Len() > 0) != tty {
+			t.Errorf("terminal %v: %q", tty, &b)
+		}
+	}
+}

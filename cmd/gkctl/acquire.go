@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -171,7 +172,7 @@ func pausedPlace(at client.Place) string {
 		text += " until " + until.AsTime().Local().Format(time.DateTime)
 	}
 	if reason := at.Pause.GetReason(); reason != "" {
-		text += ": " + cell(reason)
+		text += ": " + words.Cell(reason)
 	}
 	return text
 }
@@ -228,7 +229,7 @@ func retryHint(d *client.Denied) string {
 	if !d.Retry || d.RetryAfter <= 0 {
 		return ""
 	}
-	return "Trying again can help in " + brief(d.RetryAfter) + " at the earliest; "
+	return "Trying again can help in " + words.Brief(d.RetryAfter) + " at the earliest; "
 }
 
 // print prints the token, and beside it how to go on.
@@ -243,9 +244,9 @@ func (o *acquireOptions) print(p *client.Permit) error {
 	switch {
 	case o.quiet:
 	case o.hold > 0:
-		o.f.say("holding %s for %s", p.Semaphore(), brief(o.hold))
+		o.f.say("holding %s for %s", p.Semaphore(), words.Brief(o.hold))
 	default:
-		o.f.say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
+		o.f.say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), words.Brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
@@ -94,7 +95,7 @@ takes is in the figures: where it shares a machine with the servers, they are lo
 func usualKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
 
 func kindNames() []string {
-	return mapped(workload.Kinds(), func(k *workload.Kind) string { return k.Name })
+	return words.Mapped(workload.Kinds(), func(k *workload.Kind) string { return k.Name })
 }
 
 // kindLines are the workloads as help has them.
@@ -142,7 +143,7 @@ func kindsOf(names []string) ([]*workload.Kind, error) {
 // countsFlag is --concurrency.
 type countsFlag []int
 
-func (f *countsFlag) String() string { return strings.Join(mapped(*f, strconv.Itoa), ",") }
+func (f *countsFlag) String() string { return strings.Join(words.Mapped(*f, strconv.Itoa), ",") }
 
 func (f *countsFlag) Set(s string) error {
 	var counts []int
@@ -232,7 +233,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 			o.f.say("%s", line)
 		}
 		if !o.yes {
-			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, brief(plan.takes))
+			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, words.Brief(plan.takes))
 			if err := o.f.confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -54,8 +55,8 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	takes := time.Duration(len(o.kinds)*len(o.callers)) * (o.warmUp + o.window)
 	p := &benchPlan{
 		Cluster: best.GetClusterId(), Leader: best.GetLeaderId(), Prefix: o.prefix, Semaphores: field.Size(),
-		Workloads:   mapped(o.kinds, func(k *workload.Kind) string { return k.Name }),
-		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: seconds(o.warmUp), For: seconds(o.window), Takes: seconds(takes), DryRun: o.dryRun,
+		Workloads:   words.Mapped(o.kinds, func(k *workload.Kind) string { return k.Name }),
+		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: words.Seconds(o.warmUp), For: words.Seconds(o.window), Takes: words.Seconds(takes), DryRun: o.dryRun,
 		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as they came
 		edits:  slices.ContainsFunc(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
 		warmUp: o.warmUp, window: o.window, takes: takes,
@@ -76,11 +77,11 @@ func (p *benchPlan) lines() []string {
 	}
 	return []string{
 		fmt.Sprintf("cluster %s, led by %s, %d of %d members answer, %s and %s that are left alone", p.Cluster, p.Leader, p.reached, p.Members,
-			plural(p.definitions, "definition", "definitions"), plural(p.permits, "permit", "permits")),
+			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s and %s of warm-up each: %s and what it takes to prepare", strings.Join(p.Workloads, ", "),
-			strings.Join(mapped(p.Concurrency, strconv.Itoa), ", "), plural(p.Connections, "connection", "connections"), how, brief(p.window), brief(p.warmUp), brief(p.takes)),
+			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
 		fmt.Sprintf("%s below %s/ are created, and deleted at the end; history keeps %s and up to %d ends of permits of them, and forgets as many of the oldest where it is full",
-			plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, min(journalAll, journalEach*p.Semaphores)),
+			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, min(journalAll, journalEach*p.Semaphores)),
 	}
 }
 
@@ -133,8 +134,8 @@ type benchRow struct {
 func newBenchRow(operation string, callers int, r loop.Result) benchRow {
 	row := benchRow{
 		Operation: operation, Concurrency: callers, PerSecond: math.Round(10*r.PerSecond()) / 10,
-		P50: seconds(r.Latency.P50), P90: seconds(r.Latency.P90), P99: seconds(r.Latency.P99), P999: seconds(r.Latency.P999), Max: seconds(r.Latency.Max),
-		Errors: r.Errors, Calls: r.Calls, Operations: r.Operations, Late: r.Late, Missed: r.Missed, Elapsed: seconds(r.Elapsed), latency: r.Latency, elapsed: r.Elapsed,
+		P50: words.Seconds(r.Latency.P50), P90: words.Seconds(r.Latency.P90), P99: words.Seconds(r.Latency.P99), P999: words.Seconds(r.Latency.P999), Max: words.Seconds(r.Latency.Max),
+		Errors: r.Errors, Calls: r.Calls, Operations: r.Operations, Late: r.Late, Missed: r.Missed, Elapsed: words.Seconds(r.Elapsed), latency: r.Latency, elapsed: r.Elapsed,
 	}
 	row.fail(r.Err)
 	return row
@@ -148,7 +149,7 @@ func (r *benchRow) fail(err error) {
 }
 
 func (r *benchRow) title() string {
-	return r.Operation + ", " + plural(r.Concurrency, "caller", "callers")
+	return r.Operation + ", " + words.Plural(r.Concurrency, "caller", "callers")
 }
 
 // printReport prints the table or the object, and beside it what went wrong.
@@ -167,7 +168,7 @@ func (o *benchOptions) printReport(r *benchReport) error {
 	}
 	for _, row := range r.Results {
 		for _, line := range row.troubles() {
-			o.f.say("gkctl: %s: %s", row.title(), cell(line))
+			o.f.say("gkctl: %s: %s", row.title(), words.Cell(line))
 		}
 	}
 	return nil
@@ -175,14 +176,14 @@ func (o *benchOptions) printReport(r *benchReport) error {
 
 func (r *benchRow) cells() row {
 	l := r.latency
-	latencies := mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
+	latencies := words.Mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
 	if r.Calls+r.Missed == 0 {
 		clear(latencies) // there is none of nothing
 	}
 	return row{
 		cells: slices.Concat([]string{r.Operation, strconv.Itoa(r.Concurrency), perSecond(r.PerSecond)}, latencies, []string{strconv.Itoa(r.Errors)}),
 		more: []string{
-			strconv.Itoa(r.Calls), strconv.Itoa(r.Operations), strconv.Itoa(r.Late), strconv.Itoa(r.Missed), strconv.Itoa(r.NotReturned), brief(r.elapsed),
+			strconv.Itoa(r.Calls), strconv.Itoa(r.Operations), strconv.Itoa(r.Late), strconv.Itoa(r.Missed), strconv.Itoa(r.NotReturned), words.Brief(r.elapsed),
 		},
 	}
 }
@@ -191,20 +192,20 @@ func (r *benchRow) cells() row {
 func (r *benchRow) troubles() []string {
 	var out []string
 	if r.Errors > 0 {
-		out = append(out, fmt.Sprintf("%s of %d failed, the first by: %s", plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))
+		out = append(out, fmt.Sprintf("%s of %d failed, the first by: %s", words.Plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))
 	}
 	if r.WarmUpErrors > 0 {
-		out = append(out, fmt.Sprintf("%s failed in the warm-up, the first by: %s", plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
+		out = append(out, fmt.Sprintf("%s failed in the warm-up, the first by: %s", words.Plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
 	}
 	if r.NotReturned > 0 {
-		out = append(out, fmt.Sprintf("%s still held after everybody had given back their own, and taken back", plural(r.NotReturned, "permit was", "permits were")))
+		out = append(out, fmt.Sprintf("%s still held after everybody had given back their own, and taken back", words.Plural(r.NotReturned, "permit was", "permits were")))
 	}
 	if r.Missed > 0 {
 		out = append(out, fmt.Sprintf("the rate was not kept: %s due and never begun, because all callers were busy; latencies are at least what is shown",
-			plural(r.Missed, "call was", "calls were")))
+			words.Plural(r.Missed, "call was", "calls were")))
 	}
 	if r.Late > 0 {
-		out = append(out, fmt.Sprintf("%s began late, because all callers were busy; the wait is in the latencies", plural(r.Late, "call", "calls")))
+		out = append(out, fmt.Sprintf("%s began late, because all callers were busy; the wait is in the latencies", words.Plural(r.Late, "call", "calls")))
 	}
 	return out
 }
@@ -219,13 +220,13 @@ func (r *benchReport) verdict() error {
 	}
 	var parts []string
 	if failed > 0 {
-		parts = append(parts, plural(failed, "call failed", "calls failed"))
+		parts = append(parts, words.Plural(failed, "call failed", "calls failed"))
 	}
 	if kept > 0 {
-		parts = append(parts, plural(kept, "permit was not returned", "permits were not returned"))
+		parts = append(parts, words.Plural(kept, "permit was not returned", "permits were not returned"))
 	}
 	if missed > 0 {
-		parts = append(parts, plural(missed, "call was never begun", "calls were never begun"))
+		parts = append(parts, words.Plural(missed, "call was never begun", "calls were never begun"))
 	}
 	if len(parts) == 0 {
 		return nil

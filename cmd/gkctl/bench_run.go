@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
@@ -42,11 +43,11 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 		code, _ := classify(nil, err)
 		return &codeError{
 			code: code, err: errors.Join(fmt.Errorf("not everything below %s/ could be cleared away: %w", o.prefix, err), failed),
-			hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, brief(field.Duration)),
+			hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
 		}
 	case report.Interrupted:
 		if freed > 0 {
-			o.f.say("%s of callers that were interrupted", plural(freed, "permit was given back", "permits were given back"))
+			o.f.say("%s of callers that were interrupted", words.Plural(freed, "permit was given back", "permits were given back"))
 		}
 		return ctx.Err()
 	case failed != nil:
@@ -59,7 +60,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 func (o *benchOptions) measure(ctx context.Context, field *workload.Field, report *benchReport) error {
 	for _, kind := range o.kinds {
 		for _, callers := range o.callers {
-			done := o.f.progress("%s, %s ...", kind.Name, plural(callers, "caller", "callers"))
+			done := o.f.progress("%s, %s ...", kind.Name, words.Plural(callers, "caller", "callers"))
 			rows, err := o.once(ctx, field, kind, callers)
 			done()
 			report.Results = append(report.Results, rows...)
@@ -78,7 +79,7 @@ func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *wo
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%s, %s: %w", kind.Name, plural(callers, "caller", "callers"), err)
+		return nil, fmt.Errorf("%s, %s: %w", kind.Name, words.Plural(callers, "caller", "callers"), err)
 	}
 	window := loop.Window{Callers: s.Callers, Length: o.warmUp, Rate: float64(o.rate)}
 	var warm loop.Result

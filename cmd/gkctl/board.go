@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // boardLines is how many old holders a board shows.
@@ -25,7 +27,7 @@ func (b *board) say(h *handovers, line string) {
 		b.show(h)
 		return
 	}
-	fmt.Fprintln(b.out, cell(line))
+	fmt.Fprintln(b.out, words.Cell(line))
 }
 
 // show shows how things stand.
@@ -65,7 +67,7 @@ func boardOf(h *handovers, now time.Time) []string {
 			if t.drained {
 				state = "refused: keeps its slot to its deadline"
 			}
-			lines = append(lines, cell(fmt.Sprintf("  %s  %s  %s, %s ago", name, holderText(o.permit), state, brief(now.Sub(h.begun)))))
+			lines = append(lines, words.Cell(fmt.Sprintf("  %s  %s  %s, %s ago", name, words.HolderText(o.permit), state, words.Brief(now.Sub(h.begun)))))
 		}
 	}
 	if more := len(lines) - boardLines; more > 0 {

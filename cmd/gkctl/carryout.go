@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -70,7 +71,7 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *proposal {
 		{actionCreated, "creates"}, {actionReplaced, "replaces"}, {actionDeleted, "deletes"},
 	} {
 		if some := names[x.action]; len(some) > 0 {
-			parts = append(parts, x.does+" "+someNames(some))
+			parts = append(parts, x.does+" "+words.SomeNames(some))
 		}
 	}
 	return &proposal{

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -74,7 +75,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 			more:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES", "WRITES", "SNAPSHOT"},
 			object: struct {
 				Items []memberJSON `json:"items"`
-			}{mapped(members, toMemberJSON)},
+			}{words.Mapped(members, toMemberJSON)},
 		}
 		if o.stateHash {
 			l.headers = append(l.headers, "STATE HASH", "AT INDEX")
@@ -112,16 +113,16 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
 	r := row{
 		name: s.GetId(),
 		cells: []string{
-			s.GetId(), role(m), api, number(s.GetTerm()), number(s.GetAppliedIndex()), number(s.GetCommitIndex()),
-			s.GetVersion(), brief(s.GetUptime().AsDuration()),
+			s.GetId(), role(m), api, words.Number(s.GetTerm()), words.Number(s.GetAppliedIndex()), words.Number(s.GetCommitIndex()),
+			s.GetVersion(), words.Brief(s.GetUptime().AsDuration()),
 		},
 		more: []string{
-			m.Member.GetPeerAddress(), voter(m.Member), number(s.GetRevision()), number(s.GetDefinitions()), number(s.GetPermits()),
-			number(s.GetWaiters()), number(s.GetFeatureLevel()), writesText(s.GetLogWrites()), ago(s.GetLastSnapshot().GetTakenAt()),
+			m.Member.GetPeerAddress(), voter(m.Member), words.Number(s.GetRevision()), words.Number(s.GetDefinitions()), words.Number(s.GetPermits()),
+			words.Number(s.GetWaiters()), words.Number(s.GetFeatureLevel()), writesText(s.GetLogWrites()), words.Ago(s.GetLastSnapshot().GetTakenAt()),
 		},
 	}
 	if o.stateHash {
-		r.cells = append(r.cells, s.GetStateHash(), number(s.GetStateHashIndex()))
+		r.cells = append(r.cells, s.GetStateHash(), words.Number(s.GetStateHashIndex()))
 	}
 	return r
 }
@@ -139,7 +140,7 @@ func role(m *client.MemberStatus) string {
 	if m.Member != nil && !m.Member.GetVoter() {
 		return "non-voter"
 	}
-	return word(m.Status.GetRole(), "SERVER_ROLE_")
+	return words.Word(m.Status.GetRole(), "SERVER_ROLE_")
 }
 
 func voter(m *gatekeeperv1.Member) string {
@@ -190,7 +191,7 @@ the command without --non-voter, and start the server without it.`,
 				return a.printObject(output, r)
 			}
 			if err == nil {
-				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), plural(len(r.GetMembers()), "member", "members"))
+				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), words.Plural(len(r.GetMembers()), "member", "members"))
 			}
 			return err
 		})
@@ -226,7 +227,7 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 	}
 	text := fmt.Sprintf("there is no member %q", id)
 	if r, err := c.Cluster().GetStatus(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
-		if meant := nearest.Word(id, mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId)); meant != "" {
+		if meant := nearest.Word(id, words.Mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId)); meant != "" {
 			text += fmt.Sprintf("; did you mean %q?", meant)
 		}
 	}
@@ -237,6 +238,6 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 func completeMembers(a *app) cobra.CompletionFunc {
 	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
-		return mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
+		return words.Mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
 	})
 }

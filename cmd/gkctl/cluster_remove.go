@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -55,7 +56,7 @@ func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
 			return withHint(fmt.Errorf("%s", refusal), "--force removes it all the same: the cluster then stops until they are back.")
 		}
 		if !o.yes {
-			about := fmt.Sprintf("%s is removed for good, and %s left: %s", id, plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
+			about := fmt.Sprintf("%s is removed for good, and %s left: %s", id, words.Plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
 			if plan.GetRefusal() != "" {
 				about += "\n" + plan.GetRefusal()
 			}
@@ -79,12 +80,12 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 	case r.GetAlreadyRemoved():
 		fmt.Fprintf(o.f.out, "%s was removed before: nothing to do\n", id)
 	case o.dryRun:
-		fmt.Fprintf(o.f.out, "%s would be removed, and %s left: %s\n", id, plural(len(r.GetMembers()), "member", "members"), memberList(r))
+		fmt.Fprintf(o.f.out, "%s would be removed, and %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
 		if r.GetRefusal() != "" {
 			fmt.Fprintf(o.f.out, "refused without --force: %s\n", r.GetRefusal())
 		}
 	default:
-		fmt.Fprintf(o.f.out, "%s removed, %s left: %s\n", id, plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
+		fmt.Fprintf(o.f.out, "%s removed, %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
 	for _, id := range r.GetSilent() {
 		silent[id] = true
 	}
-	return strings.Join(mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
+	return strings.Join(words.Mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
 		case silent[m.GetId()]:
 			return m.GetId() + " (does not answer)"

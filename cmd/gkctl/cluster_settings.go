@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -195,7 +196,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 		fmt.Fprintln(o.f.out, line)
 	}
 	for _, w := range r.GetWarnings() {
-		o.f.say("warning: %s", cell(w))
+		o.f.say("warning: %s", words.Cell(w))
 	}
 	switch {
 	case len(changes) == 0:

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -48,7 +49,7 @@ func (a *app) completeCallers(cmd *cobra.Command, flag string, name func(*gateke
 	// Its only error is that there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: completionPage})
-		names := mapped(r.GetCallers(), name)
+		names := words.Mapped(r.GetCallers(), name)
 		slices.Sort(names)
 		return slices.Compact(names), err
 	}))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -47,7 +48,7 @@ func agree(ctx context.Context, s *streams, p *proposal, flag yesFlag) (asked bo
 		return false, err
 	}
 	for _, n := range p.notes {
-		s.say("%s", cell(n))
+		s.say("%s", words.Cell(n))
 	}
 	about := p.what
 	if reasons := p.reasons(); reasons != "" {
@@ -67,11 +68,11 @@ func (p *proposal) reasons() string {
 
 // confirmTexts are the servers' reasons, a sentence each.
 func confirmTexts(effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) []string {
-	return mapped(confirm, func(c *gatekeeperv1.Confirmation) string {
+	return words.Mapped(confirm, func(c *gatekeeperv1.Confirmation) string {
 		if stopsHolders(c) {
 			return stopText(effects)
 		}
-		return cell(c.GetText())
+		return words.Cell(c.GetText())
 	})
 }
 

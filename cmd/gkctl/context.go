@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 func newContext(a *app) *cobra.Command {
@@ -49,7 +51,7 @@ func newContextList(a *app) *cobra.Command {
 			}
 			return a.print(o, listing{
 				headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
-				rows: mapped(f.Contexts, func(c savedContext) row {
+				rows: words.Mapped(f.Contexts, func(c savedContext) row {
 					current, tls := "", "no"
 					if c.Name == f.Current {
 						current = "*"

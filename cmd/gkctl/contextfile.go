@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // contextFile is the file of contexts.
@@ -165,5 +167,5 @@ func completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return mapped(f.Contexts, func(c savedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
+	return words.Mapped(f.Contexts, func(c savedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
 }

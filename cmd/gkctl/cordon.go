@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -141,13 +142,13 @@ func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv
 	}
 	until := ""
 	if c.GetUntil() != nil {
-		until = " until " + when(c.GetUntil())
+		until = " until " + words.When(c.GetUntil())
 	}
 	fmt.Fprintf(o.f.out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
 	for _, w := range preview.GetWarnings() {
-		fmt.Fprintln(o.f.out, "warning: "+cell(w))
+		fmt.Fprintln(o.f.out, "warning: "+words.Cell(w))
 	}
-	fmt.Fprintf(o.f.out, "end it with: gkctl uncordon %s\n", shellWord(c.GetId()))
+	fmt.Fprintf(o.f.out, "end it with: gkctl uncordon %s\n", words.ShellWord(c.GetId()))
 	undoWith(o.f.streams, c.GetRevision())
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -33,7 +34,7 @@ func newCordons(a *app) *cobra.Command {
 				return a.print(output, listing{
 					headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
 					more:    []string{"CHANGE"},
-					rows:    mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) row { return cordonRow(c, ordered[c.GetId()]) }),
+					rows:    words.Mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) row { return cordonRow(c, ordered[c.GetId()]) }),
 					object:  items[*gatekeeperv1.CordonRecord]{r.GetCordons()},
 					empty:   "No cordon is in force.",
 				})
@@ -72,15 +73,15 @@ func orderedDrains(
 
 // cordonRow is a cordon's; over is its drain when that is over.
 func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) row {
-	drain := duration(c.GetDrain())
-	if text := duration(over); drain == "" && text != "" {
+	drain := words.Duration(c.GetDrain())
+	if text := words.Duration(over); drain == "" && text != "" {
 		drain = text + ", over"
 	}
 	return row{
 		name: c.GetId(),
 		cells: []string{
-			c.GetId(), c.GetGroupPattern(), c.GetAcquirerPattern(), when(c.GetUntil()), drain, c.GetAuthor(), c.GetReason(),
+			c.GetId(), c.GetGroupPattern(), c.GetAcquirerPattern(), words.When(c.GetUntil()), drain, c.GetAuthor(), c.GetReason(),
 		},
-		more: []string{number(c.GetRevision())},
+		more: []string{words.Number(c.GetRevision())},
 	}
 }

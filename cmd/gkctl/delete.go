@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -59,7 +60,7 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		if len(records) == 0 {
 			return nothingChosen(reading, c, o.names, o.labels)
 		}
-		plan := mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
+		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}
 		})
 		return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -27,6 +28,6 @@ func sayDenied(ctx context.Context, a *app, c *client.Client, names []string, la
 		a.say("%s", line)
 	}
 	if len(lines) > 0 {
-		a.say("%s", "`gkctl explain "+shellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
+		a.say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
 	}
 }

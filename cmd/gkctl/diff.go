@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 type diffOptions struct {
@@ -97,7 +98,7 @@ func (o *diffOptions) print(found []difference) error {
 			Items []difference `json:"items"`
 		}{found})
 	case formatName:
-		return o.f.printNames(mapped(found, func(d difference) string { return d.Name }))
+		return o.f.printNames(words.Mapped(found, func(d difference) string { return d.Name }))
 	}
 	for _, d := range found {
 		if _, err := io.WriteString(o.f.out, d.Diff); err != nil {

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -29,7 +30,7 @@ func printEffects(s *streams, effects []*gatekeeperv1.Effect, warnings []string,
 	}
 	printHeld(s.out, effects, most)
 	for _, w := range effectWarnings(effects, warnings, most) {
-		fmt.Fprintln(s.out, "warning: "+cell(w))
+		fmt.Fprintln(s.out, "warning: "+words.Cell(w))
 	}
 	return nil
 }
@@ -44,7 +45,7 @@ func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 		}
 		lines = append(lines, []string{
 			e.GetSemaphore(), changes, callers(e.GetAdmitted(), e.GetTotalAdmitted()), callers(e.GetShutOut(), e.GetTotalShutOut()),
-			number(uint32(len(e.GetStopped()))), number(e.GetUnaffected()),
+			words.Number(uint32(len(e.GetStopped()))), words.Number(e.GetUnaffected()),
 		})
 	}
 	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "GO ON"}, lines, most)
@@ -56,12 +57,12 @@ func printStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error
 	for _, e := range effects {
 		for _, s := range e.GetStopped() {
 			p := s.GetPermit()
-			free := brief(s.GetFreeWithin().AsDuration())
+			free := words.Brief(s.GetFreeWithin().AsDuration())
 			if s.GetDrainLeft() != nil {
-				free += fmt.Sprintf(" (its drain had %s left)", brief(s.GetDrainLeft().AsDuration()))
+				free += fmt.Sprintf(" (its drain had %s left)", words.Brief(s.GetDrainLeft().AsDuration()))
 			}
 			lines = append(lines, []string{
-				p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetToken()), ago(p.GetGrantedAt()),
+				p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), words.Number(p.GetToken()), words.Ago(p.GetGrantedAt()),
 				free,
 			})
 		}
@@ -76,7 +77,7 @@ func printHeld(out io.Writer, effects []*gatekeeperv1.Effect, most int) {
 		held = append(held, e.GetHeld()...)
 	}
 	for _, p := range held[:min(most, len(held))] {
-		fmt.Fprintln(out, cell(heldText(p)))
+		fmt.Fprintln(out, words.Cell(words.HeldText(p)))
 	}
 	if len(held) > most {
 		fmt.Fprintf(out, "... and %d more\n", len(held)-most)
@@ -91,7 +92,7 @@ func someLines(out io.Writer, headers []string, lines [][]string, most int) erro
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(headers, "\t"))
 	for _, cells := range lines[:min(most, len(lines))] {
-		fmt.Fprintln(w, strings.Join(mapped(cells, cell), "\t"))
+		fmt.Fprintln(w, strings.Join(words.Mapped(cells, words.Cell), "\t"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -111,16 +112,16 @@ func ruleChanges(before, after *gatekeeperv1.Definition) string {
 		return "created"
 	case after == nil:
 		return "deleted"
-	case sameRule(before, after):
+	case words.SameRule(before, after):
 		return ""
 	}
-	return strings.Join(fieldChanges(before, after), "; ")
+	return strings.Join(words.FieldChanges(before, after), "; ")
 }
 
 // callers names a few callers and counts the rest.
 func callers(some []*gatekeeperv1.Caller, count uint32) string {
 	const named = 2
-	texts := mapped(some[:min(named, len(some))], func(c *gatekeeperv1.Caller) string { return c.GetAcquirer() + " in " + c.GetGroup() })
+	texts := words.Mapped(some[:min(named, len(some))], func(c *gatekeeperv1.Caller) string { return c.GetAcquirer() + " in " + c.GetGroup() })
 	text := strings.Join(texts, ", ")
 	if more := int(count) - len(texts); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -142,14 +143,14 @@ func effectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []
 		}
 	}
 	for _, text := range texts[:min(most, len(texts))] {
-		out = append(out, someNames(named[text])+": "+text)
+		out = append(out, words.SomeNames(named[text])+": "+text)
 	}
 	return out
 }
 
 // effectNames are the semaphores that a change has an effect on.
 func effectNames(effects []*gatekeeperv1.Effect) []string {
-	return mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
+	return words.Mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }
 
 // stopCount counts the holders that would be told to stop, or have less time for it, and those that go on.
@@ -179,18 +180,18 @@ func stopText(effects []*gatekeeperv1.Effect) string {
 	}
 	var parts []string
 	if told > 0 {
-		parts = append(parts, plural(told, "holder is told to stop", "holders are told to stop"))
+		parts = append(parts, words.Plural(told, "holder is told to stop", "holders are told to stop"))
 	}
 	switch {
 	case cut == 1:
-		parts = append(parts, fmt.Sprintf("the drain of 1 holder (%s left) is cut short", brief(left)))
+		parts = append(parts, fmt.Sprintf("the drain of 1 holder (%s left) is cut short", words.Brief(left)))
 	case cut > 1:
-		parts = append(parts, fmt.Sprintf("the drains of %d holders (up to %s left) are cut short", cut, brief(left)))
+		parts = append(parts, fmt.Sprintf("the drains of %d holders (up to %s left) are cut short", cut, words.Brief(left)))
 	}
 	if len(parts) == 0 {
 		return "no holder is told to stop"
 	}
-	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), brief(free))
+	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), words.Brief(free))
 }
 
 // undoWith says how a change is taken back.

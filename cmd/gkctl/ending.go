@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // endingFlags are --for and --until: when a change ends by itself.
@@ -58,9 +60,9 @@ func (e ending) given() bool { return e.lasts != nil || e.until != nil }
 func (e ending) text() string {
 	switch {
 	case e.lasts != nil:
-		return " for " + duration(e.lasts)
+		return " for " + words.Duration(e.lasts)
 	case e.until != nil:
-		return " until " + when(e.until)
+		return " until " + words.When(e.until)
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -105,7 +106,7 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	if len(records) == 0 {
 		return nil, nothingChosen(ctx, c, o.names, o.labels)
 	}
-	return mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
+	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
 
 // answer explains each question.
@@ -164,13 +165,13 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		if s.GetPassed() {
 			tick = "✓"
 		}
-		fmt.Fprintf(o.f.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), cell(s.GetText()))
+		fmt.Fprintf(o.f.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), words.Cell(s.GetText()))
 	}
 	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
 		fmt.Fprintln(o.f.out, r.GetSummary())
 	}
 	for _, p := range r.GetHolders() {
-		fmt.Fprintln(o.f.out, cell(takenText(p)))
+		fmt.Fprintln(o.f.out, words.Cell(takenText(p)))
 	}
 	if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
 		fmt.Fprintf(o.f.out, "... and %d more\n", more)
@@ -184,10 +185,10 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 // takenText says who takes a slot, and when it can be free.
 func takenText(p *gatekeeperv1.Permit) string {
 	if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
-		return heldText(p)
+		return words.HeldText(p)
 	}
-	text := fmt.Sprintf("Taken by %s for %s, %s", holderText(p), ago(p.GetGrantedAt()), permitState(p))
-	left := brief(p.GetExpiresIn().AsDuration())
+	text := fmt.Sprintf("Taken by %s for %s, %s", words.HolderText(p), words.Ago(p.GetGrantedAt()), words.PermitState(p))
+	left := words.Brief(p.GetExpiresIn().AsDuration())
 	switch {
 	case p.GetExpiresIn() == nil:
 		return text + "."

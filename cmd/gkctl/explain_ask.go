@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -57,7 +58,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first.before = append(before, first.before...)
 		if first.denied == nil {
 			if r.GetSince() != nil {
-				first.before = append(first.before, fmt.Sprintf("Nobody was denied for a reason that waiting does not cure since %s, when this leader began to remember.", when(r.GetSince())))
+				first.before = append(first.before, fmt.Sprintf("Nobody was denied for a reason that waiting does not cure since %s, when this leader began to remember.", words.When(r.GetSince())))
 			}
 			if last != nil {
 				first.req.Identity = last
@@ -76,7 +77,7 @@ func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeepe
 	if o.firing != "" {
 		req.Firing = given.GetFiring()
 	}
-	return question{req: req, denied: d, before: []string{cell(d.GetText())}}
+	return question{req: req, denied: d, before: []string{words.Cell(d.GetText())}}
 }
 
 // lastHolder says who has a permit, or had the last one that the journal remembers. caller is nil when that is not known. It is only
@@ -93,7 +94,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	}
 	if len(held.GetPermits()) > 0 {
 		p := held.GetPermits()[0]
-		return cell(takenText(p)), of(p)
+		return words.Cell(takenText(p)), of(p)
 	}
 	// One page has all that the journal keeps of a semaphore: its runs may come after as many edits.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
@@ -102,8 +103,8 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	}
 	for _, e := range journal.GetEntries() {
 		if e.GetPermit() != nil {
-			text = fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", holderText(e.GetPermit()), word(e.GetKind(), "EVENT_KIND_"), when(e.GetAt()))
-			return cell(text), of(e.GetPermit())
+			text = fmt.Sprintf("Nobody holds it. The last permit was that of %s, %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
+			return words.Cell(text), of(e.GetPermit())
 		}
 	}
 	return "Nobody holds it, and the journal remembers no permit of it.", nil

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -79,7 +80,7 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 		return o.f.print(o.output, listing{
 			headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
 			more:    []string{"HOLDER"},
-			rows:    mapped(firings, firingRow),
+			rows:    words.Mapped(firings, firingRow),
 			object:  object,
 		})
 	})
@@ -127,9 +128,9 @@ func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFi
 
 // memoryText says what holds for all firings of a semaphore.
 func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
-	text := fmt.Sprintf("%s remembers %s of at most %d", name, plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
+	text := fmt.Sprintf("%s remembers %s of at most %d", name, words.Plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
 	if r.GetForgottenUpTo() != nil {
-		text += "; those that were due until " + dueText(r.GetForgottenUpTo()) + " may be forgotten"
+		text += "; those that were due until " + words.DueText(r.GetForgottenUpTo()) + " may be forgotten"
 	}
 	return text
 }
@@ -137,9 +138,9 @@ func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 func firingRow(f *gatekeeperv1.FiringClaim) row {
 	id := f.GetWinner()
 	return row{
-		name: firing(f.GetFiring()),
+		name: words.Firing(f.GetFiring()),
 		cells: []string{
-			firing(f.GetFiring()), word(f.GetState(), "FIRING_STATE_"), id.GetGroup(), id.GetAcquirer(), number(f.GetToken()), when(f.GetClaimedAt()),
+			words.Firing(f.GetFiring()), words.Word(f.GetState(), "FIRING_STATE_"), id.GetGroup(), id.GetAcquirer(), words.Number(f.GetToken()), words.When(f.GetClaimedAt()),
 		},
 		more: []string{id.GetHolderId()},
 	}
@@ -183,7 +184,7 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 			return err
 		}
 		found := &gatekeeperv1.FiringClaim{Firing: want}
-		i := slices.IndexFunc(firings, func(f *gatekeeperv1.FiringClaim) bool { return firing(f.GetFiring()) == firing(want) })
+		i := slices.IndexFunc(firings, func(f *gatekeeperv1.FiringClaim) bool { return words.Firing(f.GetFiring()) == words.Firing(want) })
 		mark := last.GetForgottenUpTo()
 		switch {
 		case i >= 0:
@@ -191,29 +192,29 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.f.say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, shellWord(name), shellWord(want.GetName()))
+			o.f.say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, words.ShellWord(name), words.ShellWord(want.GetName()))
 		}
 		if !o.output.is(formatTable) {
 			return o.f.printObject(o.output, found)
 		}
-		fmt.Fprintln(o.f.out, cell(foundText(found, mark)))
+		fmt.Fprintln(o.f.out, words.Cell(foundText(found, mark)))
 		return nil
 	})
 }
 
 // foundText says what became of a firing.
 func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string {
-	text := firing(f.GetFiring())
+	text := words.Firing(f.GetFiring())
 	switch f.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
 		return text + " is free: nobody has claimed it, as far as is remembered"
 	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
-		return text + " is forgotten, as all that is due until " + dueText(mark) + ": whether it ran is not known"
+		return text + " is forgotten, as all that is due until " + words.DueText(mark) + ": whether it ran is not known"
 	}
 	id := f.GetWinner()
-	text += fmt.Sprintf(" is %s: %s in %s (token %d)", word(f.GetState(), "FIRING_STATE_"), id.GetAcquirer(), id.GetGroup(), f.GetToken())
+	text += fmt.Sprintf(" is %s: %s in %s (token %d)", words.Word(f.GetState(), "FIRING_STATE_"), id.GetAcquirer(), id.GetGroup(), f.GetToken())
 	if f.GetClaimedAt() != nil {
-		text += ", claimed at " + when(f.GetClaimedAt())
+		text += ", claimed at " + words.When(f.GetClaimedAt())
 	}
 	return text
 }
@@ -222,7 +223,7 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 func completeFirings(a *app) cobra.CompletionFunc {
 	firings := a.complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: completionPage})
-		names := mapped(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) })
+		names := words.Mapped(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) })
 		return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(args[1:], n) }), err
 	})
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -246,7 +247,7 @@ func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 // noSuchFiring says that a semaphore does not remember a firing, and how to find the right one.
 func noSuchFiring(err error, name string) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
-		return &codeError{code: exitNoSuch, err: err, hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", shellWord(name))}
+		return &codeError{code: exitNoSuch, err: err, hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -127,19 +128,19 @@ func (o *firingsForgetOptions) refused(err error) error {
 		return o.repeat.unknown(err)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
-		return withHint(err, "`gkctl firings list %s` shows who claimed what.", shellWord(o.name))
+		return withHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
 	}
 	return noSuchFiring(err, o.name)
 }
 
 func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
-	return len(r.GetChange().GetFirings()) == 0 && !markMoved(r.GetChange())
+	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
 }
 
 // lines is a line for each of the first firings that are forgotten.
 func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
 	firings := r.GetChange().GetFirings()
-	lines := mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })
+	lines := words.Mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })
 	if more := len(firings) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
@@ -152,7 +153,7 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 	case formatJSON, formatYAML:
 		return printPlanned(o.f.streams, o.output, r)
 	case formatName:
-		return o.f.printNames(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return firing(f.GetFiring()) }))
+		return o.f.printNames(words.Mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
 	}
 	if nothingForgotten(r) {
 		fmt.Fprintf(o.f.out, "nothing of %s is to be forgotten\n", o.name)
@@ -160,13 +161,13 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 	}
 	if r.GetRevision() == 0 {
 		for _, line := range o.lines(r, everyLine) {
-			fmt.Fprintln(o.f.out, cell(line))
+			fmt.Fprintln(o.f.out, words.Cell(line))
 		}
-		fmt.Fprintf(o.f.out, "%s: %s (dry run)\n", o.name, forgottenText(r.GetChange(), "would be forgotten"))
+		fmt.Fprintf(o.f.out, "%s: %s (dry run)\n", o.name, words.ForgottenText(r.GetChange(), "would be forgotten"))
 		printNeedsYes(o.f.streams, nil, r.GetConfirm())
 		return nil
 	}
-	fmt.Fprintf(o.f.out, "%s: %s\n", o.name, forgottenText(r.GetChange(), "forgotten"))
+	fmt.Fprintf(o.f.out, "%s: %s\n", o.name, words.ForgottenText(r.GetChange(), "forgotten"))
 	undoWith(o.f.streams, r.GetRevision())
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -71,7 +72,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		err = o.f.print(o.output, listing{
 			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
 			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "MISSED", "PAUSED BY", "WARNINGS"},
-			rows: mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
+			rows: words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
 			object: items[*gatekeeperv1.DefinitionRecord]{records},
@@ -95,14 +96,14 @@ func (d drains) heldText() string {
 	if len(d.held) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s for an operator: gkctl clear %s", plural(len(d.held), "slot is held", "slots are held"), strings.Join(mapped(d.held, number), " "))
+	return fmt.Sprintf("%s for an operator: gkctl clear %s", words.Plural(len(d.held), "slot is held", "slots are held"), strings.Join(words.Mapped(d.held, words.Number), " "))
 }
 
 func (d drains) text() string {
 	if d.holders == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s go on for %s", plural(d.holders, "holder may", "holders may"), brief(d.longest))
+	return fmt.Sprintf("%s go on for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
 // draining finds out whose drains run, by the semaphore: an edit's drain is its holders'. It is asked for where a person looks
@@ -137,12 +138,12 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) row {
 	return row{
 		name: d.GetName(),
 		cells: []string{
-			d.GetName(), d.GetGroupPattern(), d.GetAcquirerPattern(), number(r.GetUsed()), number(d.GetPermits()),
-			duration(d.GetDuration()), definitionState(r, draining),
+			d.GetName(), d.GetGroupPattern(), d.GetAcquirerPattern(), words.Number(r.GetUsed()), words.Number(d.GetPermits()),
+			words.Duration(d.GetDuration()), definitionState(r, draining),
 		},
 		more: []string{
-			duration(d.GetMaxHold()), duration(d.GetMinHold()), duration(d.GetLossDelay()), number(r.GetVersion()),
-			ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), pairs(d.GetLabels()), missed(r.GetMissed()), r.GetPause().GetAuthor(),
+			words.Duration(d.GetMaxHold()), words.Duration(d.GetMinHold()), words.Duration(d.GetLossDelay()), words.Number(r.GetVersion()),
+			words.Ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), words.Pairs(d.GetLabels()), missed(r.GetMissed()), r.GetPause().GetAuthor(),
 			strings.Join(r.GetWarnings(), "; "),
 		},
 	}
@@ -171,12 +172,12 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 			s += ": " + p.GetReason()
 		}
 		if p.GetUntil() != nil {
-			s += " until " + when(p.GetUntil())
+			s += " until " + words.When(p.GetUntil())
 		}
 		states = append(states, s)
 	}
 	for _, e := range r.GetEnds() {
-		states = append(states, fmt.Sprintf("%s until %s", strings.Join(e.GetFields(), ", "), when(e.GetUntil())))
+		states = append(states, fmt.Sprintf("%s until %s", strings.Join(e.GetFields(), ", "), words.When(e.GetUntil())))
 	}
 	return strings.Join(states, "; ")
 }
@@ -187,10 +188,10 @@ func missed(s *gatekeeperv1.Missed) string {
 		return ""
 	}
 	if s.GetText() != "" { // it says all of it
-		return "for " + ago(s.GetSince()) + ": " + s.GetText()
+		return "for " + words.Ago(s.GetSince()) + ": " + s.GetText()
 	}
-	text := word(s.GetKind(), "MISSED_KIND_") + " for " + ago(s.GetSince())
-	if why := word(s.GetReason(), "REASON_"); why != "" {
+	text := words.Word(s.GetKind(), "MISSED_KIND_") + " for " + words.Ago(s.GetSince())
+	if why := words.Word(s.GetReason(), "REASON_"); why != "" {
 		text += " (" + why + ")"
 	}
 	return text

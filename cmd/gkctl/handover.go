@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -126,7 +127,7 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 	}
 	after := max(0, at.Sub(h.begun))
 	t.started = append(t.started, newHolder{permit: p, after: after})
-	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), holderText(p), elapsed(after))
+	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
 // overtaken is an edit after the move: whether the old holders are to stop is no longer the move's to say.
@@ -157,9 +158,9 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 		t.held = append(t.held, o.permit)
 	}
 	o.overran = t.drained || h.drain == 0 && (how == howExpired || how == howHeld)
-	text := fmt.Sprintf("%s %s by %s after %s", e.GetSemaphore(), how, holderText(o.permit), elapsed(o.after))
+	text := fmt.Sprintf("%s %s by %s after %s", e.GetSemaphore(), how, words.HolderText(o.permit), words.Elapsed(o.after))
 	if how != howReleased {
-		text = fmt.Sprintf("%s of %s %s after %s", e.GetSemaphore(), holderText(o.permit), how, elapsed(o.after))
+		text = fmt.Sprintf("%s of %s %s after %s", e.GetSemaphore(), words.HolderText(o.permit), how, words.Elapsed(o.after))
 	}
 	return text
 }
@@ -212,9 +213,9 @@ func (h *handovers) heldError() error {
 	if len(held) == 0 {
 		return nil
 	}
-	tokens := mapped(held, func(p *gatekeeperv1.Permit) string { return number(p.GetToken()) })
-	return withHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", plural(len(held), "slot is held", "slots are held"),
-		someNames(mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
+	tokens := words.Mapped(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
+	return withHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", words.Plural(len(held), "slot is held", "slots are held"),
+		words.SomeNames(words.Mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
 		"When the jobs are known to have stopped: gkctl clear %s", strings.Join(tokens, " "))
 }
 

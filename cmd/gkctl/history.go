@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -92,14 +93,14 @@ func (o *historyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := refuseUnheardOf(ctx, c, o.globs, mapped(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
+		if err := refuseUnheardOf(ctx, c, o.globs, words.Mapped(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
 			return err
 		}
 		if o.change != 0 && len(entries) == 0 {
 			return withHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
 		}
 		if missing != nil {
-			o.f.say("%s", missingText(missing))
+			o.f.say("%s", words.MissingText(missing))
 		}
 		if o.output.is(formatName) {
 			return o.f.printNames(changeNames(entries))
@@ -176,7 +177,7 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []row {
 			continue
 		}
 		names[said] = append(names[said], e.GetSemaphore())
-		rows[i].cells[historyName] = someNames(slices.Sorted(slices.Values(names[said])))
+		rows[i].cells[historyName] = words.SomeNames(slices.Sorted(slices.Values(names[said])))
 	}
 	return rows
 }
@@ -186,28 +187,28 @@ const historyName = 4
 
 // changeNames are the changes of entries, each once.
 func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
-	return slices.Compact(mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return number(e.GetRevision()) }))
+	return slices.Compact(words.Mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
 }
 
 func historyRow(e *gatekeeperv1.HistoryEntry) row {
 	return row{
-		name: number(e.GetRevision()),
+		name: words.Number(e.GetRevision()),
 		cells: []string{
-			number(e.GetRevision()), when(e.GetAt()), e.GetAuthor(), word(e.GetKind(), "EVENT_KIND_"), e.GetSemaphore(), historyText(e), e.GetReason(),
+			words.Number(e.GetRevision()), words.When(e.GetAt()), e.GetAuthor(), words.Word(e.GetKind(), "EVENT_KIND_"), e.GetSemaphore(), historyText(e), e.GetReason(),
 		},
-		more: []string{duration(e.GetDrain()), when(e.GetUntil())},
+		more: []string{words.Duration(e.GetDrain()), words.When(e.GetUntil())},
 	}
 }
 
 // historyText says what an entry changed.
 func historyText(e *gatekeeperv1.HistoryEntry) string {
 	var parts []string
-	if e.GetBefore() != nil && e.GetAfter() != nil && !sameRule(e.GetBefore(), e.GetAfter()) {
-		parts = append(parts, fieldChanges(e.GetBefore(), e.GetAfter())...)
+	if e.GetBefore() != nil && e.GetAfter() != nil && !words.SameRule(e.GetBefore(), e.GetAfter()) {
+		parts = append(parts, words.FieldChanges(e.GetBefore(), e.GetAfter())...)
 	}
 	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // what it was until is over
 	if e.GetUntil() != nil && !resumed {
-		parts = append(parts, "until "+when(e.GetUntil()))
+		parts = append(parts, "until "+words.When(e.GetUntil()))
 	}
 	if p := e.GetPause(); p != nil && !resumed {
 		switch e.GetKind() {
@@ -215,7 +216,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 			parts = append(parts, "while paused")
 		default:
 		}
-		if text := pauseText(p); text != "" {
+		if text := words.PauseText(p); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -223,7 +224,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		parts = append(parts, fmt.Sprintf("instead of the pause of change %d", p.GetChange()))
 	}
 	if c := e.GetCordon(); c != nil {
-		parts = append(parts, cordonText(c))
+		parts = append(parts, words.CordonText(c))
 	}
 	if c := e.GetCordonBefore(); c != nil {
 		parts = append(parts, fmt.Sprintf("instead of that of change %d", c.GetChange()))
@@ -233,15 +234,15 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_REMEMBERED {
 			verb = "remembered again"
 		}
-		parts = append(parts, forgottenText(f, verb))
+		parts = append(parts, words.ForgottenText(f, verb))
 	}
 	if e.GetUndoes() != 0 {
-		parts = append(parts, "undoes "+changesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
+		parts = append(parts, "undoes "+words.ChangesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
 	}
 	if p := e.GetPermit(); p != nil {
-		parts = append(parts, permitText(p))
+		parts = append(parts, words.PermitText(p))
 	}
-	if s := word(e.GetMissed(), "MISSED_KIND_"); s != "" {
+	if s := words.Word(e.GetMissed(), "MISSED_KIND_"); s != "" {
 		parts = append(parts, s)
 	}
 	return strings.Join(parts, "; ")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -56,13 +57,13 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			}
 			permits = append(permits, p)
 		}
-		if err := refuseUnknown(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+		if err := refuseUnknown(ctx, c, o.globs, words.Mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
 		return o.f.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
 			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
-			rows:    mapped(permits, permitRow),
+			rows:    words.Mapped(permits, permitRow),
 			object:  items[*gatekeeperv1.Permit]{permits},
 			empty:   "Nobody holds a permit.",
 		})
@@ -72,14 +73,14 @@ func (o *holdersOptions) run(ctx context.Context) error {
 func permitRow(p *gatekeeperv1.Permit) row {
 	expires := ""
 	if p.GetExpiresIn() != nil {
-		expires = brief(p.GetExpiresIn().AsDuration())
+		expires = words.Brief(p.GetExpiresIn().AsDuration())
 	}
 	return row{
-		name: number(p.GetToken()),
+		name: words.Number(p.GetToken()),
 		cells: []string{
-			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetWeight()), number(p.GetToken()),
-			permitState(p), ago(p.GetGrantedAt()), expires,
+			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), words.Number(p.GetWeight()), words.Number(p.GetToken()),
+			words.PermitState(p), words.Ago(p.GetGrantedAt()), expires,
 		},
-		more: []string{p.GetIdentity().GetHolderId(), duration(p.GetDuration()), firing(p.GetFiring()), pairs(p.GetMetadata())},
+		more: []string{p.GetIdentity().GetHolderId(), words.Duration(p.GetDuration()), words.Firing(p.GetFiring()), words.Pairs(p.GetMetadata())},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -35,7 +36,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := refuseUnheardOf(ctx, c, o.globs, mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+		if err := refuseUnheardOf(ctx, c, o.globs, words.Mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
 		out := heldAt{Items: []json.RawMessage{}, At: at.UTC().Format(time.RFC3339)}
@@ -52,12 +53,12 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		err = o.f.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "SINCE", "ENDED", "HOW"},
 			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
-			rows:    mapped(permits, pastRow),
+			rows:    words.Mapped(permits, pastRow),
 			object:  out,
-			empty:   "Nobody is known to have held a permit at " + when(timestamppb.New(at)) + ".",
+			empty:   "Nobody is known to have held a permit at " + words.When(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
-			o.f.say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", when(begins))
+			o.f.say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", words.When(begins))
 		}
 		return err
 	})
@@ -84,11 +85,11 @@ func pastHolders(
 
 func pastRow(p *gatekeeperv1.Permit) row {
 	return row{
-		name: number(p.GetToken()),
+		name: words.Number(p.GetToken()),
 		cells: []string{
-			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), number(p.GetWeight()), number(p.GetToken()),
-			when(p.GetGrantedAt()), when(p.GetEndedAt()), word(p.GetEnded(), "PERMIT_END_"),
+			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), words.Number(p.GetWeight()), words.Number(p.GetToken()),
+			words.When(p.GetGrantedAt()), words.When(p.GetEndedAt()), words.Word(p.GetEnded(), "PERMIT_END_"),
 		},
-		more: []string{p.GetIdentity().GetHolderId(), duration(p.GetDuration()), firing(p.GetFiring()), pairs(p.GetMetadata())},
+		more: []string{p.GetIdentity().GetHolderId(), words.Duration(p.GetDuration()), words.Firing(p.GetFiring()), words.Pairs(p.GetMetadata())},
 	}
 }

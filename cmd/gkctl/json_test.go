@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -36,7 +37,7 @@ func TestJSON_OfWhatCommandsDid_StaysWhatItIs(t *testing.T) {
 		},
 		{
 			"delete", applied{Items: []appliedItem{{Name: "a", Action: actionDeleted, LivePermits: 1, Stopped: []stoppedHolder{
-				{moveHolder{Token: 5, Group: "prod", Acquirer: "app1", HolderID: "h"}, "60.000s"},
+				{words.MoveHolder{Token: 5, Group: "prod", Acquirer: "app1", HolderID: "h"}, "60.000s"},
 			}}}, Revision: 7},
 			`{"items":[{"name":"a","action":"deleted","live_permits":1,"stopped":[` +
 				`{"token":"5","group":"prod","acquirer":"app1","holder_id":"h","free_within":"60.000s"}]}],"revision":"7"}`,

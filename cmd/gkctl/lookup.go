@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -57,16 +58,16 @@ func remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 
 // deniedLines are what the servers say of callers: of the first most of them, and how many more there are.
 func deniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
-	lines := mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return cell(d.GetText()) })
+	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
-		lines = append(lines, "... and "+plural(more, "more caller is denied", "more callers are denied")+".")
+		lines = append(lines, "... and "+words.Plural(more, "more caller is denied", "more callers are denied")+".")
 	}
 	return lines
 }
 
 // misspelledLines are of callers that likely mean the name that was asked about.
 func misspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
-	return mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + cell(d.GetText()) })
+	return words.Mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
 // strangers are the lines on callers that ask for a name without a definition, each after a line break. It is empty when there are
@@ -91,7 +92,7 @@ func refuseUnknown(ctx context.Context, c *client.Client, names, met []string) e
 
 // noDefinitions is the error of names that are of no definition.
 func noDefinitions(ctx context.Context, c *client.Client, names []string) error {
-	texts := mapped(names, func(name string) string { return noDefinition(ctx, c, name) })
+	texts := words.Mapped(names, func(name string) string { return noDefinition(ctx, c, name) })
 	return &codeError{code: exitNoSuch, err: errors.New(strings.Join(texts, "\n")), hint: "`gkctl get` lists the definitions."}
 }
 
@@ -192,7 +193,7 @@ func chosenInstead(ctx context.Context, c *client.Client, names []string, labels
 		known = append(known, r.GetDefinition())
 	}
 	for _, name := range names {
-		if meant := nearestGlob(name, mapped(known, (*gatekeeperv1.Definition).GetName)); meant != "" {
+		if meant := nearestGlob(name, words.Mapped(known, (*gatekeeperv1.Definition).GetName)); meant != "" {
 			return meant
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -128,7 +129,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, moves)
 	case formatName:
-		return o.f.printNames(mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
+		return o.f.printNames(words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
 	if len(moves.GetMoves()) == 0 {
 		o.noteNotMoved(moves)
@@ -176,10 +177,10 @@ func tasksText(moves []*gatekeeperv1.Moved) string {
 	}
 	var parts []string
 	if tasks := len(moves) - pools; tasks > 0 {
-		parts = append(parts, plural(tasks, "task", "tasks"))
+		parts = append(parts, words.Plural(tasks, "task", "tasks"))
 	}
 	if pools > 0 {
-		parts = append(parts, plural(pools, "pool", "pools"))
+		parts = append(parts, words.Plural(pools, "pool", "pools"))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -191,7 +192,7 @@ func (o *moveOptions) noteNotMoved(moves *gatekeeperv1.MoveResponse) {
 }
 
 func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
-	return mapped(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
+	return words.Mapped(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
 		return fmt.Sprintf("%s is not moved: %s", n.GetSemaphore(), n.GetWhy())
 	})
 }
@@ -212,9 +213,9 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	if len(names) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("not moved: %s", someNames(names))
+	err := fmt.Errorf("not moved: %s", words.SomeNames(names))
 	if o.output.is(formatTable) {
-		err = errors.New(plural(len(names), "task is not moved, and has to be set by hand", "tasks are not moved, and have to be set by hand"))
+		err = errors.New(words.Plural(len(names), "task is not moved, and has to be set by hand", "tasks are not moved, and have to be set by hand"))
 	}
 	return withHint(err, "`gkctl set NAME group_pattern=...` sets a pattern by hand.")
 }
@@ -240,7 +241,7 @@ func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse)
 	}, o.yes)
 	if err == nil && !asked {
 		for _, text := range effectWarnings(moves.GetEffects(), warningsOf(moves), someOf) {
-			o.f.say("warning: %s", cell(text))
+			o.f.say("warning: %s", words.Cell(text))
 		}
 	}
 	return err
@@ -283,7 +284,7 @@ func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gat
 	r, err := c.Operator().Move(sending, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
 		return 0, &codeError{code: exitUnreachable, err: err, hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " +
-			shellWord(shown.GetMoves()[0].GetSemaphore()) + "` says which; the same move again moves what is left to move."}
+			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` says which; the same move again moves what is left to move."}
 	}
 	if status.Code(err) == codes.Aborted {
 		err = withHint(err, "Move again if it is still meant.")

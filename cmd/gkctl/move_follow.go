@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -48,7 +49,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		ended = timer.C
 	}
 	b := &board{out: o.f.err, live: o.f.errTTY}
-	b.say(h, fmt.Sprintf("change %d: %s told to stop", h.change, plural(h.left, "holder", "holders")))
+	b.say(h, fmt.Sprintf("change %d: %s told to stop", h.change, words.Plural(h.left, "holder", "holders")))
 	defer b.clear()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -64,7 +65,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-tick.C:
 			b.show(h)
 		case <-ended:
-			return withHint(fmt.Errorf("%s after %s", plural(h.left, "old holder is still there", "old holders are still there"), o.f.global.timeout),
+			return withHint(fmt.Errorf("%s after %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.global.timeout),
 				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()

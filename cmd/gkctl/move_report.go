@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -33,11 +34,11 @@ type moveTask struct {
 	Stopped []stoppedTask `json:"stopped"`
 	Started []startedTask `json:"started"`
 	// Held are permits that expired, and keep their slots until an operator clears them.
-	Held []moveHolder `json:"held,omitempty"`
+	Held []words.MoveHolder `json:"held,omitempty"`
 }
 
 type stoppedTask struct {
-	moveHolder
+	words.MoveHolder
 	// How is released, expired, or another word; empty when it was not seen to end.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
@@ -46,7 +47,7 @@ type stoppedTask struct {
 }
 
 type startedTask struct {
-	moveHolder
+	words.MoveHolder
 	After string `json:"after"`
 }
 
@@ -70,17 +71,17 @@ func (r *moveReport) add(h *handovers, followed bool) {
 	for _, name := range h.names {
 		task := moveTask{Name: name, Stopped: []stoppedTask{}, Started: []startedTask{}}
 		for _, o := range h.tasks[name].old {
-			s := stoppedTask{moveHolder: holderOf(o.permit), How: o.how, Overran: o.overran}
+			s := stoppedTask{MoveHolder: words.HolderOf(o.permit), How: o.how, Overran: o.overran}
 			if o.how != "" {
-				s.After = protoSeconds(o.after)
+				s.After = words.ProtoSeconds(o.after)
 			}
 			task.Stopped = append(task.Stopped, s)
 		}
 		for _, n := range h.tasks[name].started {
-			task.Started = append(task.Started, startedTask{holderOf(n.permit), protoSeconds(n.after)})
+			task.Started = append(task.Started, startedTask{words.HolderOf(n.permit), words.ProtoSeconds(n.after)})
 		}
 		for _, p := range h.tasks[name].held {
-			task.Held = append(task.Held, holderOf(p))
+			task.Held = append(task.Held, words.HolderOf(p))
 		}
 		r.Tasks = append(r.Tasks, task)
 	}
@@ -104,7 +105,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	case formatJSON, formatYAML:
 		return o.f.printObject(o.output, r)
 	case formatName:
-		return o.f.printNames(mapped(r.Tasks, func(t moveTask) string { return t.Name }))
+		return o.f.printNames(words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
 	fmt.Fprintf(o.f.out, "moved %s from %s to %s\n", r.what, r.From, r.To)
 	for _, n := range r.NotMoved {
@@ -113,10 +114,10 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	if r.Followed {
 		o.printHandovers(h)
 	} else if h.left > 0 {
-		fmt.Fprintf(o.f.out, "%s to stop\n", plural(h.left, "holder is told", "holders are told"))
+		fmt.Fprintf(o.f.out, "%s to stop\n", words.Plural(h.left, "holder is told", "holders are told"))
 	}
 	for _, p := range h.held() {
-		fmt.Fprintln(o.f.out, heldText(p))
+		fmt.Fprintln(o.f.out, words.HeldText(p))
 	}
 	undoWith(o.f.streams, r.Revision)
 	return nil
@@ -140,11 +141,11 @@ func (o *moveOptions) printHandovers(h *handovers) {
 			}
 			switch {
 			case old.overran && old.how == howReleased:
-				late = append(late, fmt.Sprintf("%s did not stop in time: it released %s after %s", holderText(old.permit), name, elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s did not stop in time: it released %s after %s", words.HolderText(old.permit), name, words.Elapsed(old.after)))
 			case old.overran:
-				late = append(late, fmt.Sprintf("%s did not stop in time: %s %s after %s", holderText(old.permit), name, old.how, elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s did not stop in time: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			case old.how == howExpired || old.how == howHeld:
-				late = append(late, fmt.Sprintf("%s was not refreshed any more: %s %s after %s", holderText(old.permit), name, old.how, elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s was not refreshed any more: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			}
 		}
 		for _, n := range t.started {
@@ -156,13 +157,13 @@ func (o *moveOptions) printHandovers(h *handovers) {
 	case stopped == 0 && h.left == 0 && len(h.held()) == 0:
 		fmt.Fprintln(o.f.out, "nobody held them")
 	case stopped > 0:
-		fmt.Fprintf(o.f.out, "%s stopped, %d of them by release, the last after %s\n", plural(stopped, "old holder", "old holders"), released, elapsed(last))
+		fmt.Fprintf(o.f.out, "%s stopped, %d of them by release, the last after %s\n", words.Plural(stopped, "old holder", "old holders"), released, words.Elapsed(last))
 	}
 	if h.left > 0 {
-		fmt.Fprintf(o.f.out, "%s not gone yet\n", plural(h.left, "old holder is", "old holders are"))
+		fmt.Fprintf(o.f.out, "%s not gone yet\n", words.Plural(h.left, "old holder is", "old holders are"))
 	}
 	if granted > 0 {
-		fmt.Fprintf(o.f.out, "%s granted, the last after %s\n", plural(granted, "new holder was", "new holders were"), elapsed(lastGranted))
+		fmt.Fprintf(o.f.out, "%s granted, the last after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))
 	}
 	for _, text := range late {
 		fmt.Fprintln(o.f.out, text)

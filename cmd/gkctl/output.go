@@ -12,6 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // The formats of -o.
@@ -186,7 +188,7 @@ func (s *streams) print(o outputFlag, l listing) error {
 		if o.is(formatWide) {
 			cells = append(slices.Clone(cells), more...)
 		}
-		cells = mapped(cells, cell)
+		cells = words.Mapped(cells, words.Cell)
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if !o.noHeaders {

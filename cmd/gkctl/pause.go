@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -101,7 +102,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		}
 		if !o.dryRun {
 			if _, err := agree(ctx, o.f.streams, &proposal{
-				what: "this pauses " + someNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
+				what: "this pauses " + words.SomeNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
 				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 			}, o.yes); err != nil {
 				return err
@@ -162,13 +163,13 @@ func (o *pauseOptions) print(p *paused) error {
 	if len(p.Names) == 0 {
 		fmt.Fprintf(o.f.out, "nothing to pause%s\n", dry)
 	} else {
-		fmt.Fprintf(o.f.out, "%s paused%s%s\n", someNames(p.Names), end, dry)
+		fmt.Fprintf(o.f.out, "%s paused%s%s\n", words.SomeNames(p.Names), end, dry)
 	}
 	if p.Stopped > 0 {
 		fmt.Fprintf(o.f.out, "%s\n", stopText(p.preview.GetEffects()))
 	}
 	if p.GoOn > 0 {
-		fmt.Fprintf(o.f.out, "%s on\n", plural(p.GoOn, "running permit goes", "running permits go"))
+		fmt.Fprintf(o.f.out, "%s on\n", words.Plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
 		if err := printEffects(o.f.streams, p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
@@ -178,7 +179,7 @@ func (o *pauseOptions) print(p *paused) error {
 		return nil
 	}
 	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
-		fmt.Fprintln(o.f.out, "warning: "+cell(w))
+		fmt.Fprintln(o.f.out, "warning: "+words.Cell(w))
 	}
 	undoWith(o.f.streams, p.Revision)
 	return nil

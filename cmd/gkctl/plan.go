@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -37,7 +38,7 @@ func (c *step) action() string {
 		return actionCreated
 	case c.after == nil:
 		return actionDeleted
-	case sameRule(c.before.GetDefinition(), c.after):
+	case words.SameRule(c.before.GetDefinition(), c.after):
 		return actionUnchanged
 	}
 	return actionReplaced
@@ -66,7 +67,7 @@ func (c *step) unified() ([]byte, error) {
 		if d == nil {
 			return nil, nil
 		}
-		return deffile.Marshal([]*gatekeeperv1.Definition{complete(d)})
+		return deffile.Marshal([]*gatekeeperv1.Definition{words.Complete(d)})
 	}
 	before, err := side(c.before.GetDefinition())
 	if err != nil {

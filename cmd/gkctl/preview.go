@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -96,7 +97,7 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 	switch {
 	case o.output.is(formatName):
-		return o.f.print(o.output, listing{rows: mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
+		return o.f.print(o.output, listing{rows: words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
 	case !o.output.is(formatTable):
 		if r == nil {
 			r = &gatekeeperv1.PreviewResponse{}

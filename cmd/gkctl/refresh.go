@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -49,7 +50,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
-		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: mapped(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
+		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: words.Mapped(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
 			return &gatekeeperv1.TokenRefresh{Token: t, Duration: durationpb.New(unknownDuration)}
 		})})
 		if err != nil {
@@ -66,7 +67,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 			switch t.GetStatus() {
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
 				if o.output.is(formatTable) {
-					fmt.Fprintf(o.f.out, "%d refreshed for %s\n", t.GetToken(), duration(t.GetDuration()))
+					fmt.Fprintf(o.f.out, "%d refreshed for %s\n", t.GetToken(), words.Duration(t.GetDuration()))
 				}
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
 				code = exitUnreachable
@@ -83,8 +84,8 @@ func (o *refreshOptions) run(ctx context.Context) error {
 }
 
 func refusal(t *gatekeeperv1.TokenResult) string {
-	text := word(t.GetStatus(), "REFRESH_STATUS_")
-	if cause := word(t.GetStop(), "STOP_CAUSE_"); cause != "" {
+	text := words.Word(t.GetStatus(), "REFRESH_STATUS_")
+	if cause := words.Word(t.GetStop(), "STOP_CAUSE_"); cause != "" {
 		text += ", " + cause
 	}
 	if t.GetMessage() != "" {

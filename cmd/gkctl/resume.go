@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -69,7 +70,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		names := effectNames(out.preview.GetEffects())
 		if !o.dryRun {
 			if _, err := agree(ctx, o.f.streams, &proposal{
-				what: "this resumes " + someNames(names), question: "Go on?", declined: "nothing was resumed",
+				what: "this resumes " + words.SomeNames(names), question: "Go on?", declined: "nothing was resumed",
 				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
 			}, o.yes); err != nil {
 				return err
@@ -121,11 +122,11 @@ func (o *resumeOptions) print(r *resumed) error {
 		return nil
 	}
 	if r.DryRun {
-		fmt.Fprintf(o.f.out, "%s would be resumed (dry run)\n", someNames(r.Names))
+		fmt.Fprintf(o.f.out, "%s would be resumed (dry run)\n", words.SomeNames(r.Names))
 		printNeedsYes(o.f.streams, r.preview.GetEffects(), r.preview.GetConfirm())
 		return nil
 	}
-	fmt.Fprintf(o.f.out, "%s resumed\n", someNames(r.Names))
+	fmt.Fprintf(o.f.out, "%s resumed\n", words.SomeNames(r.Names))
 	undoWith(o.f.streams, r.Revision)
 	return nil
 }

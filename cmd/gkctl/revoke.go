@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -73,7 +74,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 	case o.unsafe:
 		how = ", and its slot freed at once; its holder may still run"
 	case drain != nil:
-		how = ", its holder may go on for " + duration(drain)
+		how = ", its holder may go on for " + words.Duration(drain)
 	}
 	name := r.GetPermit().GetSemaphore()
 	return tokenDone{

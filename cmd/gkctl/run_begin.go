@@ -16,6 +16,7 @@ import (
 	"os"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // executable finds the command, and its arguments with its own name first.
@@ -186,7 +187,7 @@ func (o *runOptions) denied(d *client.Denied) error {
 	if d.Reason == client.FiringTooFarAhead || d.Reason == client.FiringForgotten {
 		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
 		if d.Reason == client.FiringForgotten {
-			explain += " `gkctl firings list " + shellWord(o.semaphore) + "` shows what is remembered."
+			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
 		return &codeError{code: exitNotAcquired, err: d, hint: explain}
 	}

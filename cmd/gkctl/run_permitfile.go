@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // permitFile tells the command until when its permit can be counted on. Only gkctl's own user reads it.
@@ -64,7 +65,7 @@ func (f *permitFile) update(p *client.Permit, weight uint32, firing *firingStatu
 	now := time.Now()
 	s := permitStatus{
 		Semaphore: p.Semaphore(), Token: strconv.FormatUint(p.Token(), 10), Group: p.Group(), Acquirer: p.Acquirer(), HolderID: p.HolderID(),
-		Weight: weight, Firing: firing, Duration: seconds(p.Duration()), State: "held", SafeFor: seconds(0), WrittenAt: now.UTC(),
+		Weight: weight, Firing: firing, Duration: words.Seconds(p.Duration()), State: "held", SafeFor: words.Seconds(0), WrittenAt: now.UTC(),
 	}
 	switch until := p.SafeUntil(); {
 	case until.IsZero():
@@ -73,7 +74,7 @@ func (f *permitFile) update(p *client.Permit, weight uint32, firing *firingStatu
 		if p.Context().Err() != nil {
 			s.State = "stopping"
 		}
-		s.SafeFor = seconds(until.Sub(now).Truncate(time.Millisecond))
+		s.SafeFor = words.Seconds(until.Sub(now).Truncate(time.Millisecond))
 		until = until.UTC().Truncate(time.Millisecond)
 		s.SafeUntil = &until
 	}

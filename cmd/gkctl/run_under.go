@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 // running is a command that runs under a permit.
@@ -33,7 +34,7 @@ type running struct {
 func (r *running) under(run *client.Run, i *interruption) error {
 	acquired := time.Now()
 	r.status.Token, r.status.Acquired = strconv.FormatUint(r.permit.Token(), 10), &acquired
-	r.narrate("acquired %s, token %d, safe for %s", r.semaphore, r.permit.Token(), brief(time.Until(r.permit.SafeUntil())))
+	r.narrate("acquired %s, token %d, safe for %s", r.semaphore, r.permit.Token(), words.Brief(time.Until(r.permit.SafeUntil())))
 	err := run.Do(func(ctx context.Context) error {
 		if s := i.over(); s != nil {
 			return r.notRun(ctx, &codeError{code: signalled(s)})

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -62,7 +63,7 @@ func send(ctx context.Context, a *app, c *client.Client, plan []step, drain *dur
 	r, err := c.Definitions().BatchEdit(ctx, batch)
 	if done(); err == nil {
 		for _, text := range r.GetWarnings() {
-			a.say("warning: %s", cell(text))
+			a.say("warning: %s", words.Cell(text))
 		}
 		return r.GetRevision(), nil
 	}

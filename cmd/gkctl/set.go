@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -113,7 +114,7 @@ func completeAssignments(a *app) cobra.CompletionFunc {
 			return names, directive
 		}
 		fields := 0
-		for _, field := range append(mapped(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
+		for _, field := range append(words.Mapped(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
 			if strings.HasPrefix(field, begun) && field != "labels=" {
 				names = append(names, field)
 				fields++
@@ -176,7 +177,7 @@ func ofAShortTime(plan []step, fields []assignment) error {
 					return &codeError{
 						code: exitFailure,
 						err: fmt.Errorf("%s: %s has that value by change %d, until %s, and gets its old one back then: nothing was changed",
-							c.name, f.key, end.GetRevision(), when(end.GetUntil())),
+							c.name, f.key, end.GetRevision(), words.When(end.GetUntil())),
 						hint: fmt.Sprintf("Undo that change first: gkctl undo %d; then set it for good, or for another time.", end.GetRevision()),
 					}
 				}

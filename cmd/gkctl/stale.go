@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -64,7 +65,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 		was = ch.after
 		lines = append(lines, "what it was is no longer known; from your file to what it is now:")
 	}
-	lines = append(lines, fieldChanges(was, now.GetDefinition())...)
+	lines = append(lines, words.FieldChanges(was, now.GetDefinition())...)
 	return &staleError{withHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
 }
 
@@ -76,7 +77,7 @@ func byWhom(r *gatekeeperv1.DefinitionRecord) string {
 	}
 	text := "changed by " + who
 	if t := r.GetUpdatedAt(); t != nil {
-		text += " at " + when(t)
+		text += " at " + words.When(t)
 	}
 	if r.GetReason() != "" {
 		text += " (" + r.GetReason() + ")"

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -131,33 +132,33 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		{"cluster", best.GetClusterId()},
 		{"leader", fmt.Sprintf("%s, term %d", leader, best.GetTerm())},
 		{"members", fmt.Sprintf("%d of %d answer", reached, known)},
-		{"revision", number(best.GetRevision())},
-		{"definitions", number(best.GetDefinitions())},
-		{"permits", number(best.GetPermits())},
-		{"waiters", number(best.GetWaiters())},
+		{"revision", words.Number(best.GetRevision())},
+		{"definitions", words.Number(best.GetDefinitions())},
+		{"permits", words.Number(best.GetPermits())},
+		{"waiters", words.Number(best.GetWaiters())},
 	}
 	for _, l := range slices.Concat(lines, s.lines(), [][2]string{{"version", best.GetVersion()}}) {
-		fmt.Fprintf(w, "%s:\t%s\n", l[0], cell(l[1]))
+		fmt.Fprintf(w, "%s:\t%s\n", l[0], words.Cell(l[1]))
 	}
 	for _, c := range best.GetMemberClocks() {
-		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
+		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
 	}
 	for _, m := range members {
 		for _, c := range m.Status.GetCertificates() {
 			if text := certificateText(c, time.Now()); text != "" {
-				fmt.Fprintf(w, "certificate:\t%s\n", cell(m.ID()+", "+word(c.GetPort(), "CERTIFICATE_PORT_")+" port: "+text))
+				fmt.Fprintf(w, "certificate:\t%s\n", words.Cell(m.ID()+", "+words.Word(c.GetPort(), "CERTIFICATE_PORT_")+" port: "+text))
 			}
 		}
 	}
 	for _, c := range best.GetHostClocks() {
-		fmt.Fprintf(w, "clock off:\t%s\n", cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
+		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
 	}
 	denied := best.GetDenied()[:min(len(best.GetDenied()), maxStatusDenied)]
 	for _, d := range denied {
-		fmt.Fprintf(w, "asked in vain:\t%s\n", cell(d.GetText()))
+		fmt.Fprintf(w, "asked in vain:\t%s\n", words.Cell(d.GetText()))
 	}
 	if more := int(best.GetDeniedSemaphores()) - len(denied); more > 0 {
-		fmt.Fprintf(w, "asked in vain:\t%s\n", plural(more, "more semaphore", "more semaphores"))
+		fmt.Fprintf(w, "asked in vain:\t%s\n", words.Plural(more, "more semaphore", "more semaphores"))
 	}
 	if wait := best.GetRecoveryWait(); wait != nil {
 		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every permit of before has ended\n", wait.AsDuration().Round(time.Second))
@@ -175,9 +176,9 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	case c.GetError() != "":
 		return "its files cannot be used: " + c.GetError()
 	case left <= 0:
-		return fmt.Sprintf("that of %s ended at %s", c.GetSubject(), when(c.GetNotAfter()))
+		return fmt.Sprintf("that of %s ended at %s", c.GetSubject(), words.When(c.GetNotAfter()))
 	case left < certificateSoon:
-		return fmt.Sprintf("that of %s ends in %s, at %s", c.GetSubject(), brief(left), when(c.GetNotAfter()))
+		return fmt.Sprintf("that of %s ends in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
 }

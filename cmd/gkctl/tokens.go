@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -95,7 +96,7 @@ func printToken(a *app, o outputFlag, d *tokenDone) {
 func completeTokens(a *app) cobra.CompletionFunc {
 	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: completionPage})
-		return mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
+		return words.Mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
 			return fmt.Sprintf("%d\t%s of %s in %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 		}), err
 	})

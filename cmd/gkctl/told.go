@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -35,7 +36,7 @@ type appliedItem struct {
 
 // stoppedHolder is a holder that was told to stop.
 type stoppedHolder struct {
-	moveHolder
+	words.MoveHolder
 	// FreeWithin is when its slot is free at the latest.
 	FreeWithin string `json:"free_within"`
 }
@@ -46,7 +47,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 	for _, e := range r.GetEffects() {
 		for _, s := range e.GetStopped() {
 			out[e.GetSemaphore()] = append(out[e.GetSemaphore()],
-				stoppedHolder{holderOf(s.GetPermit()), protoSeconds(s.GetFreeWithin().AsDuration())})
+				stoppedHolder{words.HolderOf(s.GetPermit()), words.ProtoSeconds(s.GetFreeWithin().AsDuration())})
 		}
 	}
 	return out
@@ -107,7 +108,7 @@ func printApplied(a *app, o outputFlag, plan []step, out *applied) error {
 	}
 	if !out.asked {
 		for _, text := range effectWarnings(out.preview.GetEffects(), nil, someOf) {
-			a.say("warning: %s", cell(text))
+			a.say("warning: %s", words.Cell(text))
 		}
 	}
 	return nil

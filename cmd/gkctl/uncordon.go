@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -95,7 +96,7 @@ func noCordon(ctx context.Context, c *client.Client, id string) error {
 	text := fmt.Sprintf("there is no cordon %q", id)
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err == nil { // else said without it
-		ids := mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
+		ids := words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
 		meant := ""
 		for _, of := range []string{"acquirer:", "group:"} {
 			if slices.Contains(ids, of+id) {
@@ -116,11 +117,11 @@ func printUncordoned(a *app, o outputFlag, done []uncordoned) error {
 			Items []uncordoned `json:"items"`
 		}{done})
 	case formatName:
-		return a.printNames(mapped(done, func(d uncordoned) string { return d.ID }))
+		return a.printNames(words.Mapped(done, func(d uncordoned) string { return d.ID }))
 	}
 	for _, d := range done {
 		if d.DryRun {
-			fmt.Fprintf(a.out, "cordon %s, set by %s, would end (dry run)\n", cordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
+			fmt.Fprintf(a.out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
 			continue
 		}
 		fmt.Fprintf(a.out, "cordon %q is ended\n", d.ID)
@@ -133,6 +134,6 @@ func printUncordoned(a *app, o outputFlag, done []uncordoned) error {
 func completeCordons(a *app) cobra.CompletionFunc {
 	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
-		return mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
+		return words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -110,18 +111,18 @@ func (o *undoOptions) refused(err error) error {
 // left says what stays as it is.
 func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
-		fmt.Fprintf(o.f.out, "not undone: %s\n", cell(missingText(m)))
+		fmt.Fprintf(o.f.out, "not undone: %s\n", words.Cell(words.MissingText(m)))
 	}
 	for _, s := range r.GetSkipped() {
-		fmt.Fprintf(o.f.out, "not undone: %s\n", cell(s))
+		fmt.Fprintf(o.f.out, "not undone: %s\n", words.Cell(s))
 	}
 }
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
 	_, err := agree(ctx, o.f.streams, &proposal{
-		what: "this undoes " + changesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
-		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), mapped(r.GetMissing(), missingText), r.GetSkipped()),
+		what: "this undoes " + words.ChangesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
+		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), words.Mapped(r.GetMissing(), words.MissingText), r.GetSkipped()),
 	}, o.yes)
 	return err
 }
@@ -131,31 +132,31 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	case formatJSON, formatYAML:
 		return printPlanned(o.f.streams, o.output, r)
 	case formatName:
-		return o.f.printNames(mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
+		return o.f.printNames(words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
 	if by := r.GetUndoneBy(); by != 0 {
 		verb := "was"
 		if len(o.changes) > 1 {
 			verb = "were"
 		}
-		fmt.Fprintf(o.f.out, "%s %s undone already, by change %d\n", changesText(o.changes), verb, by)
+		fmt.Fprintf(o.f.out, "%s %s undone already, by change %d\n", words.ChangesText(o.changes), verb, by)
 		return nil
 	}
 	for _, n := range r.GetNotes() {
-		fmt.Fprintln(o.f.out, cell(n))
+		fmt.Fprintln(o.f.out, words.Cell(n))
 	}
 	o.left(r)
 	if r.GetNothing() {
-		fmt.Fprintf(o.f.out, "nothing of %s is left to undo\n", changesText(o.changes))
+		fmt.Fprintf(o.f.out, "nothing of %s is left to undo\n", words.ChangesText(o.changes))
 		return nil
 	}
 	if o.dryRun {
-		fmt.Fprintf(o.f.out, "%s would be undone; %s (dry run)\n", changesText(o.changes), stopText(r.GetEffects()))
+		fmt.Fprintf(o.f.out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), stopText(r.GetEffects()))
 		return printEffects(o.f.streams, r.GetEffects(), r.GetWarnings(), everyLine)
 	}
-	fmt.Fprintf(o.f.out, "%s undone", changesText(o.changes))
-	if names := mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
-		fmt.Fprintf(o.f.out, " (%s); %s", someNames(names), stopText(r.GetEffects()))
+	fmt.Fprintf(o.f.out, "%s undone", words.ChangesText(o.changes))
+	if names := words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
+		fmt.Fprintf(o.f.out, " (%s); %s", words.SomeNames(names), stopText(r.GetEffects()))
 	}
 	fmt.Fprintln(o.f.out)
 	undoWith(o.f.streams, r.GetRevision())

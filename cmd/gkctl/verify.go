@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -63,9 +64,9 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		case !r.GetValid():
 			return &client.NotValidError{Semaphore: o.semaphore, Token: o.token, Permit: p, Message: r.GetMessage(), Revision: r.GetRevision()}
 		case o.output.is(formatTable):
-			fmt.Fprintf(o.f.out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), permitState(p))
+			fmt.Fprintf(o.f.out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), words.PermitState(p))
 			if p.GetExpiresIn() != nil {
-				fmt.Fprintf(o.f.out, ", expires in %s", brief(p.GetExpiresIn().AsDuration()))
+				fmt.Fprintf(o.f.out, ", expires in %s", words.Brief(p.GetExpiresIn().AsDuration()))
 			}
 			fmt.Fprintln(o.f.out)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -45,18 +46,18 @@ func (o *waitersOptions) run(ctx context.Context) error {
 			}
 			waiters = append(waiters, w)
 		}
-		if err := refuseUnknown(ctx, c, o.globs, mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
+		if err := refuseUnknown(ctx, c, o.globs, words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
 			return err
 		}
 		return o.f.print(o.output, listing{
 			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 			more:    []string{"HOLDER", "REQUEST"},
-			rows: mapped(waiters, func(w *gatekeeperv1.Waiter) row {
+			rows: words.Mapped(waiters, func(w *gatekeeperv1.Waiter) row {
 				return row{
 					name: w.GetSemaphore(),
 					cells: []string{
-						w.GetSemaphore(), number(w.GetPlace()), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(),
-						number(w.GetWeight()), brief(w.GetWaiting().AsDuration()),
+						w.GetSemaphore(), words.Number(w.GetPlace()), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(),
+						words.Number(w.GetWeight()), words.Brief(w.GetWaiting().AsDuration()),
 					},
 					more: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
 				}

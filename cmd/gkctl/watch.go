@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -96,7 +97,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 		_, err = fmt.Fprintf(o.f.out, "%s\n", data)
 		return err
 	}
-	line := []string{number(e.GetRevision()), word(e.GetKind(), "EVENT_KIND_")}
+	line := []string{words.Number(e.GetRevision()), words.Word(e.GetKind(), "EVENT_KIND_")}
 	if e.GetSemaphore() != "" {
 		line = append(line, e.GetSemaphore())
 	}
@@ -104,12 +105,12 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 		line = append(line, detail)
 	}
 	if p := e.GetPermit(); p != nil {
-		line = append(line, permitText(p))
+		line = append(line, words.PermitText(p))
 		if p.GetWeight() > 1 {
-			line = append(line, "weight "+number(p.GetWeight()))
+			line = append(line, "weight "+words.Number(p.GetWeight()))
 		}
 		if p.GetFiring() != nil {
-			line = append(line, "firing "+firing(p.GetFiring()))
+			line = append(line, "firing "+words.Firing(p.GetFiring()))
 		}
 	}
 	if e.GetAuthor() != "" {
@@ -118,7 +119,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	if why := cmp.Or(e.GetReason(), eventEnd(e)); why != "" && e.GetCordon() == nil {
 		line = append(line, "("+why+")")
 	}
-	_, err := fmt.Fprintln(o.f.out, cell(strings.Join(line, "  ")))
+	_, err := fmt.Fprintln(o.f.out, words.Cell(strings.Join(line, "  ")))
 	return err
 }
 
@@ -127,13 +128,13 @@ func eventEnd(e *gatekeeperv1.Event) string {
 	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {
 		return ""
 	}
-	return word(e.GetEnded(), "PERMIT_END_")
+	return words.Word(e.GetEnded(), "PERMIT_END_")
 }
 
 // eventDetail says what an event is about, beside a permit.
 func eventDetail(e *gatekeeperv1.Event) string {
 	if c := e.GetCordon(); c != nil {
-		text := cordonText(c)
+		text := words.CordonText(c)
 		if c.GetReason() != "" {
 			text += " (" + c.GetReason() + ")"
 		}
@@ -141,7 +142,7 @@ func eventDetail(e *gatekeeperv1.Event) string {
 	}
 	switch e.GetKind() {
 	case gatekeeperv1.EventKind_EVENT_KIND_PAUSED:
-		return pauseText(e.GetDefinition().GetPause())
+		return words.PauseText(e.GetDefinition().GetPause())
 	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
 		if e.GetPermit() == nil {
 			return "whoever was shut out is refused from now on"

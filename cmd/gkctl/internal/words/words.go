@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
 )
 
-// word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
-func word(value fmt.Stringer, prefix string) string {
+// Word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too long".
+func Word(value fmt.Stringer, prefix string) string {
 	w := strings.TrimPrefix(value.String(), prefix)
 	if w == "UNSPECIFIED" {
 		return ""
@@ -24,16 +24,16 @@ func word(value fmt.Stringer, prefix string) string {
 	return strings.ToLower(strings.ReplaceAll(w, "_", " "))
 }
 
-// duration is empty when there is none.
-func duration(d *durationpb.Duration) string {
+// Duration is empty when there is none.
+func Duration(d *durationpb.Duration) string {
 	if d.AsDuration() == 0 {
 		return ""
 	}
 	return deffile.FormatDuration(d.AsDuration())
 }
 
-// brief is a duration as people say it.
-func brief(d time.Duration) string {
+// Brief is a duration as people say it.
+func Brief(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0s"
@@ -47,45 +47,45 @@ func brief(d time.Duration) string {
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }
 
-// elapsed is how long something took that may have been quick.
-func elapsed(d time.Duration) string {
+// Elapsed is how long something took that may have been quick.
+func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
 		return deffile.FormatDuration(d.Round(time.Millisecond))
 	}
-	return brief(d)
+	return Brief(d)
 }
 
-// ago is how long ago something was, by the local clock: for people only.
-func ago(t *timestamppb.Timestamp) string {
+// Ago is how long ago something was, by the local clock: for people only.
+func Ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
 	}
-	return brief(time.Since(t.AsTime()))
+	return Brief(time.Since(t.AsTime()))
 }
 
-func when(t *timestamppb.Timestamp) string {
+func When(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
 	}
 	return t.AsTime().Local().Format("2006-01-02 15:04:05")
 }
 
-func number[N uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
+func Number[N uint32 | uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
 
-// pairs is a map as k=v,k=v.
-func pairs(m map[string]string) string {
+// Pairs is a map as k=v,k=v.
+func Pairs(m map[string]string) string {
 	keys := slices.Sorted(maps.Keys(m))
-	return strings.Join(mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
+	return strings.Join(Mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
 }
 
-func plural(n int, one, many string) string {
+func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
 }
 
-func mapped[A, B any](in []A, f func(A) B) []B {
+func Mapped[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, v := range in {
 		out[i] = f(v)
@@ -93,8 +93,8 @@ func mapped[A, B any](in []A, f func(A) B) []B {
 	return out
 }
 
-// someNames lists the first names and counts the others.
-func someNames(names []string) string {
+// SomeNames lists the first names and counts the others.
+func SomeNames(names []string) string {
 	const shown = 3
 	text := strings.Join(names[:min(shown, len(names))], ", ")
 	if more := len(names) - shown; more > 0 {
@@ -103,8 +103,8 @@ func someNames(names []string) string {
 	return text
 }
 
-// cell makes text fit for a table: nothing is shown as a dash, and no character breaks a line or moves a terminal's cursor.
-func cell(s string) string {
+// Cell makes text fit for a table: nothing is shown as a dash, and no character breaks a line or moves a terminal's cursor.
+func Cell(s string) string {
 	if s == "" {
 		return "-"
 	}
@@ -116,11 +116,11 @@ func cell(s string) string {
 	}, s)
 }
 
-// seconds is a duration as protobuf's JSON has it.
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
+// Seconds is a duration as protobuf's JSON has it.
+func Seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
-// shellWord is text as a shell takes it for one word.
-func shellWord(s string) string {
+// ShellWord is text as a shell takes it for one word.
+func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r)
 	}

@@ -1,15 +1,16 @@
-package main
+package words
 
 import (
-	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"fmt"
 	"strings"
 	"time"
 
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
-	"go.yaml.in/yaml/v3"
 )
 
 // Defaults of absent fields, which are part of the API; a test holds them against the servers' own.
@@ -22,9 +23,9 @@ const (
 	defaultFiringMaxAhead  = 10 * time.Minute
 )
 
-// complete is a definition as the servers store it and give it back: every default is filled in, and durations that say nothing
+// Complete is a definition as the servers store it and give it back: every default is filled in, and durations that say nothing
 // are absent. Two definitions that complete to equal ones are the same rule.
-func complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
+func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	d = proto.CloneOf(d)
 	orDefault(&d.GroupPattern, defaultPattern)
 	orDefault(&d.AcquirerPattern, defaultPattern)
@@ -59,10 +60,10 @@ func orDefault[T any](field **T, otherwise T) {
 	}
 }
 
-func sameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(complete(a), complete(b)) }
+func SameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(Complete(a), Complete(b)) }
 
-// fieldChanges lists the fields in which two definitions differ.
-func fieldChanges(before, after *gatekeeperv1.Definition) []string {
+// FieldChanges lists the fields in which two definitions differ.
+func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 	from, to := fields(before), fields(after)
 	var lines []string
 	for _, key := range deffile.Keys() {
@@ -86,7 +87,7 @@ func orNone(s string) string {
 // fields are a definition's fields as a file has them, each on one line.
 func fields(d *gatekeeperv1.Definition) map[string]string {
 	out := make(map[string]string)
-	data, err := deffile.Marshal([]*gatekeeperv1.Definition{complete(d)})
+	data, err := deffile.Marshal([]*gatekeeperv1.Definition{Complete(d)})
 	if err != nil {
 		return out
 	}

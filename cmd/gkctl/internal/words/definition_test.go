@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 // gkctl decides by itself whether a file says the same as what is stored, so its defaults must be the servers'.
 func TestComplete_Defaults_AreTheServers(t *testing.T) {
 	t.Parallel()
-	d := complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
+	d := Complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
 	for field, same := range map[string]bool{
 		"group_pattern":    d.GetGroupPattern() == semaphore.DefaultPattern,
 		"acquirer_pattern": d.GetAcquirerPattern() == semaphore.DefaultPattern,
@@ -27,7 +27,7 @@ func TestComplete_Defaults_AreTheServers(t *testing.T) {
 			t.Errorf("%s: %v", field, d)
 		}
 	}
-	if !sameRule(d, &gatekeeperv1.Definition{Name: "x"}) || sameRule(d, &gatekeeperv1.Definition{Name: "y"}) {
+	if !SameRule(d, &gatekeeperv1.Definition{Name: "x"}) || SameRule(d, &gatekeeperv1.Definition{Name: "y"}) {
 		t.Error("the same rule is told from itself")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -18,7 +19,7 @@ import (
 type acquireOptions struct {
 	f *app
 	identityFlags
-	output    outputFlag
+	output    ui.Output
 	semaphore string
 	weight    uint32
 	firing    string
@@ -42,7 +43,7 @@ gkctl keeps it alive itself that long, or until it is interrupted, and then rele
 Not acquired, it says why and who holds, and exits with 75; -o json then prints {"denial": {...}}, as the API has it.`,
 		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
   gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
-		Args:              exactly(1, "the name of a semaphore"),
+		Args:              ui.Exactly(1, "the name of a semaphore"),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore = args[0]
@@ -60,7 +61,7 @@ Not acquired, it says why and who holds, and exits with 75; -o json then prints 
 	f.StringVar(&o.requestID, "request-id", "", "id of this acquisition, the same when it is repeated")
 	f.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show beside the permit")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the token and nothing else")
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
@@ -99,10 +100,10 @@ func (w *waitFlag) Type() string { return "DURATION" }
 func (o *acquireOptions) run(ctx context.Context) error {
 	opts := []client.AcquireOption{client.WithWeight(o.weight), client.WithMetadata(o.metadata)}
 	if o.hold < 0 {
-		return usagef("--hold must be above 0")
+		return ui.Usagef("--hold must be above 0")
 	}
 	if o.firing != "" {
-		name, due, err := parseFiring(o.firing)
+		name, due, err := ui.ParseFiring(o.firing)
 		if err != nil {
 			return err
 		}
@@ -116,8 +117,8 @@ func (o *acquireOptions) run(ctx context.Context) error {
 	}
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
-		if d, ok := errors.AsType[*client.Denied](err); ok && !o.output.is(formatTable) {
-			if failed := o.f.printObject(o.output, denialOf(d)); failed != nil {
+		if d, ok := errors.AsType[*client.Denied](err); ok && !o.output.Is(ui.Table) {
+			if failed := o.f.PrintObject(o.output, denialOf(d)); failed != nil {
 				return failed
 			}
 			return err
@@ -151,13 +152,13 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	var place client.Place
 	p, err := s.Acquire(waiting, client.WithPlace(func(at client.Place) {
 		place = at
-		if o.f.errTTY && !o.quiet {
-			o.f.say("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedPlace(at))
+		if o.f.ErrTTY && !o.quiet {
+			o.f.Say("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedPlace(at))
 		}
 	}))
 	if err != nil && waiting.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
-		return nil, &codeError{code: exitNotAcquired, err: fmt.Errorf("not acquired within %s: place %d of %d%s", o.wait.limit, place.Place, place.QueueLength, pausedPlace(place)),
-			hint: "`gkctl holders " + o.semaphore + "` shows who holds."}
+		return nil, &ui.CodeError{Code: ui.ExitNotAcquired, Err: fmt.Errorf("not acquired within %s: place %d of %d%s", o.wait.limit, place.Place, place.QueueLength, pausedPlace(place)),
+			Hint: "`gkctl holders " + o.semaphore + "` shows who holds."}
 	}
 	return p, o.denied(err)
 }
@@ -184,14 +185,14 @@ func (o *acquireOptions) denied(err error) error {
 	case !ok:
 		return err
 	case d.Reason == client.NoSuchSemaphore:
-		return &codeError{code: exitNoSuch, err: err, hint: "`" + d.ExplainCommand() + "` shows how this was decided. `gkctl get` lists the definitions."}
+		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided. `gkctl get` lists the definitions."}
 	case heldForOperator(d) != 0:
-		return &codeError{code: exitNotAcquired, err: err,
-			hint: fmt.Sprintf("The permit expired and is held for an operator: `gkctl clear %d` frees it when its job is known to have stopped.", heldForOperator(d))}
+		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err,
+			Hint: fmt.Sprintf("The permit expired and is held for an operator: `gkctl clear %d` frees it when its job is known to have stopped.", heldForOperator(d))}
 	case d.Reason == client.NoFreePermit && !o.wait.set:
-		return &codeError{code: exitNotAcquired, err: err, hint: retryHint(d) + "--wait waits in the queue."}
+		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: retryHint(d) + "--wait waits in the queue."}
 	}
-	return &codeError{code: exitNotAcquired, err: err, hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
+	return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
 }
 
 // denialOf is the API's message of a denial.
@@ -234,19 +235,19 @@ func retryHint(d *client.Denied) string {
 
 // print prints the token, and beside it how to go on.
 func (o *acquireOptions) print(p *client.Permit) error {
-	if !o.output.is(formatTable) {
-		return o.f.printObject(o.output, &gatekeeperv1.Permit{
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintObject(o.output, &gatekeeperv1.Permit{
 			Semaphore: p.Semaphore(), Token: p.Token(), Weight: o.weight, Duration: durationpb.New(p.Duration()),
 			Identity: &gatekeeperv1.Identity{Group: p.Group(), Acquirer: p.Acquirer(), HolderId: p.HolderID()},
 		})
 	}
-	fmt.Fprintln(o.f.out, p.Token())
+	fmt.Fprintln(o.f.Out, p.Token())
 	switch {
 	case o.quiet:
 	case o.hold > 0:
-		o.f.say("holding %s for %s", p.Semaphore(), words.Brief(o.hold))
+		o.f.Say("holding %s for %s", p.Semaphore(), words.Brief(o.hold))
 	default:
-		o.f.say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), words.Brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
+		o.f.Say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), words.Brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
 	}
 	return nil
 }
@@ -267,14 +268,14 @@ func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	err := p.Release(release)
 	switch {
 	case errors.Is(stopped, client.ErrLost):
-		return &codeError{code: exitLost, err: stopped}
+		return &ui.CodeError{Code: ui.ExitLost, Err: stopped}
 	case stopped != nil:
-		return &codeError{code: exitLost, err: errors.Join(stopped, err)}
+		return &ui.CodeError{Code: ui.ExitLost, Err: errors.Join(stopped, err)}
 	case err != nil:
 		return err
 	}
 	if !o.quiet {
-		o.f.say("released %s", p.Semaphore())
+		o.f.Say("released %s", p.Semaphore())
 	}
 	return ctx.Err()
 }

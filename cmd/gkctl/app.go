@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 const long = `gkctl shows and changes what a Gatekeeper cluster knows.
@@ -32,9 +34,9 @@ func newRoot(a *app) *cobra.Command {
 		RunE:          helpOfGroup,
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(a, cmd) }
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	root.AddGroup(
 		&cobra.Group{ID: groupSee, Title: "See:"},
 		&cobra.Group{ID: groupChange, Title: "Change:"},
@@ -63,7 +65,7 @@ func newRoot(a *app) *cobra.Command {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		help(cmd, args)
-		fmt.Fprint(a.out, exitHelp(cmd))
+		fmt.Fprint(a.Out, exitHelp(cmd))
 	})
 	a.global.register(root)
 	a.completeFlags(root)
@@ -86,7 +88,7 @@ func refuseAuthor(a *app, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	for _, flag := range []string{"author", "reason"} {
 		if a.global.changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
-			return usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", flag, name)
+			return ui.Usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", flag, name)
 		}
 	}
 	return nil
@@ -95,7 +97,7 @@ func refuseAuthor(a *app, cmd *cobra.Command) error {
 // helpOfGroup runs a command that only has others below it.
 func helpOfGroup(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("unknown command %q%s", args[0], suggestion(cmd, args[0]))
+		return ui.Usagef("unknown command %q%s", args[0], suggestion(cmd, args[0]))
 	}
 	return cmd.Help()
 }
@@ -114,7 +116,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return exitInterrupted
+		return ui.ExitInterrupted
 	}
-	return a.report(cmd, err)
+	return a.Report(cmd, err)
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 type applyOptions struct {
 	f      *app
 	files  fileFlag
-	output outputFlag
+	output ui.Output
 	prune  bool
 	labels string
 	batchFlags
@@ -36,28 +37,28 @@ entry without one is applied over whatever there is.
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
-		Args: noArgs,
+		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "also delete what matches -l and is in no file")
-	registerSelector(cmd, &o.labels, "labels of what --prune may delete")
+	ui.RegisterSelector(cmd, &o.labels, "labels of what --prune may delete")
 	o.batchFlags.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *applyOptions) run(ctx context.Context) error {
 	switch {
 	case o.prune && o.labels == "":
-		return usagef("--prune needs -l: the labels of what it may delete")
+		return ui.Usagef("--prune needs -l: the labels of what it may delete")
 	case !o.prune && o.labels != "":
-		return usagef("-l is for --prune")
+		return ui.Usagef("-l is for --prune")
 	}
 	if err := o.check(); err != nil {
 		return err
 	}
-	files, err := o.files.read(o.f.in)
+	files, err := o.files.read(o.f.In)
 	if err != nil {
 		return err
 	}

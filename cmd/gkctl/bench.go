@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
@@ -35,7 +36,7 @@ const (
 
 type benchOptions struct {
 	f              *app
-	output         outputFlag
+	output         ui.Output
 	kinds          []*workload.Kind
 	callers        countsFlag
 	connections    int
@@ -87,7 +88,7 @@ takes is in the figures: where it shares a machine with the servers, they are lo
 	f.StringVar(&o.prefix, "prefix", "", "what the names of its semaphores begin with, before a slash; default bench/ and a random word")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML)
 	return cmd
 }
 
@@ -129,11 +130,11 @@ func kindsOf(names []string) ([]*workload.Kind, error) {
 		switch {
 		case at < 0:
 			if meant := nearest.Word(name, kindNames()); meant != "" {
-				return nil, usagef("unknown workload %q; did you mean %q?", name, meant)
+				return nil, ui.Usagef("unknown workload %q; did you mean %q?", name, meant)
 			}
-			return nil, usagef("unknown workload %q: known are %s", name, strings.Join(kindNames(), ", "))
+			return nil, ui.Usagef("unknown workload %q: known are %s", name, strings.Join(kindNames(), ", "))
 		case slices.Contains(names[:i], name):
-			return nil, usagef("%s is given twice", name)
+			return nil, ui.Usagef("%s is given twice", name)
 		}
 		kinds = append(kinds, all[at])
 	}
@@ -172,16 +173,16 @@ func (o *benchOptions) check() error {
 		{"edits", o.edits, 1, maxEdits},
 	} {
 		if n.is < n.min || n.is > n.to {
-			return usagef("--%s %d must be from %d to %d", n.flag, n.is, n.min, n.to)
+			return ui.Usagef("--%s %d must be from %d to %d", n.flag, n.is, n.min, n.to)
 		}
 	}
 	switch {
 	case o.window <= 0:
-		return usagef("--for %s must be above 0", o.window)
+		return ui.Usagef("--for %s must be above 0", o.window)
 	case o.warmUp < 0:
-		return usagef("--warm-up %s must not be below 0", o.warmUp)
+		return ui.Usagef("--warm-up %s must not be below 0", o.warmUp)
 	case isGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):
-		return usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash that follows it", o.prefix)
+		return ui.Usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash that follows it", o.prefix)
 	}
 	return nil
 }
@@ -220,7 +221,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		field := o.field(c, nil)
 		if n := field.Size(); n > maxEdits {
-			return usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxEdits)
+			return ui.Usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxEdits)
 		}
 		plan, err := o.plan(ctx, c, field)
 		if err != nil {
@@ -230,11 +231,11 @@ func (o *benchOptions) run(ctx context.Context) error {
 			return o.printPlan(plan)
 		}
 		for _, line := range plan.lines() {
-			o.f.say("%s", line)
+			o.f.Say("%s", line)
 		}
 		if !o.yes {
 			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, words.Brief(plan.takes))
-			if err := o.f.confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
+			if err := o.f.Confirm(ctx, about, "Go on?", "nothing was done"); err != nil {
 				return err
 			}
 		}
@@ -270,5 +271,5 @@ func taken(err error) error {
 	if !ok {
 		return err
 	}
-	return withHint(err, "Nothing was done. Give another --prefix; or, when it is left from a bench that was killed: gkctl delete '%s/*' --yes", e.Prefix)
+	return ui.WithHint(err, "Nothing was done. Give another --prefix; or, when it is left from a bench that was killed: gkctl delete '%s/*' --yes", e.Prefix)
 }

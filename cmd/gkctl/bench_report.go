@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
@@ -47,7 +48,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	}
 	best := leaderOrNewest(members)
 	if best.GetLeaderId() == "" {
-		return nil, &codeError{code: exitUnreachable, err: fmt.Errorf("no server leads: there is nothing to measure"), hint: "`gkctl cluster status` shows which members answer."}
+		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no server leads: there is nothing to measure"), Hint: "`gkctl cluster status` shows which members answer."}
 	}
 	if err := field.CheckUnused(ctx); err != nil {
 		return nil, taken(err)
@@ -87,13 +88,13 @@ func (p *benchPlan) lines() []string {
 
 // printPlan tells of a dry run.
 func (o *benchOptions) printPlan(p *benchPlan) error {
-	if !o.output.is(formatTable) && !o.output.is(formatWide) {
-		return o.f.printObject(o.output, p)
+	if !o.output.Is(ui.Table) && !o.output.Is(ui.Wide) {
+		return o.f.PrintObject(o.output, p)
 	}
 	for _, line := range p.lines() {
-		fmt.Fprintln(o.f.out, line)
+		fmt.Fprintln(o.f.Out, line)
 	}
-	fmt.Fprintln(o.f.out, "Nothing was done (dry run).")
+	fmt.Fprintln(o.f.Out, "Nothing was done (dry run).")
 	return nil
 }
 
@@ -144,7 +145,7 @@ func newBenchRow(operation string, callers int, r loop.Result) benchRow {
 // fail notes the first error.
 func (r *benchRow) fail(err error) {
 	if err != nil && r.FirstError == "" {
-		r.FirstError = sentence(err)
+		r.FirstError = ui.Sentence(err)
 	}
 }
 
@@ -154,35 +155,35 @@ func (r *benchRow) title() string {
 
 // printReport prints the table or the object, and beside it what went wrong.
 func (o *benchOptions) printReport(r *benchReport) error {
-	l := listing{
-		headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},
-		more:    []string{"CALLS", "OPERATIONS", "LATE", "MISSED", "NOT RETURNED", "ELAPSED"},
-		object:  r,
-		empty:   "Nothing was measured.",
+	l := ui.Listing{
+		Headers: []string{"OPERATION", "CALLERS", "OPS/S", "P50", "P90", "P99", "P99.9", "MAX", "ERRORS"},
+		More:    []string{"CALLS", "OPERATIONS", "LATE", "MISSED", "NOT RETURNED", "ELAPSED"},
+		Object:  r,
+		Empty:   "Nothing was measured.",
 	}
 	for _, row := range r.Results {
-		l.rows = append(l.rows, row.cells())
+		l.Rows = append(l.Rows, row.cells())
 	}
-	if err := o.f.print(o.output, l); err != nil {
+	if err := o.f.Print(o.output, l); err != nil {
 		return err
 	}
 	for _, row := range r.Results {
 		for _, line := range row.troubles() {
-			o.f.say("gkctl: %s: %s", row.title(), words.Cell(line))
+			o.f.Say("gkctl: %s: %s", row.title(), words.Cell(line))
 		}
 	}
 	return nil
 }
 
-func (r *benchRow) cells() row {
+func (r *benchRow) cells() ui.Row {
 	l := r.latency
 	latencies := words.Mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
 	if r.Calls+r.Missed == 0 {
 		clear(latencies) // there is none of nothing
 	}
-	return row{
-		cells: slices.Concat([]string{r.Operation, strconv.Itoa(r.Concurrency), perSecond(r.PerSecond)}, latencies, []string{strconv.Itoa(r.Errors)}),
-		more: []string{
+	return ui.Row{
+		Cells: slices.Concat([]string{r.Operation, strconv.Itoa(r.Concurrency), perSecond(r.PerSecond)}, latencies, []string{strconv.Itoa(r.Errors)}),
+		More: []string{
 			strconv.Itoa(r.Calls), strconv.Itoa(r.Operations), strconv.Itoa(r.Late), strconv.Itoa(r.Missed), strconv.Itoa(r.NotReturned), words.Brief(r.elapsed),
 		},
 	}
@@ -231,7 +232,7 @@ func (r *benchReport) verdict() error {
 	if len(parts) == 0 {
 		return nil
 	}
-	return &codeError{code: exitFailure, err: fmt.Errorf("%s", strings.Join(parts, ", "))}
+	return &ui.CodeError{Code: ui.ExitFailure, Err: fmt.Errorf("%s", strings.Join(parts, ", "))}
 }
 
 // latency is one with three digits.

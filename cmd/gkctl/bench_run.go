@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
@@ -31,7 +32,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	}
 	report.Interrupted = ctx.Err() != nil
 	if report.Interrupted {
-		o.f.say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them", o.prefix)
+		o.f.Say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them", o.prefix)
 	}
 	freed, err := field.Clear(context.WithoutCancel(ctx))
 	report.Cleared = err == nil
@@ -40,14 +41,14 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	}
 	switch {
 	case err != nil:
-		code, _ := classify(nil, err)
-		return &codeError{
-			code: code, err: errors.Join(fmt.Errorf("not everything below %s/ could be cleared away: %w", o.prefix, err), failed),
-			hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
+		code, _ := ui.Classify(nil, err)
+		return &ui.CodeError{
+			Code: code, Err: errors.Join(fmt.Errorf("not everything below %s/ could be cleared away: %w", o.prefix, err), failed),
+			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
 		}
 	case report.Interrupted:
 		if freed > 0 {
-			o.f.say("%s of callers that were interrupted", words.Plural(freed, "permit was given back", "permits were given back"))
+			o.f.Say("%s of callers that were interrupted", words.Plural(freed, "permit was given back", "permits were given back"))
 		}
 		return ctx.Err()
 	case failed != nil:
@@ -60,7 +61,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 func (o *benchOptions) measure(ctx context.Context, field *workload.Field, report *benchReport) error {
 	for _, kind := range o.kinds {
 		for _, callers := range o.callers {
-			done := o.f.progress("%s, %s ...", kind.Name, words.Plural(callers, "caller", "callers"))
+			done := o.f.Progress("%s, %s ...", kind.Name, words.Plural(callers, "caller", "callers"))
 			rows, err := o.once(ctx, field, kind, callers)
 			done()
 			report.Results = append(report.Results, rows...)

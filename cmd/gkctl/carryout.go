@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -35,7 +36,7 @@ func (f *batchFlags) check() error {
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
 // Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
 func carryOut(
-	ctx context.Context, a *app, c *client.Client, plan []step, flags batchFlags, end ending, output outputFlag, again string,
+	ctx context.Context, a *app, c *client.Client, plan []step, flags batchFlags, end ending, output ui.Output, again string,
 ) error {
 	drain, err := flags.drain.read()
 	if err != nil {
@@ -48,7 +49,7 @@ func carryOut(
 		return err
 	}
 	if !flags.dryRun {
-		if out.asked, err = agree(ctx, a.streams, proposed(plan, out.preview), flags.yesFlag); err != nil {
+		if out.asked, err = agree(ctx, a.IO, proposed(plan, out.preview), flags.yesFlag); err != nil {
 			return err
 		}
 		sending, cancel := a.bounded(ctx)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -17,7 +18,7 @@ type chosen struct {
 }
 
 func (c *chosen) register(cmd *cobra.Command) {
-	registerSelector(cmd, &c.labels, `only those with these labels, as in "team=data,tier!=test"`)
+	ui.RegisterSelector(cmd, &c.labels, `only those with these labels, as in "team=data,tier!=test"`)
 	cmd.Flags().BoolVar(&c.all, "all", false, "every definition")
 }
 
@@ -25,16 +26,16 @@ func (c *chosen) register(cmd *cobra.Command) {
 func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
 	switch some := len(c.names) > 0 || c.labels != ""; {
 	case c.all && some:
-		return nil, usagef("--all contradicts names, globs and -l: give one or the other")
+		return nil, ui.Usagef("--all contradicts names, globs and -l: give one or the other")
 	case !c.all && !some:
-		return nil, usagef("give names, globs, -l or --all")
+		return nil, ui.Usagef("give names, globs, -l or --all")
 	}
 	return &gatekeeperv1.Selector{Names: c.names, Labels: c.labels, All: c.all}, nil
 }
 
 // meant is the servers' answer that the choice matches nothing, in the words of nothingChosen. Other errors stay as they are.
 func (c *chosen) meant(ctx context.Context, to *client.Client, err error) error {
-	if !choseNothing(err) {
+	if !ui.ChoseNothing(err) {
 		return err
 	}
 	return nothingChosen(ctx, to, c.names, c.labels)

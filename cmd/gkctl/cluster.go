@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -29,7 +30,7 @@ func newCluster(a *app) *cobra.Command {
 
 type clusterStatusOptions struct {
 	f         *app
-	output    outputFlag
+	output    ui.Output
 	stateHash bool
 }
 
@@ -42,11 +43,11 @@ func newClusterStatus(a *app) *cobra.Command {
 whole state of each, so it takes a while on a large cluster. Exits with 69 when a member does not answer.`,
 		Example: `  gkctl cluster status -o wide
   gkctl cluster status --state-hash`,
-		Args: noArgs,
+		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&o.stateHash, "state-hash", false, "also the hash of each member's state")
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -70,39 +71,39 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l := listing{
-			headers: []string{"ID", "ROLE", "API", "TERM", "APPLIED", "COMMITTED", "VERSION", "UP"},
-			more:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES", "WRITES", "SNAPSHOT"},
-			object: struct {
+		l := ui.Listing{
+			Headers: []string{"ID", "ROLE", "API", "TERM", "APPLIED", "COMMITTED", "VERSION", "UP"},
+			More:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES", "WRITES", "SNAPSHOT"},
+			Object: struct {
 				Items []memberJSON `json:"items"`
 			}{words.Mapped(members, toMemberJSON)},
 		}
 		if o.stateHash {
-			l.headers = append(l.headers, "STATE HASH", "AT INDEX")
+			l.Headers = append(l.Headers, "STATE HASH", "AT INDEX")
 		}
 		var silent []string
 		for _, m := range members {
-			l.rows = append(l.rows, o.row(&m))
+			l.Rows = append(l.Rows, o.row(&m))
 			if m.Err != nil {
-				silent = append(silent, strings.TrimSpace(m.ID()+" "+m.Endpoint)+": "+sentence(m.Err))
+				silent = append(silent, strings.TrimSpace(m.ID()+" "+m.Endpoint)+": "+ui.Sentence(m.Err))
 			}
 		}
-		if err := o.f.print(o.output, l); err != nil {
+		if err := o.f.Print(o.output, l); err != nil {
 			return err
 		}
 		if len(silent) > 0 {
-			return &codeError{code: exitUnreachable, err: fmt.Errorf("no answer from %s", strings.Join(silent, "; "))}
+			return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no answer from %s", strings.Join(silent, "; "))}
 		}
 		return nil
 	}, opts...)
 }
 
-func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
+func (o *clusterStatusOptions) row(m *client.MemberStatus) ui.Row {
 	s := m.Status
 	if s == nil {
-		r := row{name: m.ID(), cells: []string{m.ID(), "no answer", m.Endpoint, "", "", "", "", ""}, more: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", "", "", ""}}
+		r := ui.Row{Name: m.ID(), Cells: []string{m.ID(), "no answer", m.Endpoint, "", "", "", "", ""}, More: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", "", "", ""}}
 		if o.stateHash {
-			r.cells = append(r.cells, "", "")
+			r.Cells = append(r.Cells, "", "")
 		}
 		return r
 	}
@@ -110,19 +111,19 @@ func (o *clusterStatusOptions) row(m *client.MemberStatus) row {
 	if m.Member.GetApiAddress() != "" {
 		api = m.Member.GetApiAddress()
 	}
-	r := row{
-		name: s.GetId(),
-		cells: []string{
+	r := ui.Row{
+		Name: s.GetId(),
+		Cells: []string{
 			s.GetId(), role(m), api, words.Number(s.GetTerm()), words.Number(s.GetAppliedIndex()), words.Number(s.GetCommitIndex()),
 			s.GetVersion(), words.Brief(s.GetUptime().AsDuration()),
 		},
-		more: []string{
+		More: []string{
 			m.Member.GetPeerAddress(), voter(m.Member), words.Number(s.GetRevision()), words.Number(s.GetDefinitions()), words.Number(s.GetPermits()),
 			words.Number(s.GetWaiters()), words.Number(s.GetFeatureLevel()), writesText(s.GetLogWrites()), words.Ago(s.GetLastSnapshot().GetTakenAt()),
 		},
 	}
 	if o.stateHash {
-		r.cells = append(r.cells, s.GetStateHash(), words.Number(s.GetStateHashIndex()))
+		r.Cells = append(r.Cells, s.GetStateHash(), words.Number(s.GetStateHashIndex()))
 	}
 	return r
 }
@@ -156,20 +157,20 @@ func voter(m *gatekeeperv1.Member) string {
 func toMemberJSON(m client.MemberStatus) memberJSON {
 	out := memberJSON{Endpoint: m.Endpoint}
 	if m.Member != nil {
-		out.Member, _ = messageJSON(m.Member) // it came as a message
+		out.Member, _ = ui.MessageJSON(m.Member) // it came as a message
 	}
 	if m.Status != nil {
-		out.Status, _ = messageJSON(m.Status) // it came as a message
+		out.Status, _ = ui.MessageJSON(m.Status) // it came as a message
 	}
 	if m.Err != nil {
-		out.Error = sentence(m.Err)
+		out.Error = ui.Sentence(m.Err)
 	}
 	return out
 }
 
 func newClusterAdd(a *app) *cobra.Command {
 	var nonVoter bool
-	var output outputFlag
+	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "add ID PEER-ADDRESS [--non-voter]",
 		Short: "Take a server in: it is promoted to a voter when it has caught up",
@@ -180,18 +181,18 @@ With --non-voter the server follows without a vote, so it never leads; start it 
 the command without --non-voter, and start the server without it.`,
 		Example: `  gkctl cluster add gk4 10.0.0.4:7421
   gkctl cluster add gk5 10.0.0.5:7421 --non-voter`,
-		Args: exactly(2, "the id of the server, and the address of its peer port"),
+		Args: ui.Exactly(2, "the id of the server, and the address of its peer port"),
 	}
-	output.register(cmd, formatTable, formatJSON, formatYAML)
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it without a vote: it follows and never leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return onCluster(a, cmd, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
-			if err == nil && !output.is(formatTable) {
-				return a.printObject(output, r)
+			if err == nil && !output.Is(ui.Table) {
+				return a.PrintObject(output, r)
 			}
 			if err == nil {
-				fmt.Fprintf(a.out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), words.Plural(len(r.GetMembers()), "member", "members"))
+				fmt.Fprintf(a.Out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), words.Plural(len(r.GetMembers()), "member", "members"))
 			}
 			return err
 		})
@@ -206,7 +207,7 @@ func onCluster(a *app, cmd *cobra.Command, id string, f func(context.Context, *c
 		defer cancel()
 		err := f(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
-			return &codeError{code: exitUnreachable, err: err, hint: "`gkctl cluster status` shows whether it was done."}
+			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether it was done."}
 		}
 		return refusedMember(ctx, c, id, err)
 	})
@@ -231,7 +232,7 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 			text += fmt.Sprintf("; did you mean %q?", meant)
 		}
 	}
-	return withHint(errors.New(text), "`gkctl cluster status` lists the members.")
+	return ui.WithHint(errors.New(text), "`gkctl cluster status` lists the members.")
 }
 
 // completeMembers completes the ids of servers.

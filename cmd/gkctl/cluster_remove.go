@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type clusterRemoveOptions struct {
 	f                  *app
-	output             outputFlag
+	output             ui.Output
 	dryRun, yes, force bool
 }
 
@@ -32,11 +33,11 @@ fewer voters that answer than a majority: the cluster would stop. Bring the vote
 Removing a server that was removed before changes nothing and exits with 0.`,
 		Example: `  gkctl cluster remove gk3 --dry-run
   gkctl cluster remove gk3 --yes`,
-		Args:              exactly(1, "the id of the server"),
+		Args:              ui.Exactly(1, "the id of the server"),
 		ValidArgsFunction: completeMembers(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be left, and whether the servers would refuse; change nothing")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&o.force, "force", false, "also if fewer voters that answer than a majority are left")
@@ -53,14 +54,14 @@ func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
 			return o.report(id, plan)
 		}
 		if refusal := plan.GetRefusal(); refusal != "" && !o.force {
-			return withHint(fmt.Errorf("%s", refusal), "--force removes it all the same: the cluster then stops until they are back.")
+			return ui.WithHint(fmt.Errorf("%s", refusal), "--force removes it all the same: the cluster then stops until they are back.")
 		}
 		if !o.yes {
 			about := fmt.Sprintf("%s is removed for good, and %s left: %s", id, words.Plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
 			if plan.GetRefusal() != "" {
 				about += "\n" + plan.GetRefusal()
 			}
-			if err := o.f.confirm(ctx, about, "Remove "+id+"?", id+" was not removed"); err != nil {
+			if err := o.f.Confirm(ctx, about, "Remove "+id+"?", id+" was not removed"); err != nil {
 				return err
 			}
 		}
@@ -73,19 +74,19 @@ func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
 }
 
 func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberResponse) error {
-	if !o.output.is(formatTable) {
-		return o.f.printObject(o.output, r)
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintObject(o.output, r)
 	}
 	switch {
 	case r.GetAlreadyRemoved():
-		fmt.Fprintf(o.f.out, "%s was removed before: nothing to do\n", id)
+		fmt.Fprintf(o.f.Out, "%s was removed before: nothing to do\n", id)
 	case o.dryRun:
-		fmt.Fprintf(o.f.out, "%s would be removed, and %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
+		fmt.Fprintf(o.f.Out, "%s would be removed, and %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
 		if r.GetRefusal() != "" {
-			fmt.Fprintf(o.f.out, "refused without --force: %s\n", r.GetRefusal())
+			fmt.Fprintf(o.f.Out, "refused without --force: %s\n", r.GetRefusal())
 		}
 	default:
-		fmt.Fprintf(o.f.out, "%s removed, %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
+		fmt.Fprintf(o.f.Out, "%s removed, %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
 	}
 	return nil
 }

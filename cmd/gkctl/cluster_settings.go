@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -21,7 +22,7 @@ import (
 type settingsOptions struct {
 	f *app
 	yesFlag
-	output outputFlag
+	output ui.Output
 	dryRun bool
 }
 
@@ -66,7 +67,7 @@ Raising max_duration lengthens, for good, how long a recovered cluster grants no
 	}
 	o.yesFlag.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
@@ -99,7 +100,7 @@ func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, usagef("%q is not a setting and its value: give NAME=VALUE, as in max_duration=6h", arg)
+			return nil, ui.Usagef("%q is not a setting and its value: give NAME=VALUE, as in max_duration=6h", arg)
 		}
 		f := settingFields().ByName(protoreflect.Name(name))
 		if f == nil {
@@ -107,14 +108,14 @@ func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
 			if near := nearest.Word(name, settingNames()); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", near)
 			}
-			return nil, usagef("%s", text)
+			return nil, ui.Usagef("%s", text)
 		}
 		if m.Has(f) {
-			return nil, usagef("%s is given twice: it can be set to one value", name)
+			return nil, ui.Usagef("%s is given twice: it can be set to one value", name)
 		}
 		v, err := settingValue(f, value)
 		if err != nil {
-			return nil, usagef("%s %q: %v", name, value, err)
+			return nil, ui.Usagef("%s %q: %v", name, value, err)
 		}
 		m.Set(f, v)
 	}
@@ -159,12 +160,12 @@ func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if !o.output.is(formatTable) {
-		return o.f.printObject(o.output, r)
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintObject(o.output, r)
 	}
 	fields := settingFields()
 	for i := range fields.Len() {
-		fmt.Fprintf(o.f.out, "%-22s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
+		fmt.Fprintf(o.f.Out, "%-22s  %s\n", fields.Get(i).Name(), settingText(r.GetSettings(), fields.Get(i)))
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	}
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
-		if _, err := agree(ctx, o.f.streams, &proposal{
+		if _, err := agree(ctx, o.f.IO, &proposal{
 			what: "this changes settings of the cluster", question: "Change them?", declined: "no setting was changed",
 			confirm: r.GetConfirm(), notes: notes,
 		}, o.yesFlag); err != nil {
@@ -188,23 +189,23 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 			return err
 		}
 	}
-	if !o.output.is(formatTable) {
-		return o.f.printObject(o.output, r)
+	if !o.output.Is(ui.Table) {
+		return o.f.PrintObject(o.output, r)
 	}
 	changes := settingChanges(r)
 	for _, line := range changes {
-		fmt.Fprintln(o.f.out, line)
+		fmt.Fprintln(o.f.Out, line)
 	}
 	for _, w := range r.GetWarnings() {
-		o.f.say("warning: %s", words.Cell(w))
+		o.f.Say("warning: %s", words.Cell(w))
 	}
 	switch {
 	case len(changes) == 0:
-		fmt.Fprintln(o.f.out, "nothing to change")
+		fmt.Fprintln(o.f.Out, "nothing to change")
 	case o.dryRun:
-		printNeedsYes(o.f.streams, nil, r.GetConfirm())
+		printNeedsYes(o.f.IO, nil, r.GetConfirm())
 	default:
-		fmt.Fprintf(o.f.out, "change %d\n", r.GetRevision())
+		fmt.Fprintf(o.f.Out, "change %d\n", r.GetRevision())
 	}
 	return nil
 }

@@ -8,17 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 func newClusterTransfer(a *app) *cobra.Command {
-	var output outputFlag
+	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "transfer [ID]",
 		Short: "Hand leadership to a voter, or to the one furthest on",
 		Example: `  gkctl cluster transfer
   gkctl cluster transfer gk2`,
-		Args:              atMost(1, "one id at most: that of the server which is to lead"),
+		Args:              ui.AtMost(1, "one id at most: that of the server which is to lead"),
 		ValidArgsFunction: completeMembers(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -33,20 +34,20 @@ func newClusterTransfer(a *app) *cobra.Command {
 			return onCluster(a, cmd, "", func(ctx context.Context, c *client.Client) error { return transferToAny(ctx, a, c, output) })
 		},
 	}
-	output.register(cmd, formatTable, formatJSON, formatYAML)
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
-func printLeader(a *app, o outputFlag, id string) error {
-	if !o.is(formatTable) {
-		return a.printObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
+func printLeader(a *app, o ui.Output, id string) error {
+	if !o.Is(ui.Table) {
+		return a.PrintObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
 	}
-	_, err := fmt.Fprintf(a.out, "%s leads\n", id)
+	_, err := fmt.Fprintf(a.Out, "%s leads\n", id)
 	return err
 }
 
 // transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
-func transferToAny(ctx context.Context, a *app, c *client.Client, output outputFlag) error {
+func transferToAny(ctx context.Context, a *app, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
 		return err
@@ -66,9 +67,9 @@ func transferToAny(ctx context.Context, a *app, c *client.Client, output outputF
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return &codeError{
-				code: exitUnreachable, err: fmt.Errorf("leadership was handed over, and no member said within --timeout that it leads now"),
-				hint: "`gkctl status` shows who leads.",
+			return &ui.CodeError{
+				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was handed over, and no member said within --timeout that it leads now"),
+				Hint: "`gkctl status` shows who leads.",
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -79,7 +80,7 @@ func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string)
 	var found []string
 	for _, r := range all {
 		for key, value := range r.GetDefinition().GetLabels() {
-			found = append(found, chosen+key+"="+selectorValue(value))
+			found = append(found, chosen+key+"="+ui.SelectorValue(value))
 		}
 	}
 	slices.Sort(found)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 func newCompletion() *cobra.Command {
@@ -12,7 +14,7 @@ func newCompletion() *cobra.Command {
 		Example: `  source <(gkctl completion bash)
   gkctl completion zsh > "${fpath[1]}/_gkctl"`,
 		ValidArgs: shells,
-		Args:      exactly(1, "the name of a shell: bash, zsh, fish or powershell"),
+		Args:      ui.Exactly(1, "the name of a shell: bash, zsh, fish or powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {
@@ -25,7 +27,7 @@ func newCompletion() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			return usagef("there is no completion for %q", args[0])
+			return ui.Usagef("there is no completion for %q", args[0])
 		},
 	}
 }

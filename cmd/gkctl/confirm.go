@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -38,23 +39,23 @@ type proposal struct {
 
 // agree asks a person whether a change should be made when it needs that, after showing what the change would do. Without a terminal it
 // shows the same and refuses. asked is whether the effect was shown.
-func agree(ctx context.Context, s *streams, p *proposal, flag yesFlag) (asked bool, err error) {
+func agree(ctx context.Context, s *ui.IO, p *proposal, flag yesFlag) (asked bool, err error) {
 	if flag.yes || len(p.confirm) == 0 && !p.always {
 		return false, nil
 	}
 	toStderr := *s
-	toStderr.out = s.err
+	toStderr.Out = s.Err
 	if err := printEffects(&toStderr, p.effects, p.warnings, someOf); err != nil {
 		return false, err
 	}
 	for _, n := range p.notes {
-		s.say("%s", words.Cell(n))
+		s.Say("%s", words.Cell(n))
 	}
 	about := p.what
 	if reasons := p.reasons(); reasons != "" {
 		about += "; " + reasons
 	}
-	return true, s.confirm(ctx, about, p.question, p.declined)
+	return true, s.Confirm(ctx, about, p.question, p.declined)
 }
 
 // reasons are those of the servers, with when the slots of holders that stop are free.
@@ -81,8 +82,8 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 }
 
 // printNeedsYes says, of a dry run, why the change would need --yes.
-func printNeedsYes(s *streams, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
+func printNeedsYes(s *ui.IO, effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) {
 	if len(confirm) > 0 {
-		fmt.Fprintln(s.out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
+		fmt.Fprintln(s.Out, "needs --yes: "+strings.Join(confirmTexts(effects, confirm), "; "))
 	}
 }

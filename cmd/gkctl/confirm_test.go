@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -28,12 +29,12 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 	const about = "this replaces job; permits becomes 0, which lets nobody in: job"
 	asked := func(answer string, terminal bool, flag yesFlag) (string, error) {
 		var out bytes.Buffer
-		a := &streams{in: strings.NewReader(answer), err: &out, inTTY: terminal, errTTY: terminal}
+		a := &ui.IO{In: strings.NewReader(answer), Err: &out, InTTY: terminal, ErrTTY: terminal}
 		_, err := agree(context.Background(), a, proposalForTest(), flag)
 		return out.String(), err
 	}
 	script, refused := asked("", false, yesFlag{})
-	if code, _ := classify(nil, refused); code != exitUsage || refused.Error() != about+"; give --yes if that is meant" ||
+	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; give --yes if that is meant" ||
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
 		t.Errorf("a script: exit code %d, %v\n%s", code, refused, script)
 	}
@@ -42,7 +43,7 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 		if person != script+about+"\nGo on? [y/N] " {
 			t.Errorf("%q: a person saw\n%s\nand a script\n%s", answer, person, script)
 		}
-		if _, unconfirmed := errors.AsType[*unconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
+		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
@@ -58,7 +59,7 @@ func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
 	var out bytes.Buffer
 	p := proposalForTest()
 	p.confirm = nil
-	a := &streams{err: &out}
+	a := &ui.IO{Err: &out}
 	if asked, err := agree(context.Background(), a, p, yesFlag{}); asked || err != nil || out.Len() > 0 {
 		t.Errorf("asked %v, %v\n%s", asked, err, &out)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
@@ -34,12 +35,12 @@ Paths in the file are relative to it; set writes them from the root. Flags and v
 }
 
 func newContextList(a *app) *cobra.Command {
-	var o outputFlag
+	var o ui.Output
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the contexts",
 		Example: `  gkctl context list`,
-		Args:    noArgs,
+		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := contextPath()
 			if err != nil {
@@ -49,9 +50,9 @@ func newContextList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(o, listing{
-				headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
-				rows: words.Mapped(f.Contexts, func(c savedContext) row {
+			return a.Print(o, ui.Listing{
+				Headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
+				Rows: words.Mapped(f.Contexts, func(c savedContext) ui.Row {
 					current, tls := "", "no"
 					if c.Name == f.Current {
 						current = "*"
@@ -59,14 +60,14 @@ func newContextList(a *app) *cobra.Command {
 					if c.TLS != (savedTLS{}) {
 						tls = "yes"
 					}
-					return row{name: c.Name, cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
+					return ui.Row{Name: c.Name, Cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				object: &contextFile{Current: f.Current, Contexts: append([]savedContext{}, f.Contexts...)}, // a list, be it empty
-				empty:  "There are no contexts in " + path + ".",
+				Object: &contextFile{Current: f.Current, Contexts: append([]savedContext{}, f.Contexts...)}, // a list, be it empty
+				Empty:  "There are no contexts in " + path + ".",
 			})
 		},
 	}
-	o.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -91,18 +92,18 @@ func newContextUse(a *app) *cobra.Command {
 		Use:               "use NAME",
 		Short:             "Choose the context that counts from now on",
 		Example:           `  gkctl context use prod`,
-		Args:              exactly(1, "the name of a context"),
+		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := changeContexts(func(f *contextFile) error {
 				if f.find(args[0]) == nil {
-					return usagef("there is no context %q: `gkctl context list` shows them", args[0])
+					return ui.Usagef("there is no context %q: `gkctl context list` shows them", args[0])
 				}
 				f.Current = args[0]
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(a.out, "context %s in use\n", args[0])
+				fmt.Fprintf(a.Out, "context %s in use\n", args[0])
 			}
 			return err
 		},
@@ -116,7 +117,7 @@ func newContextSet(a *app) *cobra.Command {
 		Short: "Define a context, or change what is given of it",
 		Example: `  gkctl context set prod --endpoints gk1.example.com,gk2.example.com,gk3.example.com --tls-ca ca.pem
   gkctl context set prod --group prod`,
-		Args: exactly(1, "the name of a context"),
+		Args: ui.Exactly(1, "the name of a context"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := changeContexts(func(f *contextFile) error {
 				c := f.find(args[0])
@@ -142,7 +143,7 @@ func newContextSet(a *app) *cobra.Command {
 					if s.file && s.from != "" { // gkctl is called from other folders later
 						abs, err := filepath.Abs(s.from)
 						if err != nil {
-							return usagef("--%s: %w", s.flag, err)
+							return ui.Usagef("--%s: %w", s.flag, err)
 						}
 						*s.to = abs
 					}
@@ -151,7 +152,7 @@ func newContextSet(a *app) *cobra.Command {
 					c.Endpoints = g.endpoints
 				}
 				if len(c.Endpoints) == 0 {
-					return usagef("the context %q needs --endpoints", args[0])
+					return ui.Usagef("the context %q needs --endpoints", args[0])
 				}
 				if f.Current == "" {
 					f.Current = args[0]
@@ -159,7 +160,7 @@ func newContextSet(a *app) *cobra.Command {
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(a.out, "context %s set\n", args[0])
+				fmt.Fprintf(a.Out, "context %s set\n", args[0])
 			}
 			return err
 		},
@@ -174,12 +175,12 @@ func newContextDelete(a *app) *cobra.Command {
 		Use:               "delete NAME",
 		Short:             "Delete a context",
 		Example:           `  gkctl context delete test`,
-		Args:              exactly(1, "the name of a context"),
+		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := changeContexts(func(f *contextFile) error {
 				if f.find(args[0]) == nil {
-					return usagef("there is no context %q", args[0])
+					return ui.Usagef("there is no context %q", args[0])
 				}
 				f.Contexts = slices.DeleteFunc(f.Contexts, func(c savedContext) bool { return c.Name == args[0] })
 				if f.Current == args[0] {
@@ -188,7 +189,7 @@ func newContextDelete(a *app) *cobra.Command {
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(a.out, "context %s deleted\n", args[0])
+				fmt.Fprintf(a.Out, "context %s deleted\n", args[0])
 			}
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
@@ -49,7 +50,7 @@ func contextPath() (string, error) {
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", usagef("GK_CONFIG is not set, and %w", err)
+			return "", ui.Usagef("GK_CONFIG is not set, and %w", err)
 		}
 		dir = filepath.Join(home, ".config")
 	}
@@ -63,7 +64,7 @@ func readContexts(path string) (*contextFile, error) {
 		return &contextFile{}, nil
 	}
 	if err != nil {
-		return nil, usagef("contexts: %w", err)
+		return nil, ui.Usagef("contexts: %w", err)
 	}
 	f := new(contextFile)
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -72,14 +73,14 @@ func readContexts(path string) (*contextFile, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(f); err != nil {
-		return nil, usagef("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it has several lines
+		return nil, ui.Usagef("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it has several lines
 	}
 	for i, c := range f.Contexts {
 		if c.Name == "" {
-			return nil, usagef("contexts: %s: the context with number %d has no name", path, i+1)
+			return nil, ui.Usagef("contexts: %s: the context with number %d has no name", path, i+1)
 		}
 		if slices.IndexFunc(f.Contexts, func(o savedContext) bool { return o.Name == c.Name }) != i {
-			return nil, usagef("contexts: %s: the context %q is there twice", path, c.Name)
+			return nil, ui.Usagef("contexts: %s: the context %q is there twice", path, c.Name)
 		}
 	}
 	return f, nil
@@ -147,7 +148,7 @@ func (o *globalOptions) saved() (savedContext, error) {
 	}
 	c := f.find(name)
 	if c == nil {
-		return savedContext{}, usagef("there is no context %q in %s", name, path)
+		return savedContext{}, ui.Usagef("there is no context %q in %s", name, path)
 	}
 	out := *c
 	for _, p := range []*string{&out.TLS.CA, &out.TLS.Cert, &out.TLS.Key} {

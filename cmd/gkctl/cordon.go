@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -23,7 +24,7 @@ type cordonOptions struct {
 	repeat          repeatFlag
 	dryRun          bool
 	yes             yesFlag
-	output          outputFlag
+	output          ui.Output
 }
 
 func newCordon(a *app) *cobra.Command {
@@ -38,7 +39,7 @@ caller is caught when one of them matches. A cordon with the same id, which is d
 It shows the effect and asks, or in a script needs --yes, when it stops a holder, or shuts out everybody who asked within 7 days.`,
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
   gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
-		Args: noArgs,
+		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
@@ -51,13 +52,13 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	o.repeat.register(cmd)
 	a.completeGroups(cmd, "group")
 	a.completeAcquirers(cmd, "acquirer")
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 	if o.group == "" && o.acquirer == "" {
-		return nil, usagef("give --group or --acquirer: the pattern of whom to shut out")
+		return nil, ui.Usagef("give --group or --acquirer: the pattern of whom to shut out")
 	}
 	r = &gatekeeperv1.CordonRequest{
 		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.global.who(), Reason: o.f.global.reason, RequestId: o.repeat.requestID(),
@@ -90,7 +91,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		if o.dryRun {
 			return o.printDry(preview)
 		}
-		if _, err := agree(ctx, o.f.streams, &proposal{
+		if _, err := agree(ctx, o.f.IO, &proposal{
 			what: fmt.Sprintf("this sets the cordon %q", o.name()), question: "Go on?", declined: "no cordon was set",
 			effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 		}, o.yes); err != nil {
@@ -108,16 +109,16 @@ func (o *cordonOptions) run(ctx context.Context) error {
 
 func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, preview)
-	case formatName:
-		return o.f.printNames(effectNames(preview.GetEffects()))
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, preview)
+	case ui.Name:
+		return o.f.PrintNames(effectNames(preview.GetEffects()))
 	}
-	fmt.Fprintf(o.f.out, "%s (dry run)\n", stopText(preview.GetEffects()))
-	if err := printEffects(o.f.streams, preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
+	fmt.Fprintf(o.f.Out, "%s (dry run)\n", stopText(preview.GetEffects()))
+	if err := printEffects(o.f.IO, preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	printNeedsYes(o.f.streams, preview.GetEffects(), preview.GetConfirm())
+	printNeedsYes(o.f.IO, preview.GetEffects(), preview.GetConfirm())
 	return nil
 }
 
@@ -135,20 +136,20 @@ func (o *cordonOptions) name() string {
 
 func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv1.PreviewResponse) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, c)
-	case formatName:
-		return o.f.printNames([]string{c.GetId()})
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, c)
+	case ui.Name:
+		return o.f.PrintNames([]string{c.GetId()})
 	}
 	until := ""
 	if c.GetUntil() != nil {
 		until = " until " + words.When(c.GetUntil())
 	}
-	fmt.Fprintf(o.f.out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
+	fmt.Fprintf(o.f.Out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
 	for _, w := range preview.GetWarnings() {
-		fmt.Fprintln(o.f.out, "warning: "+words.Cell(w))
+		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
-	fmt.Fprintf(o.f.out, "end it with: gkctl uncordon %s\n", words.ShellWord(c.GetId()))
-	undoWith(o.f.streams, c.GetRevision())
+	fmt.Fprintf(o.f.Out, "end it with: gkctl uncordon %s\n", words.ShellWord(c.GetId()))
+	undoWith(o.f.IO, c.GetRevision())
 	return nil
 }

@@ -7,18 +7,19 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 func newCordons(a *app) *cobra.Command {
-	var output outputFlag
+	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "cordons",
 		Short: "Show which groups and hosts are shut out, until when and why",
 		Example: `  gkctl cordons
   gkctl cordons -o name`,
-		Args: noArgs,
+		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				ctx, cancel := a.bounded(ctx)
@@ -31,27 +32,27 @@ func newCordons(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print(output, listing{
-					headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
-					more:    []string{"CHANGE"},
-					rows:    words.Mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) row { return cordonRow(c, ordered[c.GetId()]) }),
-					object:  items[*gatekeeperv1.CordonRecord]{r.GetCordons()},
-					empty:   "No cordon is in force.",
+				return a.Print(output, ui.Listing{
+					Headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
+					More:    []string{"CHANGE"},
+					Rows:    words.Mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) ui.Row { return cordonRow(c, ordered[c.GetId()]) }),
+					Object:  ui.Items(r.GetCordons()),
+					Empty:   "No cordon is in force.",
 				})
 			})
 		},
 	}
-	output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 // orderedDrains are those of the cordons whose drain is over, by their ids, as far as the journal knows: a record has its drain
 // only while it runs.
 func orderedDrains(
-	ctx context.Context, c *client.Client, output outputFlag, cordons []*gatekeeperv1.CordonRecord,
+	ctx context.Context, c *client.Client, output ui.Output, cordons []*gatekeeperv1.CordonRecord,
 ) (map[string]*durationpb.Duration, error) {
 	ordered := make(map[string]*durationpb.Duration)
-	if !output.is(formatTable) && !output.is(formatWide) {
+	if !output.Is(ui.Table) && !output.Is(ui.Wide) {
 		return ordered, nil
 	}
 	for _, cordon := range cordons {
@@ -72,16 +73,16 @@ func orderedDrains(
 }
 
 // cordonRow is a cordon's; over is its drain when that is over.
-func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) row {
+func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
 	if text := words.Duration(over); drain == "" && text != "" {
 		drain = text + ", over"
 	}
-	return row{
-		name: c.GetId(),
-		cells: []string{
+	return ui.Row{
+		Name: c.GetId(),
+		Cells: []string{
 			c.GetId(), c.GetGroupPattern(), c.GetAcquirerPattern(), words.When(c.GetUntil()), drain, c.GetAuthor(), c.GetReason(),
 		},
-		more: []string{words.Number(c.GetRevision())},
+		More: []string{words.Number(c.GetRevision())},
 	}
 }

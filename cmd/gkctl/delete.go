@@ -6,13 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type deleteOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	names  []string
 	labels string
 	batchFlags
@@ -34,15 +35,15 @@ are released or expire; with --drain holders may go on for so long first.
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
-				return usagef("give names, globs or -l")
+				return ui.Usagef("give names, globs or -l")
 			}
 			o.names = args
 			return o.run(cmd.Context())
 		},
 	}
-	registerSelector(cmd, &o.labels, "only those with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
 	o.batchFlags.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 

@@ -2,20 +2,14 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-const (
-	// maxDeniedLines is how many denied callers get and history name, and maxStrangersLines how many the error about a name that is
-	// not defined names.
-	maxDeniedLines, maxStrangersLines = 10, 3
-	// maxRemark bounds how long the servers are asked for what is only a remark.
-	maxRemark = 2 * time.Second
-)
+// maxDeniedLines is how many denied callers get and history name.
+const maxDeniedLines = 10
 
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
 func sayDenied(ctx context.Context, a *app, c *client.Client, names []string, labels string) {
@@ -25,9 +19,9 @@ func sayDenied(ctx context.Context, a *app, c *client.Client, names []string, la
 	r := remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := deniedLines(r.GetCallers(), maxDeniedLines)
 	for _, line := range append(lines, misspelledLines(r)...) {
-		a.say("%s", line)
+		a.Say("%s", line)
 	}
 	if len(lines) > 0 {
-		a.say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
+		a.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
 	}
 }

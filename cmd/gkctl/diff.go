@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
@@ -15,7 +16,7 @@ type diffOptions struct {
 	files  fileFlag
 	prune  bool
 	labels string
-	output outputFlag
+	output ui.Output
 }
 
 // difference is of one definition, as -o json has it.
@@ -34,31 +35,31 @@ func newDiff(a *app) *cobra.Command {
 there is one, with 65 when an entry has a version that is no longer the current one, and with more when it could not be found out.`,
 		Example: `  gkctl diff -f nightly.yaml
   gkctl diff -f definitions/ --prune -l managed-by=git`,
-		Args: noArgs,
+		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := o.run(cmd.Context())
-			if code, _ := classify(cmd, err); err != nil && err != errDifferent && code == exitFailure { //nolint:errorlint // ours, and never wrapped
-				_, hint := classify(cmd, err)
-				return &codeError{code: exitLost, err: err, hint: hint} // 1 would say that there are differences
+			if code, _ := ui.Classify(cmd, err); err != nil && err != errDifferent && code == ui.ExitFailure { //nolint:errorlint // ours, and never wrapped
+				_, hint := ui.Classify(cmd, err)
+				return &ui.CodeError{Code: ui.ExitLost, Err: err, Hint: hint} // 1 would say that there are differences
 			}
 			return err
 		},
 	}
 	o.files.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
-	registerSelector(cmd, &o.labels, "labels of what --prune may delete")
+	ui.RegisterSelector(cmd, &o.labels, "labels of what --prune may delete")
 	return cmd
 }
 
 // errDifferent ends diff without a word when there are differences.
-var errDifferent error = &codeError{code: exitFailure}
+var errDifferent error = &ui.CodeError{Code: ui.ExitFailure}
 
 func (o *diffOptions) run(ctx context.Context) error {
 	if o.prune != (o.labels != "") {
-		return usagef("--prune and -l are given together")
+		return ui.Usagef("--prune and -l are given together")
 	}
-	files, err := o.files.read(o.f.in)
+	files, err := o.files.read(o.f.In)
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,9 @@ func (o *diffOptions) run(ctx context.Context) error {
 		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
 		plan, err := planOf(ctx, c, files, o.labels)
-		if is[*staleError](err) {
-			_, hint := classify(nil, err)
-			return &codeError{code: exitBadInput, err: err, hint: hint}
+		if ui.Is[*staleError](err) {
+			_, hint := ui.Classify(nil, err)
+			return &ui.CodeError{Code: ui.ExitBadInput, Err: err, Hint: hint}
 		}
 		if err != nil {
 			return err
@@ -93,15 +94,15 @@ func (o *diffOptions) run(ctx context.Context) error {
 
 func (o *diffOptions) print(found []difference) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, struct {
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, struct {
 			Items []difference `json:"items"`
 		}{found})
-	case formatName:
-		return o.f.printNames(words.Mapped(found, func(d difference) string { return d.Name }))
+	case ui.Name:
+		return o.f.PrintNames(words.Mapped(found, func(d difference) string { return d.Name }))
 	}
 	for _, d := range found {
-		if _, err := io.WriteString(o.f.out, d.Diff); err != nil {
+		if _, err := io.WriteString(o.f.Out, d.Diff); err != nil {
 			return err
 		}
 	}

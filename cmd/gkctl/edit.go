@@ -13,12 +13,13 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type editOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	names  []string
 	labels string
 	batchFlags
@@ -38,15 +39,15 @@ when somebody else has changed one of them meanwhile; what was written is then k
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
-				return usagef("give names, globs or -l")
+				return ui.Usagef("give names, globs or -l")
 			}
 			o.names = args
 			return o.run(cmd.Context())
 		},
 	}
-	registerSelector(cmd, &o.labels, "only those with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
 	o.batchFlags.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -77,7 +78,7 @@ func (o *editOptions) run(ctx context.Context) error {
 			return err
 		}
 		if bytes.Equal(before, after) {
-			o.f.say("Nothing was changed.")
+			o.f.Say("Nothing was changed.")
 			return os.Remove(path)
 		}
 		if err := o.apply(ctx, c, records, path, after); err != nil {
@@ -89,20 +90,20 @@ func (o *editOptions) run(ctx context.Context) error {
 
 // kept adds to an error where the edited text is, and how to apply it.
 func kept(err error, path string) error {
-	code, hint := classify(nil, err)
+	code, hint := ui.Classify(nil, err)
 	if hint != "" {
 		hint += "\n"
 	}
 	hint += "What you wrote is kept in " + path + ": "
 	switch {
-	case is[*staleError](err):
+	case ui.Is[*staleError](err):
 		hint += "take the version lines out of it, then `gkctl diff -f` shows what it would change now, and `gkctl apply -f` applies it over the other change."
-	case is[*unconfirmedError](err):
+	case ui.Is[*ui.UnconfirmedError](err):
 		hint += "`gkctl apply -f` with --yes applies it."
 	default:
 		hint += "`gkctl apply -f` applies it once it is corrected."
 	}
-	return &codeError{code: code, err: err, hint: hint}
+	return &ui.CodeError{Code: code, Err: err, Hint: hint}
 }
 
 // editable is what the editor shows.
@@ -133,7 +134,7 @@ func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err e
 	}
 	words := strings.Fields(editor) // an editor may have flags: "code --wait"
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.in, o.f.out, o.f.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.In, o.f.Out, o.f.Err
 	if err := cmd.Run(); err != nil {
 		return "", errors.Join(fmt.Errorf("nothing was changed: the editor %q: %w", editor, err), os.Remove(f.Name()))
 	}

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -21,16 +22,16 @@ const (
 
 // printEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
 // should know. Of each list it shows at most so many lines.
-func printEffects(s *streams, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
-	if err := printRules(s.out, effects, most); err != nil {
+func printEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
+	if err := printRules(s.Out, effects, most); err != nil {
 		return err
 	}
-	if err := printStopped(s.out, effects, most); err != nil {
+	if err := printStopped(s.Out, effects, most); err != nil {
 		return err
 	}
-	printHeld(s.out, effects, most)
+	printHeld(s.Out, effects, most)
 	for _, w := range effectWarnings(effects, warnings, most) {
-		fmt.Fprintln(s.out, "warning: "+words.Cell(w))
+		fmt.Fprintln(s.Out, "warning: "+words.Cell(w))
 	}
 	return nil
 }
@@ -195,8 +196,8 @@ func stopText(effects []*gatekeeperv1.Effect) string {
 }
 
 // undoWith says how a change is taken back.
-func undoWith(s *streams, revision uint64) {
+func undoWith(s *ui.IO, revision uint64) {
 	if revision != 0 {
-		fmt.Fprintf(s.out, "undo with: gkctl undo %d\n", revision)
+		fmt.Fprintf(s.Out, "undo with: gkctl undo %d\n", revision)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
@@ -35,18 +36,18 @@ func (f *endingFlags) read(now time.Time) (ending, error) {
 	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
 	switch {
 	case lasts && until:
-		return ending{}, usagef("--for and --until contradict each other: give one of them")
+		return ending{}, ui.Usagef("--for and --until contradict each other: give one of them")
 	case lasts && f.lasts <= 0:
-		return ending{}, usagef("--for %s would end before it began: it must be above 0; without --for it stays until it is changed", f.lasts)
+		return ending{}, ui.Usagef("--for %s would end before it began: it must be above 0; without --for it stays until it is changed", f.lasts)
 	case lasts:
 		return ending{lasts: durationpb.New(f.lasts)}, nil
 	case until:
-		t, err := parseTime("--until", f.until, now, ahead)
+		t, err := ui.ParseTime("--until", f.until, now, ui.Ahead)
 		if err != nil {
 			return ending{}, err
 		}
 		if !t.After(now) {
-			return ending{}, usagef("--until %s has passed: it is %s here", f.until, now.Format(time.RFC3339))
+			return ending{}, ui.Usagef("--until %s has passed: it is %s here", f.until, now.Format(time.RFC3339))
 		}
 		return ending{until: timestamppb.New(t)}, nil
 	}
@@ -78,7 +79,7 @@ func (f *drainFlag) register(cmd *cobra.Command) {
 func (f *drainFlag) read() (*durationpb.Duration, error) {
 	switch {
 	case f.drain < 0:
-		return nil, usagef("--drain %s must not be below 0", f.drain)
+		return nil, ui.Usagef("--drain %s must not be below 0", f.drain)
 	case f.drain == 0:
 		return nil, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
@@ -19,7 +21,7 @@ func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
 		if err := cmd.ParseFlags(args); err != nil {
 			t.Fatal(err)
 		}
-		if e, err := f.read(now); !is[*usageError](err) || e.given() {
+		if e, err := f.read(now); !ui.Is[*ui.UsageError](err) || e.given() {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -17,7 +18,7 @@ import (
 type explainOptions struct {
 	f *app
 	identityFlags
-	output outputFlag
+	output ui.Output
 	names  []string
 	labels string
 	weight uint32
@@ -45,24 +46,24 @@ only those of callers that have asked since. With -o json, one name with a calle
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
-				return usagef("give names, globs or -l")
+				return ui.Usagef("give names, globs or -l")
 			}
 			o.names, o.weighed = args, cmd.Flags().Changed("weight")
 			return o.run(cmd.Context())
 		},
 	}
 	o.identityFlags.register(cmd)
-	registerSelector(cmd, &o.labels, "only those with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
 	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "weight that is asked for")
 	cmd.Flags().StringVar(&o.firing, "firing", "", "firing that is asked for, as NAME or NAME@TIME")
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
 func (o *explainOptions) run(ctx context.Context) error {
 	req := &gatekeeperv1.ExplainRequest{Weight: o.weight}
 	if o.firing != "" {
-		name, due, err := parseFiring(o.firing)
+		name, due, err := ui.ParseFiring(o.firing)
 		if err != nil {
 			return err
 		}
@@ -120,17 +121,17 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 			return err
 		}
 		switch {
-		case o.output.is(formatTable):
+		case o.output.Is(ui.Table):
 			if i > 0 {
-				fmt.Fprintln(o.f.out)
+				fmt.Fprintln(o.f.Out)
 			}
 			for _, line := range q.before {
-				fmt.Fprintln(o.f.out, line)
+				fmt.Fprintln(o.f.Out, line)
 			}
 			o.print(q.req, r)
 			continue
 		case o.one() && o.caller():
-			return o.f.printObject(o.output, r)
+			return o.f.PrintObject(o.output, r)
 		}
 		item, err := q.item(r)
 		if err != nil {
@@ -138,10 +139,10 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 		}
 		out.Items = append(out.Items, item)
 	}
-	if o.output.is(formatTable) {
+	if o.output.Is(ui.Table) {
 		return nil
 	}
-	return o.f.printObject(o.output, out)
+	return o.f.PrintObject(o.output, out)
 }
 
 // explained asks the servers about one semaphore; one that is not defined is an error.
@@ -155,7 +156,7 @@ func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainR
 
 // print prints each step of the decision, who takes the slots, and what else stands in the way.
 func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
-	fmt.Fprintf(o.f.out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
+	fmt.Fprintf(o.f.Out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
 	width := 0
 	for _, s := range r.GetSteps() {
 		width = max(width, len(s.GetName()))
@@ -165,19 +166,19 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		if s.GetPassed() {
 			tick = "✓"
 		}
-		fmt.Fprintf(o.f.out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), words.Cell(s.GetText()))
+		fmt.Fprintf(o.f.Out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), words.Cell(s.GetText()))
 	}
 	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // else it has been said
-		fmt.Fprintln(o.f.out, r.GetSummary())
+		fmt.Fprintln(o.f.Out, r.GetSummary())
 	}
 	for _, p := range r.GetHolders() {
-		fmt.Fprintln(o.f.out, words.Cell(takenText(p)))
+		fmt.Fprintln(o.f.Out, words.Cell(takenText(p)))
 	}
 	if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
-		fmt.Fprintf(o.f.out, "... and %d more\n", more)
+		fmt.Fprintf(o.f.Out, "... and %d more\n", more)
 	}
 	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // else the summary says so
-		fmt.Fprintf(o.f.out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
+		fmt.Fprintf(o.f.Out, "Nothing is granted to anybody until %s: the cluster was recovered, and holders of before may still believe in their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -119,11 +120,11 @@ func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error
 		Denied    json.RawMessage `json:"denied,omitempty"`
 	}{Semaphore: q.req.GetSemaphore(), Group: q.req.GetIdentity().GetGroup(), Acquirer: q.req.GetIdentity().GetAcquirer()}
 	if q.denied != nil {
-		data, err := messageJSON(q.denied)
+		data, err := ui.MessageJSON(q.denied)
 		if err != nil {
 			return nil, err
 		}
 		more.Denied = data
 	}
-	return joined(r, more)
+	return ui.Joined(r, more)
 }

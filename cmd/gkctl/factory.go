@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // app is what every command works with: the streams of a person or a script, and the way to the servers.
 type app struct {
-	*streams
+	*ui.IO
 	// dial connects to a cluster.
 	dial func(ctx context.Context, endpoints []string, opts ...client.Option) (*client.Client, error)
 
@@ -18,7 +19,7 @@ type app struct {
 }
 
 func newApp(in, out, err *os.File) *app {
-	return &app{streams: newStreams(in, out, err), dial: client.Dial}
+	return &app{IO: ui.New(in, out, err), dial: client.Dial}
 }
 
 // connected runs f with a connection to the cluster, and closes it.
@@ -29,7 +30,7 @@ func (a *app) connected(ctx context.Context, f func(context.Context, *client.Cli
 	}
 	c, err := a.dial(ctx, endpoints, append(settings, opts...)...)
 	if err != nil {
-		return usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
+		return ui.Usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
 	}
 	defer func() { _ = c.Close() }() // it has none
 	return meant(ctx, c, f(ctx, c))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // fileFlag is -f: files, folders, or - for standard input.
@@ -25,7 +26,7 @@ func (f *fileFlag) register(cmd *cobra.Command) {
 // read reads all files. A name that stands in two of them is an error.
 func (f *fileFlag) read(in io.Reader) ([]*deffile.File, error) {
 	if len(f.paths) == 0 {
-		return nil, usagef("give -f FILE, or -f - for standard input")
+		return nil, ui.Usagef("give -f FILE, or -f - for standard input")
 	}
 	var files []*deffile.File
 	first := make(map[string]string) // name: where it stands first
@@ -65,12 +66,12 @@ func expand(path string) ([]string, error) {
 	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
 		found, err := filepath.Glob(filepath.Join(globQuote(path), pattern))
 		if err != nil {
-			return nil, &codeError{code: exitBadInput, err: err}
+			return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: err}
 		}
 		names = append(names, found...)
 	}
 	if len(names) == 0 {
-		return nil, &codeError{code: exitBadInput, err: fmt.Errorf("the folder %s has no file *.yaml, *.yml or *.json", path)}
+		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the folder %s has no file *.yaml, *.yml or *.json", path)}
 	}
 	slices.Sort(names)
 	return names, nil
@@ -84,7 +85,7 @@ func unreadable(err error) error {
 			err = fmt.Errorf("%s: no such file", e.Path)
 		}
 	}
-	return &codeError{code: exitBadInput, err: err}
+	return &ui.CodeError{Code: ui.ExitBadInput, Err: err}
 }
 
 // globQuote is a path that filepath.Glob takes as it is.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -30,7 +31,7 @@ func newFirings(a *app) *cobra.Command {
 type firingsListOptions struct {
 	f           *app
 	name, after string
-	output      outputFlag
+	output      ui.Output
 }
 
 func newFiringsList(a *app) *cobra.Command {
@@ -44,20 +45,20 @@ until then and is not listed is denied as FIRING_FORGOTTEN.`,
 		Example: `  gkctl firings list nightly-export
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,
-		Args:              exactly(1, "the name of a semaphore"),
+		Args:              ui.Exactly(1, "the name of a semaphore"),
 		ValidArgsFunction: firstOf(1, a.completeNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	cmd.Flags().StringVar(&o.name, "name", "", "only firings of this name")
 	cmd.Flags().StringVar(&o.after, "after", "", "only firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *firingsListOptions) run(ctx context.Context, name string) error {
 	req := &gatekeeperv1.ListFiringsRequest{Semaphore: name, Name: o.name}
 	if o.after != "" {
-		after, err := parseTime("--after", o.after, time.Now(), ahead)
+		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Ahead)
 		if err != nil {
 			return err
 		}
@@ -74,14 +75,14 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		if !o.output.is(formatName) {
-			o.f.say("%s", memoryText(name, last))
+		if !o.output.Is(ui.Name) {
+			o.f.Say("%s", memoryText(name, last))
 		}
-		return o.f.print(o.output, listing{
-			headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
-			more:    []string{"HOLDER"},
-			rows:    words.Mapped(firings, firingRow),
-			object:  object,
+		return o.f.Print(o.output, ui.Listing{
+			Headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
+			More:    []string{"HOLDER"},
+			Rows:    words.Mapped(firings, firingRow),
+			Object:  object,
 		})
 	})
 }
@@ -99,7 +100,7 @@ func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.List
 	if mark := last.GetForgottenUpTo(); mark != nil {
 		f.ForgottenUpTo = mark.AsTime().Format(time.RFC3339Nano)
 	}
-	f.items, err = json.Marshal(items[*gatekeeperv1.FiringClaim]{firings})
+	f.items, err = json.Marshal(ui.Items(firings))
 	return f, err
 }
 
@@ -135,20 +136,20 @@ func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 	return text
 }
 
-func firingRow(f *gatekeeperv1.FiringClaim) row {
+func firingRow(f *gatekeeperv1.FiringClaim) ui.Row {
 	id := f.GetWinner()
-	return row{
-		name: words.Firing(f.GetFiring()),
-		cells: []string{
+	return ui.Row{
+		Name: words.Firing(f.GetFiring()),
+		Cells: []string{
 			words.Firing(f.GetFiring()), words.Word(f.GetState(), "FIRING_STATE_"), id.GetGroup(), id.GetAcquirer(), words.Number(f.GetToken()), words.When(f.GetClaimedAt()),
 		},
-		more: []string{id.GetHolderId()},
+		More: []string{id.GetHolderId()},
 	}
 }
 
 type firingsShowOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 }
 
 func newFiringsShow(a *app) *cobra.Command {
@@ -159,16 +160,16 @@ func newFiringsShow(a *app) *cobra.Command {
 		Long: `Shows who claimed a firing, when, and what became of it. A firing that is not remembered is forgotten, if it was due before what the
 semaphore remembers, or free.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
-		Args:              exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
+		Args:              ui.Exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
 		ValidArgsFunction: firstOf(2, completeFirings(a)),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
 	}
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
 func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
-	want, err := firingArg(arg)
+	want, err := ui.FiringArg(arg)
 	if err != nil {
 		return err
 	}
@@ -192,12 +193,12 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.f.say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, words.ShellWord(name), words.ShellWord(want.GetName()))
+			o.f.Say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, words.ShellWord(name), words.ShellWord(want.GetName()))
 		}
-		if !o.output.is(formatTable) {
-			return o.f.printObject(o.output, found)
+		if !o.output.Is(ui.Table) {
+			return o.f.PrintObject(o.output, found)
 		}
-		fmt.Fprintln(o.f.out, words.Cell(foundText(found, mark)))
+		fmt.Fprintln(o.f.Out, words.Cell(foundText(found, mark)))
 		return nil
 	})
 }
@@ -247,7 +248,7 @@ func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 // noSuchFiring says that a semaphore does not remember a firing, and how to find the right one.
 func noSuchFiring(err error, name string) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
-		return &codeError{code: exitNoSuch, err: err, hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}
+		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -24,7 +25,7 @@ type firingsForgetOptions struct {
 	dryRun   bool
 	yes      yesFlag
 	repeat   repeatFlag
-	output   outputFlag
+	output   ui.Output
 }
 
 func newFiringsForget(a *app) *cobra.Command {
@@ -41,7 +42,7 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 		Example: `  gkctl firings forget nightly-export --ahead --dry-run
   gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
   gkctl firings forget nightly-export nightly@2026-06-01T02:00:00Z`,
-		Args:              atLeastOne("the name of a semaphore, then firings, --after or --ahead"),
+		Args:              ui.AtLeastOne("the name of a semaphore, then firings, --after or --ahead"),
 		ValidArgsFunction: completeFirings(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.name, o.firings = args[0], args[1:]
@@ -55,7 +56,7 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be forgotten; do nothing")
 	o.yes.register(cmd)
 	o.repeat.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -70,17 +71,17 @@ func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, er
 		}
 	}
 	if given != 1 {
-		return nil, usagef("give firings, --after or --ahead: one of them says what to forget")
+		return nil, ui.Usagef("give firings, --after or --ahead: one of them says what to forget")
 	}
 	for _, arg := range o.firings {
-		f, err := firingArg(arg)
+		f, err := ui.FiringArg(arg)
 		if err != nil {
 			return nil, err
 		}
 		r.Firings = append(r.Firings, f)
 	}
 	if o.after != "" {
-		after, err := parseTime("--after", o.after, time.Now(), ahead)
+		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Ahead)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
 			},
 			ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
-				_, err := agree(ctx, o.f.streams, &proposal{
+				_, err := agree(ctx, o.f.IO, &proposal{
 					what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
 					confirm: r.GetConfirm(), notes: o.lines(r, someOf),
 				}, o.yes)
@@ -128,7 +129,7 @@ func (o *firingsForgetOptions) refused(err error) error {
 		return o.repeat.unknown(err)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
-		return withHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
+		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
 	}
 	return noSuchFiring(err, o.name)
 }
@@ -150,24 +151,24 @@ func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most
 func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) error {
 	firings := r.GetChange().GetFirings()
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return printPlanned(o.f.streams, o.output, r)
-	case formatName:
-		return o.f.printNames(words.Mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
+	case ui.JSON, ui.YAML:
+		return printPlanned(o.f.IO, o.output, r)
+	case ui.Name:
+		return o.f.PrintNames(words.Mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
 	}
 	if nothingForgotten(r) {
-		fmt.Fprintf(o.f.out, "nothing of %s is to be forgotten\n", o.name)
+		fmt.Fprintf(o.f.Out, "nothing of %s is to be forgotten\n", o.name)
 		return nil
 	}
 	if r.GetRevision() == 0 {
 		for _, line := range o.lines(r, everyLine) {
-			fmt.Fprintln(o.f.out, words.Cell(line))
+			fmt.Fprintln(o.f.Out, words.Cell(line))
 		}
-		fmt.Fprintf(o.f.out, "%s: %s (dry run)\n", o.name, words.ForgottenText(r.GetChange(), "would be forgotten"))
-		printNeedsYes(o.f.streams, nil, r.GetConfirm())
+		fmt.Fprintf(o.f.Out, "%s: %s (dry run)\n", o.name, words.ForgottenText(r.GetChange(), "would be forgotten"))
+		printNeedsYes(o.f.IO, nil, r.GetConfirm())
 		return nil
 	}
-	fmt.Fprintf(o.f.out, "%s: %s\n", o.name, words.ForgottenText(r.GetChange(), "forgotten"))
-	undoWith(o.f.streams, r.GetRevision())
+	fmt.Fprintf(o.f.Out, "%s: %s\n", o.name, words.ForgottenText(r.GetChange(), "forgotten"))
+	undoWith(o.f.IO, r.GetRevision())
 	return nil
 }

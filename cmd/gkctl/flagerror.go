@@ -11,21 +11,22 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
 // flagError says what is wrong with a flag, in the words of an operator: pflag's own have those of Go's parsers in them.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return usagef("there is no flag %s", unknownFlag(cmd, e))
+		return ui.Usagef("there is no flag %s", unknownFlag(cmd, e))
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return usagef("--%s needs a value: %s", e.GetFlag().Name, e.GetFlag().Usage)
+		return ui.Usagef("--%s needs a value: %s", e.GetFlag().Name, e.GetFlag().Usage)
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return usagef("--%s %q %s", e.GetFlag().Name, e.GetValue(), valueRule(e))
+		return ui.Usagef("--%s %q %s", e.GetFlag().Name, e.GetValue(), valueRule(e))
 	}
-	return &usageError{err}
+	return ui.Usagef("%w", err)
 }
 
 // unknownFlag is the flag as it was written, and the one that was likely meant.

@@ -10,13 +10,14 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type getOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	globs  []string
 	labels string
 }
@@ -44,8 +45,8 @@ one of them since. -o json writes the API's records, with version and state.`,
 			return o.run(cmd.Context())
 		},
 	}
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
-	registerSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
+	ui.RegisterSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
 	return cmd
 }
 
@@ -57,28 +58,28 @@ func (o *getOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if o.output.is(formatYAML) {
+		if o.output.Is(ui.YAML) {
 			data, err := deffile.MarshalRecords(records)
 			if err != nil {
 				return err
 			}
-			_, err = o.f.out.Write(data)
+			_, err = o.f.Out.Write(data)
 			return err
 		}
 		draining, err := o.draining(ctx, c)
 		if err != nil {
 			return err
 		}
-		err = o.f.print(o.output, listing{
-			headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
-			more:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "MISSED", "PAUSED BY", "WARNINGS"},
-			rows: words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) row {
+		err = o.f.Print(o.output, ui.Listing{
+			Headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
+			More:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "MISSED", "PAUSED BY", "WARNINGS"},
+			Rows: words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) ui.Row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
-			object: items[*gatekeeperv1.DefinitionRecord]{records},
-			empty:  "No definition matches.",
+			Object: ui.Items(records),
+			Empty:  "No definition matches.",
 		})
-		if err == nil && (o.output.is(formatTable) || o.output.is(formatWide)) {
+		if err == nil && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
 			sayDenied(ctx, o.f, c, o.globs, o.labels)
 		}
 		return err
@@ -109,7 +110,7 @@ func (d drains) text() string {
 // draining finds out whose drains run, by the semaphore: an edit's drain is its holders'. It is asked for where a person looks
 // closely, at a few names or with -o wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client) (map[string]drains, error) {
-	if !o.output.is(formatWide) && (!o.output.is(formatTable) || len(o.globs) == 0 || len(o.globs) > maxNames) {
+	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > maxNames) {
 		return nil, nil
 	}
 	req := &gatekeeperv1.ListHoldersRequest{}
@@ -133,15 +134,15 @@ func (o *getOptions) draining(ctx context.Context, c *client.Client) (map[string
 	return out, nil
 }
 
-func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) row {
+func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) ui.Row {
 	d := r.GetDefinition()
-	return row{
-		name: d.GetName(),
-		cells: []string{
+	return ui.Row{
+		Name: d.GetName(),
+		Cells: []string{
 			d.GetName(), d.GetGroupPattern(), d.GetAcquirerPattern(), words.Number(r.GetUsed()), words.Number(d.GetPermits()),
 			words.Duration(d.GetDuration()), definitionState(r, draining),
 		},
-		more: []string{
+		More: []string{
 			words.Duration(d.GetMaxHold()), words.Duration(d.GetMinHold()), words.Duration(d.GetLossDelay()), words.Number(r.GetVersion()),
 			words.Ago(r.GetUpdatedAt()), r.GetUpdatedBy(), r.GetReason(), words.Pairs(d.GetLabels()), missed(r.GetMissed()), r.GetPause().GetAuthor(),
 			strings.Join(r.GetWarnings(), "; "),

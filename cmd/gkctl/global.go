@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // globalOptions are the flags of every command.
@@ -44,7 +45,7 @@ func (o *globalOptions) register(root *cobra.Command) {
 // connection is where to connect, and how.
 func (o *globalOptions) connection() (endpoints []string, opts []client.Option, err error) {
 	if o.timeout <= 0 {
-		return nil, nil, usagef("--timeout must be above 0")
+		return nil, nil, ui.Usagef("--timeout must be above 0")
 	}
 	saved, err := o.saved()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -214,7 +215,7 @@ func (h *handovers) heldError() error {
 		return nil
 	}
 	tokens := words.Mapped(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
-	return withHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", words.Plural(len(held), "slot is held", "slots are held"),
+	return ui.WithHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", words.Plural(len(held), "slot is held", "slots are held"),
 		words.SomeNames(words.Mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
 		"When the jobs are known to have stopped: gkctl clear %s", strings.Join(tokens, " "))
 }

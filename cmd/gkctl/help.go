@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // An exit code as help has it.
@@ -16,65 +18,65 @@ type exitText struct {
 // generalExits are the exit codes of all commands together.
 func generalExits() []exitText {
 	return []exitText{
-		{exitOK, "done"},
-		{exitFailure, "differences were found (diff), or the servers refused"},
-		{exitUsage, "bad flag, argument or context"},
-		{exitBadInput, "bad definitions, in a file or given to set; a name or pattern that the servers do not take"},
-		{exitUnreachable, "no server answered"},
-		{exitLost, "a permit was lost while it was held; diff could not find out"},
-		{exitNotAcquired, "not acquired, refreshed or valid"},
-		{exitNoSuch, "no such definition; nothing that was to be changed matches"},
-		{exitInterrupted, "interrupted"},
+		{ui.ExitOK, "done"},
+		{ui.ExitFailure, "differences were found (diff), or the servers refused"},
+		{ui.ExitUsage, "bad flag, argument or context"},
+		{ui.ExitBadInput, "bad definitions, in a file or given to set; a name or pattern that the servers do not take"},
+		{ui.ExitUnreachable, "no server answered"},
+		{ui.ExitLost, "a permit was lost while it was held; diff could not find out"},
+		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
+		{ui.ExitNoSuch, "no such definition; nothing that was to be changed matches"},
+		{ui.ExitInterrupted, "interrupted"},
 	}
 }
 
 // ownExits are the codes that a command has beside 0, 64, 69 and 130, in the words that fit it; an empty text is the general one.
 func ownExits(command string) []exitText {
-	refused := exitText{exitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
-	bad, noSuch := exitText{exitBadInput, ""}, exitText{exitNoSuch, ""}
+	refused := exitText{ui.ExitFailure, "the servers refused, as when somebody else was faster; nothing was changed"}
+	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}
 	switch command {
 	case "get", "holders", "waiters", "explain":
-		return []exitText{bad, {exitNoSuch, "a name, not a glob, is of no definition"}}
+		return []exitText{bad, {ui.ExitNoSuch, "a name, not a glob, is of no definition"}}
 	case "watch":
 		return []exitText{bad}
 	case "history":
-		return []exitText{{exitFailure, "the journal has no change of that number"}, bad, {exitNoSuch, "a name, not a glob, is of no definition, and the journal has nothing of it"}}
+		return []exitText{{ui.ExitFailure, "the journal has no change of that number"}, bad, {ui.ExitNoSuch, "a name, not a glob, is of no definition, and the journal has nothing of it"}}
 	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
 		return []exitText{refused, bad, noSuch}
 	case "uncordon":
-		return []exitText{refused, bad, {exitNoSuch, "there is no such cordon; the others were ended"}}
+		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such cordon; the others were ended"}}
 	case "firings list", "firings show":
 		return []exitText{bad, noSuch}
 	case "firings forget":
-		return []exitText{refused, bad, {exitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
+		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cordon", "undo", "cluster add", "cluster remove", "cluster transfer":
 		return []exitText{refused, bad}
 	case "move":
 		return []exitText{
-			{exitOK, "moved, and every old holder is gone; or all of it had been moved already"},
-			{exitFailure, "refused, or not all of it: see docs/gkctl.md"},
-			bad, {exitNoSuch, "no such group, definition or label: nothing was moved"},
+			{ui.ExitOK, "moved, and every old holder is gone; or all of it had been moved already"},
+			{ui.ExitFailure, "refused, or not all of it: see docs/gkctl.md"},
+			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
 		}
 	case "diff":
-		return []exitText{{exitOK, "no differences"}, {exitFailure, "differences were found"},
-			{exitBadInput, "bad definitions in a file, or a version that is no longer the current one"}, {exitLost, "it could not be found out"}}
+		return []exitText{{ui.ExitOK, "no differences"}, {ui.ExitFailure, "differences were found"},
+			{ui.ExitBadInput, "bad definitions in a file, or a version that is no longer the current one"}, {ui.ExitLost, "it could not be found out"}}
 	case "bench":
 		return []exitText{
-			{exitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use: nothing was done"},
+			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use: nothing was done"},
 			bad,
 		}
 	case "status":
-		return []exitText{{exitUnreachable, "no server answered, or none leads"}}
+		return []exitText{{ui.ExitUnreachable, "no server answered, or none leads"}}
 	case "cluster status":
-		return []exitText{{exitUnreachable, "a member did not answer"}}
+		return []exitText{{ui.ExitUnreachable, "a member did not answer"}}
 	case "acquire":
-		return []exitText{bad, {exitLost, "the permit was lost while --hold held it"}, {exitNotAcquired, "not acquired"}, noSuch}
+		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold held it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":
-		return []exitText{{exitNotAcquired, "one of them was refused or is gone: stop what runs under it"}}
+		return []exitText{{ui.ExitNotAcquired, "one of them was refused or is gone: stop what runs under it"}}
 	case "verify":
-		return []exitText{bad, {exitNotAcquired, "not valid"}}
+		return []exitText{bad, {ui.ExitNotAcquired, "not valid"}}
 	case "release", "revoke", "clear":
-		return []exitText{{exitFailure, "one of them had ended, or was refused; the others were done"}}
+		return []exitText{{ui.ExitFailure, "one of them had ended, or was refused; the others were done"}}
 	}
 	return nil
 }
@@ -92,7 +94,7 @@ func exitHelp(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("\nExit codes:\n")
 	for _, e := range exits {
-		if e.code == exitUsage && cmd.Flags().Lookup("yes") != nil {
+		if e.code == ui.ExitUsage && cmd.Flags().Lookup("yes") != nil {
 			e.text += "; or the change needs --yes"
 		}
 		fmt.Fprintf(&b, "  %-3d  %s\n", e.code, e.text)
@@ -110,9 +112,9 @@ func exitsOf(command string) []exitText {
 	for _, e := range generalExits() {
 		text, has := own[e.code]
 		switch e.code {
-		case exitOK, exitUsage:
+		case ui.ExitOK, ui.ExitUsage:
 			has = true
-		case exitUnreachable, exitInterrupted:
+		case ui.ExitUnreachable, ui.ExitInterrupted:
 			has = has || !local
 		}
 		if text == "" {
@@ -147,7 +149,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 && about.HasSubCommands() {
-				return usagef("unknown command %q%s", strings.Join(args, " "), suggestion(about, rest[0]))
+				return ui.Usagef("unknown command %q%s", strings.Join(args, " "), suggestion(about, rest[0]))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // everyCommand calls f with each command that people call.
@@ -30,7 +32,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
 	var out bytes.Buffer
-	a := &app{streams: &streams{out: &out}}
+	a := &app{IO: &ui.IO{Out: &out}}
 	root := newRoot(a)
 	everyCommand(root, func(name string, c *cobra.Command) {
 		out.Reset()
@@ -61,7 +63,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 
 func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	t.Parallel()
-	root := newRoot(&app{streams: &streams{}})
+	root := newRoot(&app{IO: &ui.IO{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
 		known := name != "context set" && name != "cluster add" // they name what is not there yet
@@ -100,8 +102,8 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		t.Fatal("docs/gkctl.md has no table of JSON")
 	}
 	var have []string
-	everyCommand(newRoot(&app{streams: &streams{}}), func(name string, c *cobra.Command) {
-		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*outputFlag).formats, formatJSON) {
+	everyCommand(newRoot(&app{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
+		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*ui.Output).Formats, ui.JSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {
 				t.Errorf("`%s` has -o json, and docs/gkctl.md does not say what that prints", name)
@@ -129,5 +131,5 @@ func TestCommands_EachSaysWhatItDoes(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRoot(&app{streams: &streams{}}))
+	walk(newRoot(&app{IO: &ui.IO{}}))
 }

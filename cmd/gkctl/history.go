@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -24,7 +25,7 @@ type historyOptions struct {
 	since, before string
 	permits       bool
 	count         int
-	output        outputFlag
+	output        ui.Output
 }
 
 func newHistory(a *app) *cobra.Command {
@@ -52,15 +53,15 @@ For names or labels, it also shows callers that are denied now for a reason that
 	f.StringVar(&o.before, "before", "", "only before this time, as --since")
 	f.BoolVar(&o.permits, "permits", false, "also how permits ended")
 	f.IntVarP(&o.count, "count", "n", 50, "show so many changes; 0: all that is remembered")
-	registerSelector(cmd, &o.labels, "only of semaphores with these labels, now or when the entry was made")
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels, now or when the entry was made")
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryRequest, error) {
 	r := &gatekeeperv1.ListHistoryRequest{Names: o.globs, Labels: o.labels, Change: o.change, Permits: o.permits, PageSize: 1000}
 	if o.count < 0 {
-		return nil, usagef("-n must not be below 0")
+		return nil, ui.Usagef("-n must not be below 0")
 	}
 	for _, at := range []struct {
 		flag, text string
@@ -69,14 +70,14 @@ func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryReques
 		if at.text == "" {
 			continue
 		}
-		t, err := parseTime(at.flag, at.text, now, back)
+		t, err := ui.ParseTime(at.flag, at.text, now, ui.Back)
 		if err != nil {
 			return nil, err
 		}
 		*at.into = timestamppb.New(t)
 	}
 	if r.Since != nil && r.Before != nil && !r.Since.AsTime().Before(r.Before.AsTime()) {
-		return nil, usagef("--since lies at or after --before: nothing can be between them")
+		return nil, ui.Usagef("--since lies at or after --before: nothing can be between them")
 	}
 	return r, nil
 }
@@ -97,23 +98,23 @@ func (o *historyOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.change != 0 && len(entries) == 0 {
-			return withHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
+			return ui.WithHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
 		}
 		if missing != nil {
-			o.f.say("%s", words.MissingText(missing))
+			o.f.Say("%s", words.MissingText(missing))
 		}
-		if o.output.is(formatName) {
-			return o.f.printNames(changeNames(entries))
+		if o.output.Is(ui.Name) {
+			return o.f.PrintNames(changeNames(entries))
 		}
-		byChange := !o.output.is(formatWide) && o.change == 0
-		err = o.f.print(o.output, listing{
-			headers: []string{"CHANGE", "AT", "BY", "WHAT", "SEMAPHORE", "CHANGES", "REASON"},
-			more:    []string{"DRAIN", "UNTIL"},
-			rows:    historyRows(entries, byChange),
-			object:  items[*gatekeeperv1.HistoryEntry]{entries},
-			empty:   "The journal has nothing of that.",
+		byChange := !o.output.Is(ui.Wide) && o.change == 0
+		err = o.f.Print(o.output, ui.Listing{
+			Headers: []string{"CHANGE", "AT", "BY", "WHAT", "SEMAPHORE", "CHANGES", "REASON"},
+			More:    []string{"DRAIN", "UNTIL"},
+			Rows:    historyRows(entries, byChange),
+			Object:  ui.Items(entries),
+			Empty:   "The journal has nothing of that.",
 		})
-		if err == nil && o.change == 0 && (o.output.is(formatTable) || o.output.is(formatWide)) {
+		if err == nil && o.change == 0 && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
 			sayDenied(ctx, o.f, c, o.globs, o.labels)
 		}
 		return err
@@ -162,13 +163,13 @@ func (o *historyOptions) by(author string) bool {
 }
 
 // historyRows makes a row of each entry, or, by change, of all entries of a change that say the same of several semaphores.
-func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []row {
-	var rows []row
+func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
+	var rows []ui.Row
 	names := make(map[string][]string) // by what is said of them
 	at := make(map[string]int)         // the row that says it
 	for _, e := range entries {
 		r := historyRow(e)
-		said := strings.Join(slices.Concat(r.cells[:historyName], r.cells[historyName+1:]), "\x00")
+		said := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
 		i, there := at[said]
 		if !byChange || !there {
 			at[said] = len(rows)
@@ -177,7 +178,7 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []row {
 			continue
 		}
 		names[said] = append(names[said], e.GetSemaphore())
-		rows[i].cells[historyName] = words.SomeNames(slices.Sorted(slices.Values(names[said])))
+		rows[i].Cells[historyName] = words.SomeNames(slices.Sorted(slices.Values(names[said])))
 	}
 	return rows
 }
@@ -190,13 +191,13 @@ func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
 	return slices.Compact(words.Mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
 }
 
-func historyRow(e *gatekeeperv1.HistoryEntry) row {
-	return row{
-		name: words.Number(e.GetRevision()),
-		cells: []string{
+func historyRow(e *gatekeeperv1.HistoryEntry) ui.Row {
+	return ui.Row{
+		Name: words.Number(e.GetRevision()),
+		Cells: []string{
 			words.Number(e.GetRevision()), words.When(e.GetAt()), e.GetAuthor(), words.Word(e.GetKind(), "EVENT_KIND_"), e.GetSemaphore(), historyText(e), e.GetReason(),
 		},
-		more: []string{words.Duration(e.GetDrain()), words.When(e.GetUntil())},
+		More: []string{words.Duration(e.GetDrain()), words.When(e.GetUntil())},
 	}
 }
 

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type holdersOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	globs  []string
 	labels string
 	at     string
@@ -41,8 +42,8 @@ says where its memory begins.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "who held them then: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago")
-	registerSelector(cmd, &o.labels, "only of semaphores with these labels")
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -60,27 +61,27 @@ func (o *holdersOptions) run(ctx context.Context) error {
 		if err := refuseUnknown(ctx, c, o.globs, words.Mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
-		return o.f.print(o.output, listing{
-			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
-			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
-			rows:    words.Mapped(permits, permitRow),
-			object:  items[*gatekeeperv1.Permit]{permits},
-			empty:   "Nobody holds a permit.",
+		return o.f.Print(o.output, ui.Listing{
+			Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
+			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
+			Rows:    words.Mapped(permits, permitRow),
+			Object:  ui.Items(permits),
+			Empty:   "Nobody holds a permit.",
 		})
 	})
 }
 
-func permitRow(p *gatekeeperv1.Permit) row {
+func permitRow(p *gatekeeperv1.Permit) ui.Row {
 	expires := ""
 	if p.GetExpiresIn() != nil {
 		expires = words.Brief(p.GetExpiresIn().AsDuration())
 	}
-	return row{
-		name: words.Number(p.GetToken()),
-		cells: []string{
+	return ui.Row{
+		Name: words.Number(p.GetToken()),
+		Cells: []string{
 			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), words.Number(p.GetWeight()), words.Number(p.GetToken()),
 			words.PermitState(p), words.Ago(p.GetGrantedAt()), expires,
 		},
-		more: []string{p.GetIdentity().GetHolderId(), words.Duration(p.GetDuration()), words.Firing(p.GetFiring()), words.Pairs(p.GetMetadata())},
+		More: []string{p.GetIdentity().GetHolderId(), words.Duration(p.GetDuration()), words.Firing(p.GetFiring()), words.Pairs(p.GetMetadata())},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -22,12 +23,12 @@ type heldAt struct {
 
 // runAt shows who held permits at a time.
 func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
-	at, err := parseTime("--at", o.at, now, back)
+	at, err := ui.ParseTime("--at", o.at, now, ui.Back)
 	if err != nil {
 		return err
 	}
 	if at.After(now) {
-		return usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
+		return ui.Usagef("--at %s lies ahead: it is %s here", o.at, now.Format(time.RFC3339))
 	}
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.f.bounded(ctx)
@@ -41,7 +42,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		}
 		out := heldAt{Items: []json.RawMessage{}, At: at.UTC().Format(time.RFC3339)}
 		for _, p := range permits {
-			data, err := messageJSON(p)
+			data, err := ui.MessageJSON(p)
 			if err != nil {
 				return err
 			}
@@ -50,15 +51,15 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		if begins != nil {
 			out.HistoryBegins = begins.AsTime().Format(time.RFC3339Nano)
 		}
-		err = o.f.print(o.output, listing{
-			headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "SINCE", "ENDED", "HOW"},
-			more:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
-			rows:    words.Mapped(permits, pastRow),
-			object:  out,
-			empty:   "Nobody is known to have held a permit at " + words.When(timestamppb.New(at)) + ".",
+		err = o.f.Print(o.output, ui.Listing{
+			Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "SINCE", "ENDED", "HOW"},
+			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
+			Rows:    words.Mapped(permits, pastRow),
+			Object:  out,
+			Empty:   "Nobody is known to have held a permit at " + words.When(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
-			o.f.say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", words.When(begins))
+			o.f.Say("The history of what was asked for begins at %s: of what was before, holders may be missing here.", words.When(begins))
 		}
 		return err
 	})
@@ -83,13 +84,13 @@ func pastHolders(
 	}
 }
 
-func pastRow(p *gatekeeperv1.Permit) row {
-	return row{
-		name: words.Number(p.GetToken()),
-		cells: []string{
+func pastRow(p *gatekeeperv1.Permit) ui.Row {
+	return ui.Row{
+		Name: words.Number(p.GetToken()),
+		Cells: []string{
 			p.GetSemaphore(), p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer(), words.Number(p.GetWeight()), words.Number(p.GetToken()),
 			words.When(p.GetGrantedAt()), words.When(p.GetEndedAt()), words.Word(p.GetEnded(), "PERMIT_END_"),
 		},
-		more: []string{p.GetIdentity().GetHolderId(), words.Duration(p.GetDuration()), words.Firing(p.GetFiring()), words.Pairs(p.GetMetadata())},
+		More: []string{p.GetIdentity().GetHolderId(), words.Duration(p.GetDuration()), words.Firing(p.GetFiring()), words.Pairs(p.GetMetadata())},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -53,7 +54,7 @@ func (f *identityFlags) identity(g *globalOptions) (*gatekeeperv1.Identity, erro
 	}
 	if id.Acquirer == "" {
 		if id.Acquirer, err = os.Hostname(); err != nil {
-			return nil, usagef("give --acquirer: this machine does not say its name: %w", err)
+			return nil, ui.Usagef("give --acquirer: this machine does not say its name: %w", err)
 		}
 	}
 	return id, nil

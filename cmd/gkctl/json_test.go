@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -52,7 +53,7 @@ func TestJSON_OfWhatCommandsDid_StaysWhatItIs(t *testing.T) {
 			`{"items":[],"at":"2026-01-31T02:00:00Z","history_begins":"2026-01-31T03:00:00Z"}`,
 		},
 	} {
-		got, err := toJSON(c.got)
+		got, err := ui.ToJSON(c.got)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
 		}

@@ -6,11 +6,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+const (
+	// maxStrangersLines is how many denied callers the error about a name that is not defined names.
+	maxStrangersLines = 3
+	// maxRemark bounds how long the servers are asked for what is only a remark.
+	maxRemark = 2 * time.Second
 )
 
 // isGlob says whether an argument may stand for several names. Names contain none of these characters.
@@ -37,7 +46,7 @@ func definitions(ctx context.Context, c *client.Client, names []string, labels s
 		}
 		for _, name := range some {
 			if labels == "" && !isGlob(name) && !seen[name] {
-				return nil, &codeError{code: exitNoSuch, err: errors.New(noDefinition(ctx, c, name)), hint: "`gkctl get` lists the definitions."}
+				return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(noDefinition(ctx, c, name)), Hint: "`gkctl get` lists the definitions."}
 			}
 		}
 	}
@@ -93,7 +102,7 @@ func refuseUnknown(ctx context.Context, c *client.Client, names, met []string) e
 // noDefinitions is the error of names that are of no definition.
 func noDefinitions(ctx context.Context, c *client.Client, names []string) error {
 	texts := words.Mapped(names, func(name string) string { return noDefinition(ctx, c, name) })
-	return &codeError{code: exitNoSuch, err: errors.New(strings.Join(texts, "\n")), hint: "`gkctl get` lists the definitions."}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(strings.Join(texts, "\n")), Hint: "`gkctl get` lists the definitions."}
 }
 
 // refuseUnheardOf is as refuseUnknown, where the journal counts too: it knows what was deleted.
@@ -180,7 +189,7 @@ func nothingChosen(ctx context.Context, c *client.Client, names []string, labels
 	if meant := chosenInstead(ctx, c, names, labels); meant != "" {
 		text += fmt.Sprintf("; did you mean %q?", meant)
 	}
-	return &codeError{code: exitNoSuch, err: errors.New(text), hint: "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."}
 }
 
 // chosenInstead is what was likely meant by a glob or by labels that match nothing; empty when nothing is near.
@@ -238,14 +247,14 @@ func nearestGlob(glob string, known []string) string {
 func meant(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
-	if e, ok := err.(*codeError); ok && e.code == exitNoSuch { //nolint:errorlint // as below
-		d, ok := errors.AsType[*client.Denied](e.err)
+	if e, ok := err.(*ui.CodeError); ok && e.Code == ui.ExitNoSuch { //nolint:errorlint // as below
+		d, ok := errors.AsType[*client.Denied](e.Err)
 		if !ok {
 			return err
 		}
 		known, _ := definitionNames(ctx, c, nil) // said without it
 		if name := nearest.Word(d.Semaphore, known); name != "" {
-			return &codeError{code: e.code, err: fmt.Errorf("%w Did you mean %q?", e.err, name), hint: e.hint}
+			return &ui.CodeError{Code: e.Code, Err: fmt.Errorf("%w Did you mean %q?", e.Err, name), Hint: e.Hint}
 		}
 		return err
 	}
@@ -256,7 +265,7 @@ func meant(ctx context.Context, c *client.Client, err error) error {
 	if !ok || e.Name == "" {
 		return err
 	}
-	return &codeError{code: exitNoSuch, err: errors.New(noDefinition(ctx, c, e.Name)), hint: "`gkctl get` lists the definitions."}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(noDefinition(ctx, c, e.Name)), Hint: "`gkctl get` lists the definitions."}
 }
 
 // inFlagsWords names a bad field of a request as the command line does.
@@ -277,5 +286,5 @@ func inFlagsWords(e *client.InvalidFieldError) error {
 	if e.Value != "" {
 		text += fmt.Sprintf(" %q", e.Value)
 	}
-	return &codeError{code: exitBadInput, err: fmt.Errorf("%s: %s", text, e.Rule)}
+	return &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("%s: %s", text, e.Rule)}
 }

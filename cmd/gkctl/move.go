@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -27,7 +28,7 @@ type moveOptions struct {
 	yes      yesFlag
 	force    bool
 	noWait   bool
-	output   outputFlag
+	output   ui.Output
 }
 
 func newMove(a *app) *cobra.Command {
@@ -64,16 +65,16 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
 	a.completeGroups(cmd, "from")
 	a.completeGroups(cmd, "to")
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	switch {
 	case o.from == "" || o.to == "":
-		return nil, usagef("give --from and --to: the group to leave, and the group to go to")
+		return nil, ui.Usagef("give --from and --to: the group to leave, and the group to go to")
 	case o.from == o.to:
-		return nil, usagef("--from and --to are the same group %q", o.from)
+		return nil, ui.Usagef("--from and --to are the same group %q", o.from)
 	}
 	if len(o.chosen.names) == 0 && o.chosen.labels == "" {
 		o.chosen.all = true // all that admit the old group; what that means is shown, and asked
@@ -103,8 +104,8 @@ func (o *moveOptions) run(ctx context.Context) error {
 		case moves.GetChosen() == 0:
 			return nothingChosen(planning, c, o.chosen.names, o.chosen.labels)
 		case moves.GetMistake() != "" && o.notAllMoved(moves) == nil:
-			return &codeError{
-				code: exitNoSuch, err: errors.New(moves.GetMistake()), hint: "Nothing was moved. `gkctl get` shows which groups are let in.",
+			return &ui.CodeError{
+				Code: ui.ExitNoSuch, Err: errors.New(moves.GetMistake()), Hint: "Nothing was moved. `gkctl get` shows which groups are let in.",
 			}
 		}
 		refused := o.refusal(moves)
@@ -126,10 +127,10 @@ func (o *moveOptions) run(ctx context.Context) error {
 // printPlan is what a dry run prints.
 func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, moves)
-	case formatName:
-		return o.f.printNames(words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, moves)
+	case ui.Name:
+		return o.f.PrintNames(words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
 	if len(moves.GetMoves()) == 0 {
 		o.noteNotMoved(moves)
@@ -137,10 +138,10 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 		return nil
 	}
 	if refused != nil {
-		fmt.Fprint(o.f.out, "only with --force: ")
+		fmt.Fprint(o.f.Out, "only with --force: ")
 	}
-	fmt.Fprintf(o.f.out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
-	if err := printEffects(o.f.streams, moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
+	fmt.Fprintf(o.f.Out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
+	if err := printEffects(o.f.IO, moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
 		return err
 	}
 	o.noteNotMoved(moves)
@@ -151,7 +152,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
-	if o.output.is(formatTable) {
+	if o.output.Is(ui.Table) {
 		o.noteNothing(moves)
 	} else if err := o.printReport(report, nil); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 // noteNothing says that the chosen tasks are where they are to be; those that are not have been named.
 func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
-		o.f.say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
+		o.f.Say("Nothing to move: no task that was chosen admits %s and not %s.", o.from, o.to)
 	}
 }
 
@@ -187,7 +188,7 @@ func tasksText(moves []*gatekeeperv1.Moved) string {
 
 func (o *moveOptions) noteNotMoved(moves *gatekeeperv1.MoveResponse) {
 	for _, text := range notMovedTexts(moves) {
-		o.f.say("%s", text)
+		o.f.Say("%s", text)
 	}
 }
 
@@ -214,10 +215,10 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 		return nil
 	}
 	err := fmt.Errorf("not moved: %s", words.SomeNames(names))
-	if o.output.is(formatTable) {
+	if o.output.Is(ui.Table) {
 		err = errors.New(words.Plural(len(names), "task is not moved, and has to be set by hand", "tasks are not moved, and have to be set by hand"))
 	}
-	return withHint(err, "`gkctl set NAME group_pattern=...` sets a pattern by hand.")
+	return ui.WithHint(err, "`gkctl set NAME group_pattern=...` sets a pattern by hand.")
 }
 
 // refusal says why the move needs --force, as the servers see it; nil when it does not.
@@ -225,23 +226,23 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	if o.force || len(moves.GetDoubts()) == 0 {
 		return nil
 	}
-	return &codeError{
-		code: exitFailure,
-		err:  errors.New("nothing was moved: " + strings.Join(moves.GetDoubts(), "; ")),
-		hint: fmt.Sprintf("Is %q the right group? With --force it is moved all the same. --dry-run shows more.", o.to),
+	return &ui.CodeError{
+		Code: ui.ExitFailure,
+		Err:  errors.New("nothing was moved: " + strings.Join(moves.GetDoubts(), "; ")),
+		Hint: fmt.Sprintf("Is %q the right group? With --force it is moved all the same. --dry-run shows more.", o.to),
 	}
 }
 
 // ask shows what the move would do, and asks.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
-	asked, err := agree(ctx, o.f.streams, &proposal{
+	asked, err := agree(ctx, o.f.IO, &proposal{
 		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
 		question: "Move them?", declined: "nothing was moved", always: true,
 		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),
 	}, o.yes)
 	if err == nil && !asked {
 		for _, text := range effectWarnings(moves.GetEffects(), warningsOf(moves), someOf) {
-			o.f.say("warning: %s", words.Cell(text))
+			o.f.Say("warning: %s", words.Cell(text))
 		}
 	}
 	return err
@@ -283,11 +284,11 @@ func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gat
 	defer cancel()
 	r, err := c.Operator().Move(sending, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return 0, &codeError{code: exitUnreachable, err: err, hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " +
+		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "All of the move was made, or nothing of it. `gkctl history -n 1 " +
 			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` says which; the same move again moves what is left to move."}
 	}
 	if status.Code(err) == codes.Aborted {
-		err = withHint(err, "Move again if it is still meant.")
+		err = ui.WithHint(err, "Move again if it is still meant.")
 	}
 	return r.GetChange(), err
 }

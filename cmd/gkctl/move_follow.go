@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -48,7 +49,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		defer timer.Stop()
 		ended = timer.C
 	}
-	b := &board{out: o.f.err, live: o.f.errTTY}
+	b := &board{out: o.f.Err, live: o.f.ErrTTY}
 	b.say(h, fmt.Sprintf("change %d: %s told to stop", h.change, words.Plural(h.left, "holder", "holders")))
 	defer b.clear()
 	tick := time.NewTicker(time.Second)
@@ -65,11 +66,11 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-tick.C:
 			b.show(h)
 		case <-ended:
-			return withHint(fmt.Errorf("%s after %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.global.timeout),
+			return ui.WithHint(fmt.Errorf("%s after %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.global.timeout),
 				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
-			o.f.say("The move is made and goes on. Undo with: gkctl undo %d", h.change)
+			o.f.Say("The move is made and goes on. Undo with: gkctl undo %d", h.change)
 			return ctx.Err()
 		}
 	}
@@ -79,7 +80,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 // take takes what the watch told.
 func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
-		return withHint(t.err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
+		return ui.WithHint(t.err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
 	}
 	for _, e := range t.response.GetEvents() {
 		if line := h.event(e, t.at); line != "" {
@@ -95,7 +96,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	var holders []*gatekeeperv1.Permit
 	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
-			return withHint(err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
+			return ui.WithHint(err, "The move is made: change %d. Only its progress cannot be followed any more.", h.change)
 		}
 		holders = append(holders, p)
 	}

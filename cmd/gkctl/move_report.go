@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -102,24 +103,24 @@ func protoDuration(d *durationpb.Duration) string {
 // printReport prints what a move has done. h is nil when nothing was moved.
 func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, r)
-	case formatName:
-		return o.f.printNames(words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, r)
+	case ui.Name:
+		return o.f.PrintNames(words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
-	fmt.Fprintf(o.f.out, "moved %s from %s to %s\n", r.what, r.From, r.To)
+	fmt.Fprintf(o.f.Out, "moved %s from %s to %s\n", r.what, r.From, r.To)
 	for _, n := range r.NotMoved {
-		fmt.Fprintf(o.f.out, "%s was not moved: %s\n", n.Name, n.Why)
+		fmt.Fprintf(o.f.Out, "%s was not moved: %s\n", n.Name, n.Why)
 	}
 	if r.Followed {
 		o.printHandovers(h)
 	} else if h.left > 0 {
-		fmt.Fprintf(o.f.out, "%s to stop\n", words.Plural(h.left, "holder is told", "holders are told"))
+		fmt.Fprintf(o.f.Out, "%s to stop\n", words.Plural(h.left, "holder is told", "holders are told"))
 	}
 	for _, p := range h.held() {
-		fmt.Fprintln(o.f.out, words.HeldText(p))
+		fmt.Fprintln(o.f.Out, words.HeldText(p))
 	}
-	undoWith(o.f.streams, r.Revision)
+	undoWith(o.f.IO, r.Revision)
 	return nil
 }
 
@@ -155,17 +156,17 @@ func (o *moveOptions) printHandovers(h *handovers) {
 	}
 	switch {
 	case stopped == 0 && h.left == 0 && len(h.held()) == 0:
-		fmt.Fprintln(o.f.out, "nobody held them")
+		fmt.Fprintln(o.f.Out, "nobody held them")
 	case stopped > 0:
-		fmt.Fprintf(o.f.out, "%s stopped, %d of them by release, the last after %s\n", words.Plural(stopped, "old holder", "old holders"), released, words.Elapsed(last))
+		fmt.Fprintf(o.f.Out, "%s stopped, %d of them by release, the last after %s\n", words.Plural(stopped, "old holder", "old holders"), released, words.Elapsed(last))
 	}
 	if h.left > 0 {
-		fmt.Fprintf(o.f.out, "%s not gone yet\n", words.Plural(h.left, "old holder is", "old holders are"))
+		fmt.Fprintf(o.f.Out, "%s not gone yet\n", words.Plural(h.left, "old holder is", "old holders are"))
 	}
 	if granted > 0 {
-		fmt.Fprintf(o.f.out, "%s granted, the last after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))
+		fmt.Fprintf(o.f.Out, "%s granted, the last after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))
 	}
 	for _, text := range late {
-		fmt.Fprintln(o.f.out, text)
+		fmt.Fprintln(o.f.Out, text)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -115,7 +116,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 		}
 		return w.onEdit(ctx, send)
 	})
-	a := &app{streams: &streams{in: &bytes.Buffer{}, out: &out, err: &out}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+	a := &app{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 	}}
 	code := run(w.t.Context(), a, args)
@@ -166,7 +167,7 @@ func TestMove_LeaderGoneInTheMiddle_IsMadeOnce(t *testing.T) {
 			}
 			code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "40s")
 			patterns, changes := w.groups()
-			if code != exitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nnobody held them\nundo with: gkctl undo ") {
+			if code != ui.ExitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nnobody held them\nundo with: gkctl undo ") {
 				t.Errorf("exit code %d, groups %q by %d changes\n%s", code, patterns, changes, out)
 			}
 		})
@@ -184,14 +185,14 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 		return status.FromContextError(ctx.Err()).Err()
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "3s")
-	if code != exitUnreachable || !strings.Contains(out, "All of the move was made, or nothing of it. `gkctl history -n 1 a` says which") {
+	if code != ui.ExitUnreachable || !strings.Contains(out, "All of the move was made, or nothing of it. `gkctl history -n 1 a` says which") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	w.onEdit = func(context.Context, func() error) error {
 		t.Error("the move is made twice")
 		return status.Error(codes.Internal, "twice")
 	}
-	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != exitOK || !strings.Contains(out, "Nothing to move") {
+	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != ui.ExitOK || !strings.Contains(out, "Nothing to move") {
 		t.Errorf("again: exit code %d\n%s", code, out)
 	}
 }
@@ -201,14 +202,14 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	w := newMoveWorld(t, 1)
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
-		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
+		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
 			t.Errorf("exit code %d\n%s", code, out)
 		}
 		return send()
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
-	if code != exitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
+	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
 		!strings.Contains(out, "Move again if it is still meant.") {
 		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
 	}
@@ -233,7 +234,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 		return send()
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
-	if code != exitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped, 1 of them by release") {
+	if code != ui.ExitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped, 1 of them by release") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -248,7 +249,7 @@ func TestMove_NotFollowedLongEnough_StaysMade(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "2s")
 	patterns, _ := w.groups()
-	if code != exitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder is still there after 2s") || !strings.Contains(out, "undo with: gkctl undo ") {
+	if code != ui.ExitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder is still there after 2s") || !strings.Contains(out, "undo with: gkctl undo ") {
 		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
 	}
 }
@@ -281,7 +282,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 		t.Error(err)
 	}
 	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
-	if code != exitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop in time: c expired after") ||
+	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop in time: c expired after") ||
 		!strings.Contains(out, "1 old holder stopped, 0 of them by release") || !strings.Contains(out, "1 new holder was granted") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -293,13 +294,13 @@ func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	w := newMoveWorld(t, 1)
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
-		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != exitOK {
+		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
 			t.Errorf("exit code %d\n%s", code, out)
 		}
 		return send()
 	}
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
-	if code != exitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "Set again if it is still meant.") {
+	if code != ui.ExitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "Set again if it is still meant.") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -23,7 +24,7 @@ type pauseOptions struct {
 	replace bool
 	dryRun  bool
 	yes     yesFlag
-	output  outputFlag
+	output  ui.Output
 }
 
 func newPause(a *app) *cobra.Command {
@@ -55,7 +56,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
 	o.yes.register(cmd)
 	o.repeat.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -70,10 +71,10 @@ func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err 
 		return nil, end, err
 	}
 	if o.replace && !o.chosen.all {
-		return nil, end, usagef("--replace is for --all: names, globs and -l always replace pauses")
+		return nil, end, ui.Usagef("--replace is for --all: names, globs and -l always replace pauses")
 	}
 	if r.Drain != nil && !o.stop {
-		return nil, end, usagef("--drain is for --stop: without it what runs goes on to its end")
+		return nil, end, ui.Usagef("--drain is for --stop: without it what runs goes on to its end")
 	}
 	if end, err = o.ending.read(time.Now()); err != nil {
 		return nil, end, err
@@ -101,7 +102,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.dryRun {
-			if _, err := agree(ctx, o.f.streams, &proposal{
+			if _, err := agree(ctx, o.f.IO, &proposal{
 				what: "this pauses " + words.SomeNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
 				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
 			}, o.yes); err != nil {
@@ -144,10 +145,10 @@ type paused struct {
 
 func (o *pauseOptions) print(p *paused) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, p)
-	case formatName:
-		return o.f.printNames(p.Names)
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, p)
+	case ui.Name:
+		return o.f.PrintNames(p.Names)
 	}
 	end := p.end.text()
 	if !p.end.given() {
@@ -161,26 +162,26 @@ func (o *pauseOptions) print(p *paused) error {
 		dry = " (dry run)"
 	}
 	if len(p.Names) == 0 {
-		fmt.Fprintf(o.f.out, "nothing to pause%s\n", dry)
+		fmt.Fprintf(o.f.Out, "nothing to pause%s\n", dry)
 	} else {
-		fmt.Fprintf(o.f.out, "%s paused%s%s\n", words.SomeNames(p.Names), end, dry)
+		fmt.Fprintf(o.f.Out, "%s paused%s%s\n", words.SomeNames(p.Names), end, dry)
 	}
 	if p.Stopped > 0 {
-		fmt.Fprintf(o.f.out, "%s\n", stopText(p.preview.GetEffects()))
+		fmt.Fprintf(o.f.Out, "%s\n", stopText(p.preview.GetEffects()))
 	}
 	if p.GoOn > 0 {
-		fmt.Fprintf(o.f.out, "%s on\n", words.Plural(p.GoOn, "running permit goes", "running permits go"))
+		fmt.Fprintf(o.f.Out, "%s on\n", words.Plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
-		if err := printEffects(o.f.streams, p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
+		if err := printEffects(o.f.IO, p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
 			return err
 		}
-		printNeedsYes(o.f.streams, p.preview.GetEffects(), p.preview.GetConfirm())
+		printNeedsYes(o.f.IO, p.preview.GetEffects(), p.preview.GetConfirm())
 		return nil
 	}
 	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
-		fmt.Fprintln(o.f.out, "warning: "+words.Cell(w))
+		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
-	undoWith(o.f.streams, p.Revision)
+	undoWith(o.f.IO, p.Revision)
 	return nil
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"google.golang.org/protobuf/proto"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // planned is the servers' answer to a change that they plan: what it does, or did.
@@ -38,15 +40,15 @@ func (c *plannedChange[R]) run(dryRun, yes bool) (R, error) {
 }
 
 // printPlanned prints a planned change as an object. The object always has a revision, 0 after a dry run.
-func printPlanned(s *streams, format outputFlag, r planned) error {
+func printPlanned(s *ui.IO, format ui.Output, r planned) error {
 	if r.GetRevision() != 0 {
-		return s.printObject(format, r)
+		return s.PrintObject(format, r)
 	}
-	data, err := joined(r, struct {
+	data, err := ui.Joined(r, struct {
 		Revision uint64 `json:"revision,string"`
 	}{})
 	if err != nil {
 		return err
 	}
-	return s.printObject(format, data)
+	return s.PrintObject(format, data)
 }

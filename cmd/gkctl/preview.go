@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -17,7 +18,7 @@ type previewOptions struct {
 	prune  bool
 	labels string
 	drain  drainFlag
-	output outputFlag
+	output ui.Output
 }
 
 func newPreview(a *app) *cobra.Command {
@@ -35,22 +36,22 @@ when nobody known would be let in, and names the nearest known group. It says wh
 	}
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
-	registerSelector(cmd, &o.labels, "only those with these labels; with -f the labels of what --prune may delete")
+	ui.RegisterSelector(cmd, &o.labels, "only those with these labels; with -f the labels of what --prune may delete")
 	o.drain.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *previewOptions) run(ctx context.Context, args []string) error {
 	switch {
 	case len(o.files.paths) > 0 && len(args) > 0:
-		return usagef("give -f, or names and what to set: one of them")
+		return ui.Usagef("give -f, or names and what to set: one of them")
 	case len(o.files.paths) == 0 && len(args) == 0:
-		return usagef("give -f FILE, or names and what to set, as in nightly-export permits=3")
+		return ui.Usagef("give -f FILE, or names and what to set, as in nightly-export permits=3")
 	case o.prune && len(args) > 0:
-		return usagef("--prune is for -f")
+		return ui.Usagef("--prune is for -f")
 	case len(args) == 0 && o.prune != (o.labels != ""):
-		return usagef("--prune and -l are given together")
+		return ui.Usagef("--prune and -l are given together")
 	}
 	drain, err := o.drain.read()
 	if err != nil {
@@ -78,7 +79,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 // planned is what finds out the plan, once the servers are there.
 func (o *previewOptions) planned(args []string) (func(context.Context, *client.Client) ([]step, error), error) {
 	if len(args) == 0 {
-		files, err := o.files.read(o.f.in)
+		files, err := o.files.read(o.f.In)
 		return func(ctx context.Context, c *client.Client) ([]step, error) { return planOf(ctx, c, files, o.labels) }, err
 	}
 	names, fields, err := assignments(args, o.labels)
@@ -96,24 +97,24 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 
 func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 	switch {
-	case o.output.is(formatName):
-		return o.f.print(o.output, listing{rows: words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) row { return row{name: e.GetSemaphore()} })})
-	case !o.output.is(formatTable):
+	case o.output.Is(ui.Name):
+		return o.f.Print(o.output, ui.Listing{Rows: words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) ui.Row { return ui.Row{Name: e.GetSemaphore()} })})
+	case !o.output.Is(ui.Table):
 		if r == nil {
 			r = &gatekeeperv1.PreviewResponse{}
 		}
-		return o.f.printObject(o.output, r)
+		return o.f.PrintObject(o.output, r)
 	case len(r.GetEffects()) == 0:
-		o.f.say("Nothing would change.")
+		o.f.Say("Nothing would change.")
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
-	if err := printEffects(o.f.streams, r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
+	if err := printEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
 		return err
 	}
-	printNeedsYes(o.f.streams, r.GetEffects(), r.GetConfirm())
+	printNeedsYes(o.f.IO, r.GetEffects(), r.GetConfirm())
 	if !stopped {
-		o.f.say("No holder would be told to stop.")
+		o.f.Say("No holder would be told to stop.")
 	}
 	return nil
 }

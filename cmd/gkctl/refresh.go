@@ -10,13 +10,14 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type refreshOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	tokens []uint64
 }
 
@@ -30,16 +31,16 @@ func newRefresh(a *app) *cobra.Command {
 The duration counts from when gkctl was started, not from when it ends.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
-		Args:              atLeastOne("the tokens of permits: `gkctl holders` shows them"),
+		Args:              ui.AtLeastOne("the tokens of permits: `gkctl holders` shows them"),
 		ValidArgsFunction: completeTokens(a),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.tokens, err = tokens(args); err != nil {
+			if o.tokens, err = ui.Tokens(args); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
@@ -56,28 +57,28 @@ func (o *refreshOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !o.output.is(formatTable) {
-			if err := o.f.printObject(o.output, r); err != nil {
+		if !o.output.Is(ui.Table) {
+			if err := o.f.PrintObject(o.output, r); err != nil {
 				return err
 			}
 		}
 		var failed []string
-		code := exitNotAcquired
+		code := ui.ExitNotAcquired
 		for _, t := range r.GetResults() {
 			switch t.GetStatus() {
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
-				if o.output.is(formatTable) {
-					fmt.Fprintf(o.f.out, "%d refreshed for %s\n", t.GetToken(), words.Duration(t.GetDuration()))
+				if o.output.Is(ui.Table) {
+					fmt.Fprintf(o.f.Out, "%d refreshed for %s\n", t.GetToken(), words.Duration(t.GetDuration()))
 				}
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
-				code = exitUnreachable
+				code = ui.ExitUnreachable
 				failed = append(failed, fmt.Sprintf("%d: not known now, try again", t.GetToken()))
 			default:
 				failed = append(failed, fmt.Sprintf("%d: %s", t.GetToken(), refusal(t)))
 			}
 		}
 		if len(failed) > 0 {
-			return &codeError{code: code, err: fmt.Errorf("not refreshed: %s", strings.Join(failed, "; "))}
+			return &ui.CodeError{Code: code, Err: fmt.Errorf("not refreshed: %s", strings.Join(failed, "; "))}
 		}
 		return nil
 	})

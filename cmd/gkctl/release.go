@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -32,7 +33,7 @@ func newRelease(a *app) *cobra.Command {
 
 func (o *releaseOptions) check(context.Context) error {
 	if o.notRun && o.cut {
-		return usagef("--not-run does not go with --cut-short: what was cut short has run")
+		return ui.Usagef("--not-run does not go with --cut-short: what was cut short has run")
 	}
 	return nil
 }

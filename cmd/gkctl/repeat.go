@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // repeatFlag lets a person repeat a change of which it is not known whether it was done.
@@ -34,5 +35,5 @@ func unknownOutcome(err error, how string) error {
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		return err
 	}
-	return &codeError{code: exitUnreachable, err: err, hint: "It may be done, or not. `gkctl history -n 5` shows whether it is; or " + how}
+	return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "It may be done, or not. `gkctl history -n 5` shows whether it is; or " + how}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -18,7 +19,7 @@ type resumeOptions struct {
 	repeat repeatFlag
 	dryRun bool
 	yes    yesFlag
-	output outputFlag
+	output ui.Output
 }
 
 func newResume(a *app) *cobra.Command {
@@ -45,7 +46,7 @@ It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
 	o.yes.register(cmd)
 	o.repeat.register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be resumed; do nothing")
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -69,7 +70,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		}
 		names := effectNames(out.preview.GetEffects())
 		if !o.dryRun {
-			if _, err := agree(ctx, o.f.streams, &proposal{
+			if _, err := agree(ctx, o.f.IO, &proposal{
 				what: "this resumes " + words.SomeNames(names), question: "Go on?", declined: "nothing was resumed",
 				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
 			}, o.yes); err != nil {
@@ -108,25 +109,25 @@ type resumed struct {
 
 func (o *resumeOptions) print(r *resumed) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return o.f.printObject(o.output, r)
-	case formatName:
-		return o.f.printNames(r.Names)
+	case ui.JSON, ui.YAML:
+		return o.f.PrintObject(o.output, r)
+	case ui.Name:
+		return o.f.PrintNames(r.Names)
 	}
 	if len(r.Names) == 0 {
 		if o.change != 0 {
-			o.f.say("None of them is paused by change %d.", o.change)
+			o.f.Say("None of them is paused by change %d.", o.change)
 			return nil
 		}
-		o.f.say("None of them is paused.")
+		o.f.Say("None of them is paused.")
 		return nil
 	}
 	if r.DryRun {
-		fmt.Fprintf(o.f.out, "%s would be resumed (dry run)\n", words.SomeNames(r.Names))
-		printNeedsYes(o.f.streams, r.preview.GetEffects(), r.preview.GetConfirm())
+		fmt.Fprintf(o.f.Out, "%s would be resumed (dry run)\n", words.SomeNames(r.Names))
+		printNeedsYes(o.f.IO, r.preview.GetEffects(), r.preview.GetConfirm())
 		return nil
 	}
-	fmt.Fprintf(o.f.out, "%s resumed\n", words.SomeNames(r.Names))
-	undoWith(o.f.streams, r.Revision)
+	fmt.Fprintf(o.f.Out, "%s resumed\n", words.SomeNames(r.Names))
+	undoWith(o.f.IO, r.Revision)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -49,9 +50,9 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	}
 	switch {
 	case o.unsafe && o.drain.drain > 0:
-		return usagef("--drain lets the holder go on, --unsafe-now waits for nothing: they contradict each other")
+		return ui.Usagef("--drain lets the holder go on, --unsafe-now waits for nothing: they contradict each other")
 	case o.unsafe && !o.yes:
-		return o.f.confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
+		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
 			"and only the fencing token keeps the older one from writing",
 			"Is every holder known to be gone?", "nothing was revoked")
 	}

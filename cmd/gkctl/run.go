@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 const (
@@ -86,9 +87,9 @@ the permit can be counted on (safe_until).`,
 			case dash == 1 && len(args) > 1:
 				return nil
 			case dash < 0 && len(args) > 1:
-				return usagef("put -- before the command: gkctl run %s -- %s", args[0], strings.Join(args[1:], " "))
+				return ui.Usagef("put -- before the command: gkctl run %s -- %s", args[0], strings.Join(args[1:], " "))
 			}
-			return usagef("give the name of a semaphore, and after -- a command")
+			return ui.Usagef("give the name of a semaphore, and after -- a command")
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -110,7 +111,7 @@ the permit can be counted on (safe_until).`,
 	f.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given, unless a run of this host waits already; queue, which waits in any case; skip, which exits with 0")
 	f.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
 	f.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
-	f.IntVarP(&o.conflictCode, "conflict-exit-code", "E", exitNotAcquired, "exit code when the permit was not acquired")
+	f.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code when the permit was not acquired")
 	f.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
 	f.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")
 	f.DurationVar(&o.killAfter, "kill-after", defaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
@@ -126,8 +127,8 @@ the permit can be counted on (safe_until).`,
 // newRunGuard is the second process of run; see package child.
 func newRunGuard(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: guardCommand, Hidden: true, Args: noArgs,
-		Run: func(*cobra.Command, []string) { child.Guard(a.in) },
+		Use: guardCommand, Hidden: true, Args: ui.NoArgs,
+		Run: func(*cobra.Command, []string) { child.Guard(a.In) },
 	}
 }
 
@@ -147,7 +148,7 @@ func (o *runOptions) run(ctx context.Context) error {
 
 func (o *runOptions) checked(ctx context.Context) error {
 	if !child.Supported {
-		return &codeError{code: exitUsage, err: child.ErrUnsupported, hint: "Use the Go client in the command itself, or `gkctl acquire --hold`."}
+		return &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client in the command itself, or `gkctl acquire --hold`."}
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 	return o.f.connected(waiting, func(ctx context.Context, c *client.Client) error {
 		run, err := o.begin(ctx, c, firing)
 		if s := interrupted.by(); err != nil && s != nil {
-			return &codeError{code: signalled(s)}
+			return &ui.CodeError{Code: signalled(s)}
 		}
 		if err != nil {
 			return o.notBegun(err)
@@ -195,23 +196,23 @@ func (o *runOptions) checked(ctx context.Context) error {
 func (o *runOptions) check() error {
 	switch {
 	case o.limited && o.timeout < 0:
-		return usagef("--timeout must not be below 0")
+		return ui.Usagef("--timeout must not be below 0")
 	case o.nonblock && o.queues():
-		return usagef("--nonblock does not go with --on-denied %s: one asks once, the other waits", o.onDenied.String())
+		return ui.Usagef("--nonblock does not go with --on-denied %s: one asks once, the other waits", o.onDenied.String())
 	case o.nonblock && o.waits():
-		return usagef("--nonblock does not go with --timeout: one asks once, the other waits")
+		return ui.Usagef("--nonblock does not go with --timeout: one asks once, the other waits")
 	case o.limited && o.timeout == 0 && o.queues():
-		return usagef("--timeout 0 does not go with --on-denied %s: leave it out to wait without a limit", o.onDenied.String())
+		return ui.Usagef("--timeout 0 does not go with --on-denied %s: leave it out to wait without a limit", o.onDenied.String())
 	case o.killAfter < 0:
-		return usagef("--kill-after must not be below 0")
+		return ui.Usagef("--kill-after must not be below 0")
 	case o.weight == 0:
-		return usagef("--weight must be above 0")
+		return ui.Usagef("--weight must be above 0")
 	case o.patience <= 0:
-		return usagef("--patience must be above 0")
+		return ui.Usagef("--patience must be above 0")
 	case o.conflictCode < 0 || o.conflictCode > 255:
-		return usagef("--conflict-exit-code %s: an exit code is 0 to 255", strconv.Itoa(o.conflictCode))
+		return ui.Usagef("--conflict-exit-code %s: an exit code is 0 to 255", strconv.Itoa(o.conflictCode))
 	case o.shell && len(o.command) != 1:
-		return usagef("with --shell give the command as one argument, in quotes")
+		return ui.Usagef("with --shell give the command as one argument, in quotes")
 	}
 	return nil
 }
@@ -229,6 +230,6 @@ func (o *runOptions) name() error {
 // narrate tells what happens to who wants to know.
 func (o *runOptions) narrate(format string, args ...any) {
 	if o.verbose {
-		o.f.say("gkctl: "+format, args...)
+		o.f.Say("gkctl: "+format, args...)
 	}
 }

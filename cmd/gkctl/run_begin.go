@@ -16,6 +16,7 @@ import (
 	"os"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
@@ -60,14 +61,14 @@ func nameless(path string) bool {
 
 // notExecutable says why a command cannot be started, with the exit code that a shell has for it.
 func notExecutable(name string, err error) error {
-	e := &codeError{code: exitNotExec, err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
+	e := &ui.CodeError{Code: ui.ExitNotExec, Err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		e.code, e.err = exitNotFound, fmt.Errorf("%s: there is no such command in PATH", name)
+		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such command in PATH", name)
 	case errors.Is(err, fs.ErrNotExist):
-		e.code, e.err = exitNotFound, fmt.Errorf("%s: there is no such file, or the interpreter that it names is not there", name)
+		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such file, or the interpreter that it names is not there", name)
 	case errors.Is(err, syscall.ENOEXEC):
-		e.hint = "A script starts with a line as #!/bin/sh; sh -c runs one without."
+		e.Hint = "A script starts with a line as #!/bin/sh; sh -c runs one without."
 	}
 	return e
 }
@@ -116,7 +117,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 // showWaiting prints a wait that only a person ends, and with --verbose every wait.
 func (o *runOptions) showWaiting(d *client.Denied) {
 	if d.NeedsAction() {
-		o.f.say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
+		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 		return
 	}
 	o.narrate("waiting: %s", d)
@@ -128,8 +129,8 @@ func (o *runOptions) showPlace() func(client.Place) {
 	return func(at client.Place) {
 		was := paused
 		paused = pausedPlace(at)
-		if o.verbose || o.f.errTTY && paused != was && paused != "" {
-			o.f.say("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
+		if o.verbose || o.f.ErrTTY && paused != was && paused != "" {
+			o.f.Say("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
 		}
 	}
 }
@@ -158,7 +159,7 @@ func (o *runOptions) notBegun(err error) error {
 		case most > 0:
 			hint = fmt.Sprintf("Lengthen the duration, or give --kill-after %s or less.", most)
 		}
-		return &codeError{code: exitUsage, hint: hint, err: fmt.Errorf(
+		return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
 			"permits of %s live %s, which is too brief for --kill-after %s: to be sure that the command is dead before another may start, the definition's duration must be at least %s",
 			o.semaphore, e.Duration, o.killAfter, 2*e.StopTime)}
 	}
@@ -170,46 +171,46 @@ func (o *runOptions) notBegun(err error) error {
 
 // denied decides what a denial means to who started gkctl.
 func (o *runOptions) denied(d *client.Denied) error {
-	tell := o.verbose || o.f.errTTY
+	tell := o.verbose || o.f.ErrTTY
 	switch d.Reason {
 	case client.FiringClaimed, client.FiringDone:
 		// The work is done, or being done: no news.
 		systemLog(d.Error())
 		if tell {
-			o.f.say("gkctl: %s", d)
+			o.f.Say("gkctl: %s", d)
 		}
 		return nil
 	}
 	explain := "`" + d.ExplainCommand() + "` shows how this was decided."
 	if d.Reason == client.NoSuchSemaphore {
-		return &codeError{code: exitNoSuch, err: d, hint: explain + " `gkctl get` lists the definitions."}
+		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
 	if d.Reason == client.FiringTooFarAhead || d.Reason == client.FiringForgotten {
 		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
 		if d.Reason == client.FiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
-		return &codeError{code: exitNotAcquired, err: d, hint: explain}
+		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: d, Hint: explain}
 	}
 	if o.onDenied.is("skip") {
 		if d.NeedsAction() { // it would be skipped forever, and nobody would know why
-			o.f.say("gkctl: skipped: %s\n%s", d, explain)
+			o.f.Say("gkctl: skipped: %s\n%s", d, explain)
 		} else if tell {
-			o.f.say("gkctl: skipped: %s", d)
+			o.f.Say("gkctl: skipped: %s", d)
 		}
 		return nil
 	}
-	e := &codeError{code: o.conflictCode, err: d, hint: explain}
+	e := &ui.CodeError{Code: o.conflictCode, Err: d, Hint: explain}
 	switch d.Reason {
 	case client.GroupMismatch, client.AcquirerMismatch, client.Cordoned, client.WeightExceedsPermits:
-		e.code = exitNotAllowed // waiting does not help
+		e.Code = ui.ExitNotAllowed // waiting does not help
 	case client.NoFreePermit:
 		if d.NeedsAction() {
 			break // it names the slots that an operator must clear
 		}
-		e.hint = "`gkctl holders " + o.semaphore + "` shows who holds."
+		e.Hint = "`gkctl holders " + o.semaphore + "` shows who holds."
 		if !o.waits() {
-			e.hint += " --timeout or --on-denied wait waits in the queue."
+			e.Hint += " --timeout or --on-denied wait waits in the queue."
 		}
 	}
 	return e

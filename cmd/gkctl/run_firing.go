@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 const (
@@ -34,12 +35,12 @@ func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error
 	}
 	switch {
 	case isCron && name == "":
-		return firingClaim{}, usagef("firing %q has no name", s)
+		return firingClaim{}, ui.Usagef("firing %q has no name", s)
 	case isCron:
 		due, err := cronFiring(spec, zone, started)
 		return firingClaim{name, due}, err
 	case zone != "":
-		return firingClaim{}, usagef("--tz goes with --firing cron:SCHEDULE only")
+		return firingClaim{}, ui.Usagef("--tz goes with --firing cron:SCHEDULE only")
 	case s == "":
 		return firingClaim{}, nil
 	}
@@ -54,12 +55,12 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	}
 	word, step, stepped := strings.Cut(at, ":")
 	if word != autoFiring {
-		name, due, err := parseFiring(s)
+		name, due, err := ui.ParseFiring(s)
 		return firingClaim{name, due}, err
 	}
 	if name == "" {
 		if strings.HasPrefix(s, "@") {
-			return firingClaim{}, usagef("firing %q has no name", s)
+			return firingClaim{}, ui.Usagef("firing %q has no name", s)
 		}
 		name = semaphore
 	}
@@ -77,16 +78,16 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	every, err := time.ParseDuration(step)
 	if err != nil || every < time.Second || every%time.Second != 0 {
-		return 0, usagef("firing %q: give a duration in whole seconds after auto:, as in auto:5m", s)
+		return 0, ui.Usagef("firing %q: give a duration in whole seconds after auto:, as in auto:5m", s)
 	}
 	// Crontabs start over with each hour or day. Under a step that does not, two runs of one step could have one name.
 	const day = 24 * time.Hour
 	if day%every != 0 && every%day != 0 {
-		return 0, usagef("firing %q: the step must divide the day, as 5m and 12h do, or be whole days: %s would begin at another time each day", s, step)
+		return 0, ui.Usagef("firing %q: the step must divide the day, as 5m and 12h do, or be whole days: %s would begin at another time each day", s, step)
 	}
 	// Steps are counted in UTC. At 01:00 in Berlin, two nights of a spring fall into one day of UTC.
 	if _, change := started.ZoneBounds(); every >= day && !change.IsZero() {
-		return 0, usagef("firing %q: the clock of this host changes for daylight saving, and two runs could fall into one step of %s: "+
+		return 0, ui.Usagef("firing %q: the clock of this host changes for daylight saving, and two runs could fall into one step of %s: "+
 			"give the schedule instead, as in --firing cron:'30 2 * * *'", s, step)
 	}
 	return every, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	gkcron "github.com/gatekeeperd/gatekeeper/client/cron"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // cronFiring returns when a crontab schedule was due for a run that started at that time: at its latest activation that is not after
@@ -19,29 +20,29 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	named := strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=")
 	switch {
 	case named && zone != "":
-		return time.Time{}, usagef(what+"names a time zone already; leave out --tz", spec)
+		return time.Time{}, ui.Usagef(what+"names a time zone already; leave out --tz", spec)
 	case named && !strings.Contains(spec, " "): // the parser would panic
-		return time.Time{}, usagef(what+"has no schedule after the time zone", spec)
+		return time.Time{}, ui.Usagef(what+"has no schedule after the time zone", spec)
 	}
 	parsed, err := cron.ParseStandard(spec)
 	if err != nil {
-		return time.Time{}, usagef(what+"%w", spec, err)
+		return time.Time{}, ui.Usagef(what+"%w", spec, err)
 	}
 	schedule, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return time.Time{}, usagef(what+"counts from when a program was started, which differs from host to host; use auto: with a step, as in auto:1h", spec)
+		return time.Time{}, ui.Usagef(what+"counts from when a program was started, which differs from host to host; use auto: with a step, as in auto:1h", spec)
 	}
 	if schedule.Location == time.Local {
 		schedule.Location = started.Location()
 	}
 	if zone != "" {
 		if schedule.Location, err = time.LoadLocation(zone); err != nil {
-			return time.Time{}, usagef("--tz %q is not a time zone of the IANA database, as Europe/Berlin is", zone)
+			return time.Time{}, ui.Usagef("--tz %q is not a time zone of the IANA database, as Europe/Berlin is", zone)
 		}
 	}
 	due := gkcron.Latest(schedule, started)
 	if due.IsZero() {
-		return time.Time{}, usagef(what+"was not due in the last five years", spec)
+		return time.Time{}, ui.Usagef(what+"was not due in the last five years", spec)
 	}
 	if at := skippedByClock(schedule, due, started); !at.IsZero() {
 		due = at

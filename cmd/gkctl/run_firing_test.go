@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
@@ -34,7 +36,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 		}
 	}
 	for _, flag := range []string{"@auto", "auto:", "auto:x", "auto:500ms", "auto:-1h", "auto:1500ms", "auto:7m", "auto:25h", "name@tomorrow"} {
-		if got, err := runFiring(flag, "", "job", at("2026-06-01T02:00:00Z")); !is[*usageError](err) {
+		if got, err := runFiring(flag, "", "job", at("2026-06-01T02:00:00Z")); !ui.Is[*ui.UsageError](err) {
 			t.Errorf("--firing %s: %s, %v; want a usage error", flag, got, err)
 		}
 	}
@@ -102,7 +104,7 @@ func TestRunFiring_ThatCannotBeRight_IsRefused(t *testing.T) {
 		{"auto:24h", "", "give the schedule instead"},
 		{"auto:48h", "", "give the schedule instead"},
 	} {
-		if got, err := runFiring(c.flag, c.zone, "job", started); !is[*usageError](err) || !strings.Contains(err.Error(), c.want) {
+		if got, err := runFiring(c.flag, c.zone, "job", started); !ui.Is[*ui.UsageError](err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("--firing %q --tz %q: %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // interruption ends a context at the first signal that would end gkctl, while no command runs that it could go to.
@@ -73,5 +75,5 @@ func signalled(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)
 	}
-	return exitInterrupted
+	return ui.ExitInterrupted
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 // The outcomes of a run, in the status file. They are part of the contract with scripts.
@@ -106,13 +107,13 @@ func newStatusFile(path string) (*statusFile, error) {
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		if info, err = os.Stat(path); err == nil && info.Mode()&(fs.ModeDir|fs.ModeSocket) != 0 {
-			return nil, usagef("--status-file: %s is a directory or a socket, and no file", path)
+			return nil, ui.Usagef("--status-file: %s is a directory or a socket, and no file", path)
 		}
 		return &statusFile{path: path}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".gkctl-status-*")
 	if err != nil {
-		return nil, usagef("--status-file: %w", err)
+		return nil, ui.Usagef("--status-file: %w", err)
 	}
 	return &statusFile{path: path, temp: f.Name()}, f.Close()
 }
@@ -164,9 +165,9 @@ func (f *statusFile) put(s *runStatus) error {
 // exitOf is the exit code of an error, and whether there is one.
 func exitOf(err error) (int, bool) {
 	if err == nil {
-		return exitOK, false
+		return ui.ExitOK, false
 	}
-	code, _ := classify(nil, err)
+	code, _ := ui.Classify(nil, err)
 	return code, true
 }
 
@@ -175,8 +176,8 @@ func withCode(joined, err error) error {
 	if err == nil || joined == nil || joined.Error() == err.Error() {
 		return err
 	}
-	code, hint := classify(nil, err)
-	return &codeError{code: code, err: joined, hint: hint}
+	code, hint := ui.Classify(nil, err)
+	return &ui.CodeError{Code: code, Err: joined, Hint: hint}
 }
 
 // replaceFile writes an object as JSON into temp and gives it the name path, so that nobody reads half of it.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
@@ -182,8 +183,8 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	r.untilFile("permit")
 	r.untilFile("alive")
 	r.stopServer()
-	if got := code(cmd); got != exitLost {
-		t.Fatalf("exit code %d, want %d\n%s", got, exitLost, r.stderr.String())
+	if got := code(cmd); got != ui.ExitLost {
+		t.Fatalf("exit code %d, want %d\n%s", got, ui.ExitLost, r.stderr.String())
 	}
 	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), int64(r.number("termed"))
 	if last >= deadline {
@@ -223,8 +224,8 @@ func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if got := code(cmd); got != exitLost {
-		t.Errorf("exit code %d, want %d\n%s", got, exitLost, r.stderr.String())
+	if got := code(cmd); got != ui.ExitLost {
+		t.Errorf("exit code %d, want %d\n%s", got, ui.ExitLost, r.stderr.String())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
@@ -37,12 +38,12 @@ func (r *running) under(run *client.Run, i *interruption) error {
 	r.narrate("acquired %s, token %d, safe for %s", r.semaphore, r.permit.Token(), words.Brief(time.Until(r.permit.SafeUntil())))
 	err := run.Do(func(ctx context.Context) error {
 		if s := i.over(); s != nil {
-			return r.notRun(ctx, &codeError{code: signalled(s)})
+			return r.notRun(ctx, &ui.CodeError{Code: signalled(s)})
 		}
 		return r.command(ctx)
 	})
 	if s := i.by(); s != nil { // it came before the command
-		err = &codeError{code: signalled(s)}
+		err = &ui.CodeError{Code: signalled(s)}
 	}
 	_ = run.End(r.cut) // err says how the command ended, and the hook how the release did
 	return err
@@ -89,7 +90,7 @@ func (r *running) command(ctx context.Context) error {
 	r.status.Outcome = outcomeRan
 	r.status.Command = &commandStatus{PID: r.proc.PID(), ExitCode: state.Code, Signal: child.SignalName(state.Signal), Started: started, Ended: time.Now()}
 	if left != nil {
-		r.f.say("gkctl: processes of group %d still run, or cannot be killed, although their permit is over", r.proc.PID())
+		r.f.Say("gkctl: processes of group %d still run, or cannot be killed, although their permit is over", r.proc.PID())
 	}
 	if stopped != nil {
 		err := r.stopped(stopped, state)
@@ -104,7 +105,7 @@ func (r *running) command(ctx context.Context) error {
 	if r.ended {
 		r.cut = client.ErrCutShort // a reboot hands the firing over, as a crash does
 	}
-	return &codeError{code: state.Code}
+	return &ui.CodeError{Code: state.Code}
 }
 
 // guarded returns when the command has ended. It sees to everything that must happen meanwhile, each on a goroutine of its own: nothing that can
@@ -243,7 +244,7 @@ func (r *running) keepFile(stop <-chan struct{}) {
 	r.often(stop, func() {
 		if err := r.file.update(r.permit, r.weight, r.status.Firing); err != nil && !told {
 			told = true
-			r.f.say("gkctl: %s", err)
+			r.f.Say("gkctl: %s", err)
 		}
 	})
 }
@@ -286,8 +287,8 @@ func (r *running) stopped(cause error, state child.State) error {
 		how = "ended by SIGTERM"
 	}
 	r.status.Outcome, r.status.Reason = outcomeLost, word
-	return &codeError{code: exitLost, err: fmt.Errorf("%s: %s: the command %s", r.semaphore, text, how),
-		hint: "`gkctl explain " + r.semaphore + "` shows what holds now."}
+	return &ui.CodeError{Code: ui.ExitLost, Err: fmt.Errorf("%s: %s: the command %s", r.semaphore, text, how),
+		Hint: "`gkctl explain " + r.semaphore + "` shows what holds now."}
 }
 
 // stopReason is why a permit's context ended: a word for programs, and a text.

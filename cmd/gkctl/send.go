@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -36,7 +37,7 @@ func batch(a *app, plan []step, drain *durationpb.Duration, end ending) (*gateke
 	case len(edits) == 0:
 		return nil, nil, nil
 	case len(edits) > maxEdits:
-		return nil, nil, usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
+		return nil, nil, ui.Usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
 	}
 	r := &gatekeeperv1.BatchEditRequest{
 		Edits: edits, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(), Drain: drain,
@@ -58,12 +59,12 @@ func send(ctx context.Context, a *app, c *client.Client, plan []step, drain *dur
 	}
 	done := func() {}
 	if len(batch.GetEdits()) >= many {
-		done = a.progress("sending %d changes in one batch ...", len(batch.GetEdits()))
+		done = a.Progress("sending %d changes in one batch ...", len(batch.GetEdits()))
 	}
 	r, err := c.Definitions().BatchEdit(ctx, batch)
 	if done(); err == nil {
 		for _, text := range r.GetWarnings() {
-			a.say("warning: %s", words.Cell(text))
+			a.Say("warning: %s", words.Cell(text))
 		}
 		return r.GetRevision(), nil
 	}
@@ -87,7 +88,7 @@ func editRefusal(ctx context.Context, a *app, c *client.Client, edited []*step, 
 		return stale(ctx, c, edited[index], err, again)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Code == codes.ResourceExhausted && e.Reason == "TOO_LARGE" {
-		return withHint(err, "Nothing was changed. Split the file: one batch is one message.")
+		return ui.WithHint(err, "Nothing was changed. Split the file: one batch is one message.")
 	}
 	return err
 }
@@ -111,7 +112,7 @@ func invalidField(edited []*step, e *client.InvalidFieldError) error {
 	}
 	text := fmt.Sprintf("%q: %s %s%s", ch.name, field, value, e.Rule)
 	if ch.file == nil {
-		return &codeError{code: exitBadInput, err: errors.New(text), hint: "Nothing was changed."}
+		return &ui.CodeError{Code: ui.ExitBadInput, Err: errors.New(text), Hint: "Nothing was changed."}
 	}
-	return &codeError{code: exitBadInput, err: ch.file.Errorf(ch.entry, key, "%s", text), hint: "Nothing was changed."}
+	return &ui.CodeError{Code: ui.ExitBadInput, Err: ch.file.Errorf(ch.entry, key, "%s", text), Hint: "Nothing was changed."}
 }

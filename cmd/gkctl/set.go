@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -22,7 +23,7 @@ import (
 
 type setOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	names  []string
 	labels string
 	fields []assignment
@@ -67,10 +68,10 @@ With --drain holders that are shut out may go on for so long.
 			return o.run(cmd.Context())
 		},
 	}
-	registerSelector(cmd, &o.labels, "only those with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
 	o.ending.register(cmd, "when the fields get their old values back")
 	o.batchFlags.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -82,9 +83,9 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 		case ok && (strings.HasPrefix(key, labelPrefix) || slices.Contains(deffile.Keys()[1:], key) && key != "labels"):
 			fields = append(fields, assignment{key: key, value: value})
 		case ok && key == "name":
-			return nil, nil, usagef("a name cannot be changed: create another definition, and delete this one")
+			return nil, nil, ui.Usagef("a name cannot be changed: create another definition, and delete this one")
 		case ok && key == "labels":
-			return nil, nil, usagef("labels are set one by one: label.KEY=VALUE")
+			return nil, nil, ui.Usagef("labels are set one by one: label.KEY=VALUE")
 		case ok:
 			return nil, nil, unknownField(key)
 		case strings.HasPrefix(arg, labelPrefix) && strings.HasSuffix(arg, "-"):
@@ -94,12 +95,12 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 		}
 	}
 	if len(names) == 0 && labels == "" || len(fields) == 0 {
-		return nil, nil, usagef("give names, globs or -l, and what to set, as in nightly-export permits=3")
+		return nil, nil, ui.Usagef("give names, globs or -l, and what to set, as in nightly-export permits=3")
 	}
 	seen := make(map[string]bool)
 	for _, f := range fields {
 		if seen[f.key] {
-			return nil, nil, usagef("%s is given twice: it can be set to one value", f.key)
+			return nil, nil, ui.Usagef("%s is given twice: it can be set to one value", f.key)
 		}
 		seen[f.key] = true
 	}
@@ -130,9 +131,9 @@ func completeAssignments(a *app) cobra.CompletionFunc {
 func unknownField(key string) error {
 	known := append(deffile.Keys()[1:], "label.KEY")
 	if meant := nearest.Word(key, known); meant != "" {
-		return usagef("unknown field %q; did you mean %q?", key, meant)
+		return ui.Usagef("unknown field %q; did you mean %q?", key, meant)
 	}
-	return usagef("unknown field %q: known are %s", key, strings.Join(known, ", "))
+	return ui.Usagef("unknown field %q: known are %s", key, strings.Join(known, ", "))
 }
 
 func (o *setOptions) run(ctx context.Context) error {
@@ -174,11 +175,11 @@ func ofAShortTime(plan []step, fields []assignment) error {
 		for _, end := range c.before.GetEnds() {
 			for _, f := range fields {
 				if field := strings.Replace(f.key, labelPrefix, "labels.", 1); slices.Contains(end.GetFields(), field) {
-					return &codeError{
-						code: exitFailure,
-						err: fmt.Errorf("%s: %s has that value by change %d, until %s, and gets its old one back then: nothing was changed",
+					return &ui.CodeError{
+						Code: ui.ExitFailure,
+						Err: fmt.Errorf("%s: %s has that value by change %d, until %s, and gets its old one back then: nothing was changed",
 							c.name, f.key, end.GetRevision(), words.When(end.GetUntil())),
-						hint: fmt.Sprintf("Undo that change first: gkctl undo %d; then set it for good, or for another time.", end.GetRevision()),
+						Hint: fmt.Sprintf("Undo that change first: gkctl undo %d; then set it for good, or for another time.", end.GetRevision()),
 					}
 				}
 			}
@@ -226,7 +227,7 @@ func (f assignment) apply(d *gatekeeperv1.Definition) error {
 		if e, ok := errors.AsType[*deffile.Error](err); ok {
 			text = e.Msg
 		}
-		return &codeError{code: exitBadInput, err: errors.New(text), hint: "Nothing was changed."}
+		return &ui.CodeError{Code: ui.ExitBadInput, Err: errors.New(text), Hint: "Nothing was changed."}
 	}
 	given := file.Entries[0].Definition
 	given.Name = ""

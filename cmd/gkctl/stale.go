@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -49,14 +50,14 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	hint := "Nothing was changed. " + again
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
 	switch {
-	case is[*client.NoSuchDefinitionError](err) && ch.before != nil:
-		return &staleError{withHint(fmt.Errorf("%s was deleted since you read it", ch.name), "%s", hint)}
+	case ui.Is[*client.NoSuchDefinitionError](err) && ch.before != nil:
+		return &staleError{ui.WithHint(fmt.Errorf("%s was deleted since you read it", ch.name), "%s", hint)}
 	case err != nil:
-		return &staleError{withHint(refused, "%s", hint)}
+		return &staleError{ui.WithHint(refused, "%s", hint)}
 	}
 	now := r.GetRecord()
 	if ch.before == nil {
-		return &staleError{withHint(fmt.Errorf("%s was created since you looked, %s", ch.name, byWhom(now)), "%s", hint)}
+		return &staleError{ui.WithHint(fmt.Errorf("%s was created since you looked, %s", ch.name, byWhom(now)), "%s", hint)}
 	}
 	lines := []string{fmt.Sprintf("%s was changed since you read it: you saw version %d, now it is version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
@@ -66,7 +67,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 		lines = append(lines, "what it was is no longer known; from your file to what it is now:")
 	}
 	lines = append(lines, words.FieldChanges(was, now.GetDefinition())...)
-	return &staleError{withHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
+	return &staleError{ui.WithHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
 }
 
 // byWhom says who made a definition what it is, when and why.

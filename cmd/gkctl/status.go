@@ -14,13 +14,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type statusOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 }
 
 func newStatus(a *app) *cobra.Command {
@@ -31,10 +32,10 @@ func newStatus(a *app) *cobra.Command {
 		Long:  "Shows in a few lines how the cluster is, how many definitions are paused or not heard of as expected, and which semaphores deny every caller. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
-		Args: noArgs,
+		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
@@ -58,7 +59,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		if err != nil {
 			stops = nil // how the cluster is counts more, and is known
-			o.f.say("gkctl: pauses, cordons and missed work could not be counted: %s", sentence(err))
+			o.f.Say("gkctl: pauses, cordons and missed work could not be counted: %s", ui.Sentence(err))
 		}
 		return o.print(best, members, stops)
 	})
@@ -105,25 +106,25 @@ func (s *stops) lines() [][2]string {
 func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	var err error
 	switch {
-	case o.output.is(formatTable):
+	case o.output.Is(ui.Table):
 		err = o.printLines(best, members, s)
 	case s == nil:
-		err = o.f.printObject(o.output, best)
+		err = o.f.PrintObject(o.output, best)
 	default:
 		var data json.RawMessage
-		if data, err = joined(best, s); err == nil {
-			err = o.f.printObject(o.output, data)
+		if data, err = ui.Joined(best, s); err == nil {
+			err = o.f.PrintObject(o.output, data)
 		}
 	}
 	if err == nil && best.GetLeaderId() == "" {
-		return &codeError{code: exitUnreachable, err: fmt.Errorf("no server leads: nothing can be acquired or changed"), hint: "`gkctl cluster status` shows which members answer."}
+		return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no server leads: nothing can be acquired or changed"), Hint: "`gkctl cluster status` shows which members answer."}
 	}
 	return err
 }
 
 func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
 	reached, known := answering(best, members)
-	w := tabwriter.NewWriter(o.f.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(o.f.Out, 0, 8, 2, ' ', 0)
 	leader := best.GetLeaderId()
 	if leader == "" {
 		leader = "none"

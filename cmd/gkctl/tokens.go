@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -31,12 +32,12 @@ type tokenDone struct {
 func tokenCommand(
 	a *app, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
 ) *cobra.Command {
-	var output outputFlag
-	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
-	cmd.Args = atLeastOne("the tokens of permits: `gkctl holders` shows them")
+	var output ui.Output
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
+	cmd.Args = ui.AtLeastOne("the tokens of permits: `gkctl holders` shows them")
 	cmd.ValidArgsFunction = completeTokens(a)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		all, err := tokens(args)
+		all, err := ui.Tokens(args)
 		if err != nil {
 			return err
 		}
@@ -54,13 +55,13 @@ func tokenCommand(
 				d, err := each(ctx, c, t)
 				if d.Token = t; err != nil {
 					failed = append(failed, err)
-					d.Error = sentence(err)
+					d.Error = ui.Sentence(err)
 				}
 				done = append(done, d)
 				printToken(a, output, &d)
 			}
-			if output.is(formatJSON) || output.is(formatYAML) {
-				failed = append(failed, a.printObject(output, struct {
+			if output.Is(ui.JSON) || output.Is(ui.YAML) {
+				failed = append(failed, a.PrintObject(output, struct {
 					Items []tokenDone `json:"items"`
 				}{done}))
 			}
@@ -82,13 +83,13 @@ func actionIf(err error, action string) string {
 }
 
 // printToken tells of one token as soon as it is done with: a later one may take long.
-func printToken(a *app, o outputFlag, d *tokenDone) {
+func printToken(a *app, o ui.Output, d *tokenDone) {
 	switch {
 	case d.Error != "":
-	case o.is(formatTable):
-		fmt.Fprintln(a.out, d.text)
-	case o.is(formatName):
-		fmt.Fprintln(a.out, d.Token)
+	case o.Is(ui.Table):
+		fmt.Fprintln(a.Out, d.text)
+	case o.Is(ui.Name):
+		fmt.Fprintln(a.Out, d.Token)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -54,7 +55,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 }
 
 // printApplied tells what a plan has done, a line each, and of a dry run also what that would do.
-func printApplied(a *app, o outputFlag, plan []step, out *applied) error {
+func printApplied(a *app, o ui.Output, plan []step, out *applied) error {
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}
@@ -68,14 +69,14 @@ func printApplied(a *app, o outputFlag, plan []step, out *applied) error {
 		out.Items = append(out.Items, item)
 	}
 	switch o.String() {
-	case formatJSON, formatYAML:
+	case ui.JSON, ui.YAML:
 		if err := out.foresee(); err != nil {
 			return err
 		}
-		return a.printObject(o, out)
-	case formatName:
+		return a.PrintObject(o, out)
+	case ui.Name:
 		for _, item := range out.Items {
-			fmt.Fprintln(a.out, item.Name)
+			fmt.Fprintln(a.Out, item.Name)
 		}
 		return nil
 	}
@@ -88,27 +89,27 @@ func printApplied(a *app, o outputFlag, plan []step, out *applied) error {
 		if item.Action == actionReplaced {
 			end = out.end.text()
 		}
-		fmt.Fprintf(a.out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
+		fmt.Fprintf(a.Out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
 	}
 	if !out.DryRun {
-		if err := printStopped(a.out, out.preview.GetEffects(), someOf); err != nil {
+		if err := printStopped(a.Out, out.preview.GetEffects(), someOf); err != nil {
 			return err
 		}
 	}
-	if len(out.Items) > 1 && a.errTTY {
-		a.say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
+	if len(out.Items) > 1 && a.ErrTTY {
+		a.Say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
-	undoWith(a.streams, out.Revision)
+	undoWith(a.IO, out.Revision)
 	if out.DryRun {
-		if err := printEffects(a.streams, out.preview.GetEffects(), out.preview.GetWarnings(), everyLine); err != nil {
+		if err := printEffects(a.IO, out.preview.GetEffects(), out.preview.GetWarnings(), everyLine); err != nil {
 			return err
 		}
-		printNeedsYes(a.streams, out.preview.GetEffects(), out.preview.GetConfirm())
+		printNeedsYes(a.IO, out.preview.GetEffects(), out.preview.GetConfirm())
 		return nil
 	}
 	if !out.asked {
 		for _, text := range effectWarnings(out.preview.GetEffects(), nil, someOf) {
-			a.say("warning: %s", words.Cell(text))
+			a.Say("warning: %s", words.Cell(text))
 		}
 	}
 	return nil
@@ -121,14 +122,14 @@ func (out *applied) foresee() error {
 		return nil
 	}
 	for _, e := range out.preview.GetEffects() {
-		data, err := messageJSON(e)
+		data, err := ui.MessageJSON(e)
 		if err != nil {
 			return err
 		}
 		out.Effects = append(out.Effects, data)
 	}
 	for _, c := range out.preview.GetConfirm() {
-		data, err := messageJSON(c)
+		data, err := ui.MessageJSON(c)
 		if err != nil {
 			return err
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 func newUncordon(a *app) *cobra.Command {
-	var output outputFlag
+	var output ui.Output
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "uncordon ID... [--dry-run] [--reason TEXT]",
@@ -24,11 +25,11 @@ func newUncordon(a *app) *cobra.Command {
 		Long:  "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
 		Example: `  gkctl uncordon acquirer:app7
   gkctl cordons -o name | xargs gkctl uncordon --reason "the works are done"`,
-		Args:              atLeastOne("the ids of cordons: gkctl cordons lists them"),
+		Args:              ui.AtLeastOne("the ids of cordons: gkctl cordons lists them"),
 		ValidArgsFunction: completeCordons(a),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
-	output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			ctx, cancel := a.bounded(ctx)
@@ -68,7 +69,7 @@ type uncordoned struct {
 }
 
 // uncordonDry says which of the cordons would be ended, and which there are not.
-func uncordonDry(ctx context.Context, a *app, c *client.Client, output outputFlag, ids []string) error {
+func uncordonDry(ctx context.Context, a *app, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
@@ -107,25 +108,25 @@ func noCordon(ctx context.Context, c *client.Client, id string) error {
 			text += fmt.Sprintf("; did you mean %q?", meant)
 		}
 	}
-	return &codeError{code: exitNoSuch, err: errors.New(text), hint: "`gkctl cordons` lists them."}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "`gkctl cordons` lists them."}
 }
 
-func printUncordoned(a *app, o outputFlag, done []uncordoned) error {
+func printUncordoned(a *app, o ui.Output, done []uncordoned) error {
 	switch o.String() {
-	case formatJSON, formatYAML:
-		return a.printObject(o, struct {
+	case ui.JSON, ui.YAML:
+		return a.PrintObject(o, struct {
 			Items []uncordoned `json:"items"`
 		}{done})
-	case formatName:
-		return a.printNames(words.Mapped(done, func(d uncordoned) string { return d.ID }))
+	case ui.Name:
+		return a.PrintNames(words.Mapped(done, func(d uncordoned) string { return d.ID }))
 	}
 	for _, d := range done {
 		if d.DryRun {
-			fmt.Fprintf(a.out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
+			fmt.Fprintf(a.Out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
 			continue
 		}
-		fmt.Fprintf(a.out, "cordon %q is ended\n", d.ID)
-		undoWith(a.streams, d.Revision)
+		fmt.Fprintf(a.Out, "cordon %q is ended\n", d.ID)
+		undoWith(a.IO, d.Revision)
 	}
 	return nil
 }

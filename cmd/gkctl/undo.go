@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -23,7 +24,7 @@ type undoOptions struct {
 	dryRun                 bool
 	yes                    yesFlag
 	repeat                 repeatFlag
-	output                 outputFlag
+	output                 ui.Output
 }
 
 func newUndo(a *app) *cobra.Command {
@@ -39,12 +40,12 @@ change; --partial undoes what it still knows. It shows what it would do, and ask
 		Example: `  gkctl undo 1234 --dry-run
   gkctl undo 1234 --drain 2m --yes
   gkctl undo 1234 1235 1236 --skip-conflicts`,
-		Args: atLeastOne("the numbers of changes: gkctl history lists them"),
+		Args: ui.AtLeastOne("the numbers of changes: gkctl history lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
 				n, err := strconv.ParseUint(arg, 10, 64)
 				if err != nil || n == 0 {
-					return usagef("%q is not a change: `gkctl history` lists them", arg)
+					return ui.Usagef("%q is not a change: `gkctl history` lists them", arg)
 				}
 				o.changes = append(o.changes, n)
 			}
@@ -57,7 +58,7 @@ change; --partial undoes what it still knows. It shows what it would do, and ask
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
 	o.yes.register(cmd)
 	o.repeat.register(cmd)
-	o.output.register(cmd, formatTable, formatJSON, formatYAML, formatName)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -100,27 +101,27 @@ func (o *undoOptions) refused(err error) error {
 	case !ok || e.Code != codes.FailedPrecondition && e.Code != codes.Aborted:
 		return err
 	case e.Reason == "UNDO_INCOMPLETE":
-		return withHint(err, "Nothing was undone. `--partial` undoes the rest; `gkctl history --change %d` shows it.", o.changes[0])
+		return ui.WithHint(err, "Nothing was undone. `--partial` undoes the rest; `gkctl history --change %d` shows it.", o.changes[0])
 	case e.Reason == "UNDO_CONFLICT" && !o.skipConflicts:
-		return withHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since. "+
+		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since. "+
 			"`--skip-conflicts` leaves those as they are and undoes the rest.", o.changes[0])
 	}
-	return withHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since.", o.changes[0])
+	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed; `gkctl history NAME` what was changed since.", o.changes[0])
 }
 
 // left says what stays as it is.
 func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
-		fmt.Fprintf(o.f.out, "not undone: %s\n", words.Cell(words.MissingText(m)))
+		fmt.Fprintf(o.f.Out, "not undone: %s\n", words.Cell(words.MissingText(m)))
 	}
 	for _, s := range r.GetSkipped() {
-		fmt.Fprintf(o.f.out, "not undone: %s\n", words.Cell(s))
+		fmt.Fprintf(o.f.Out, "not undone: %s\n", words.Cell(s))
 	}
 }
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	_, err := agree(ctx, o.f.streams, &proposal{
+	_, err := agree(ctx, o.f.IO, &proposal{
 		what: "this undoes " + words.ChangesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
 		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), words.Mapped(r.GetMissing(), words.MissingText), r.GetSkipped()),
 	}, o.yes)
@@ -129,36 +130,36 @@ func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) err
 
 func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	switch o.output.String() {
-	case formatJSON, formatYAML:
-		return printPlanned(o.f.streams, o.output, r)
-	case formatName:
-		return o.f.printNames(words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
+	case ui.JSON, ui.YAML:
+		return printPlanned(o.f.IO, o.output, r)
+	case ui.Name:
+		return o.f.PrintNames(words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
 	if by := r.GetUndoneBy(); by != 0 {
 		verb := "was"
 		if len(o.changes) > 1 {
 			verb = "were"
 		}
-		fmt.Fprintf(o.f.out, "%s %s undone already, by change %d\n", words.ChangesText(o.changes), verb, by)
+		fmt.Fprintf(o.f.Out, "%s %s undone already, by change %d\n", words.ChangesText(o.changes), verb, by)
 		return nil
 	}
 	for _, n := range r.GetNotes() {
-		fmt.Fprintln(o.f.out, words.Cell(n))
+		fmt.Fprintln(o.f.Out, words.Cell(n))
 	}
 	o.left(r)
 	if r.GetNothing() {
-		fmt.Fprintf(o.f.out, "nothing of %s is left to undo\n", words.ChangesText(o.changes))
+		fmt.Fprintf(o.f.Out, "nothing of %s is left to undo\n", words.ChangesText(o.changes))
 		return nil
 	}
 	if o.dryRun {
-		fmt.Fprintf(o.f.out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), stopText(r.GetEffects()))
-		return printEffects(o.f.streams, r.GetEffects(), r.GetWarnings(), everyLine)
+		fmt.Fprintf(o.f.Out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), stopText(r.GetEffects()))
+		return printEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), everyLine)
 	}
-	fmt.Fprintf(o.f.out, "%s undone", words.ChangesText(o.changes))
+	fmt.Fprintf(o.f.Out, "%s undone", words.ChangesText(o.changes))
 	if names := words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
-		fmt.Fprintf(o.f.out, " (%s); %s", words.SomeNames(names), stopText(r.GetEffects()))
+		fmt.Fprintf(o.f.Out, " (%s); %s", words.SomeNames(names), stopText(r.GetEffects()))
 	}
-	fmt.Fprintln(o.f.out)
-	undoWith(o.f.streams, r.GetRevision())
+	fmt.Fprintln(o.f.Out)
+	undoWith(o.f.IO, r.GetRevision())
 	return nil
 }

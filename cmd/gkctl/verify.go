@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type verifyOptions struct {
 	f         *app
-	output    outputFlag
+	output    ui.Output
 	semaphore string
 	token     uint64
 }
@@ -29,10 +30,10 @@ tell. A permit whose holder is told to stop is valid until it ends, and the outp
 It is for scripts that write for somebody else, who sent the token along. The answer is old when it arrives: between it and the write the
 permit may end. Where the write itself can compare tokens, let it.`,
 		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
-		Args:              exactly(1, "the token of a permit"),
+		Args:              ui.Exactly(1, "the token of a permit"),
 		ValidArgsFunction: completeTokens(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := tokens(args)
+			all, err := ui.Tokens(args)
 			if err != nil {
 				return err
 			}
@@ -42,7 +43,7 @@ permit may end. Where the write itself can compare tokens, let it.`,
 	}
 	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "the permit must be of this semaphore")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", a.completeNames) // its only error: no such flag
-	o.output.register(cmd, formatTable, formatJSON, formatYAML)
+	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
@@ -54,8 +55,8 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !o.output.is(formatTable) {
-			if err := o.f.printObject(o.output, r); err != nil {
+		if !o.output.Is(ui.Table) {
+			if err := o.f.PrintObject(o.output, r); err != nil {
 				return err
 			}
 		}
@@ -63,12 +64,12 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		switch {
 		case !r.GetValid():
 			return &client.NotValidError{Semaphore: o.semaphore, Token: o.token, Permit: p, Message: r.GetMessage(), Revision: r.GetRevision()}
-		case o.output.is(formatTable):
-			fmt.Fprintf(o.f.out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), words.PermitState(p))
+		case o.output.Is(ui.Table):
+			fmt.Fprintf(o.f.Out, "%d of %s is valid: %s in %s, %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), words.PermitState(p))
 			if p.GetExpiresIn() != nil {
-				fmt.Fprintf(o.f.out, ", expires in %s", words.Brief(p.GetExpiresIn().AsDuration()))
+				fmt.Fprintf(o.f.Out, ", expires in %s", words.Brief(p.GetExpiresIn().AsDuration()))
 			}
-			fmt.Fprintln(o.f.out)
+			fmt.Fprintln(o.f.Out)
 		}
 		return nil
 	})

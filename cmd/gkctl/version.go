@@ -6,28 +6,30 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 func newVersion(a *app) *cobra.Command {
-	var output outputFlag
+	var output ui.Output
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of gkctl; `gkctl cluster status` prints those of the servers",
 		Example: `  gkctl version`,
-		Args:    noArgs,
+		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if !output.is(formatTable) {
-				return a.printObject(output, struct {
+			if !output.Is(ui.Table) {
+				return a.PrintObject(output, struct {
 					Version string `json:"version"`
 					Go      string `json:"go"`
 					System  string `json:"system"`
 				}{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(a.out, "gkctl %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(a.Out, "gkctl %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
-	output.register(cmd, formatTable, formatJSON, formatYAML)
+	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 

@@ -6,13 +6,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type waitersOptions struct {
 	f      *app
-	output outputFlag
+	output ui.Output
 	globs  []string
 	labels string
 }
@@ -30,8 +31,8 @@ func newWaiters(a *app) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	registerSelector(cmd, &o.labels, "only of semaphores with these labels")
-	o.output.register(cmd, formatTable, formatWide, formatJSON, formatYAML, formatName)
+	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")
+	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
@@ -49,21 +50,21 @@ func (o *waitersOptions) run(ctx context.Context) error {
 		if err := refuseUnknown(ctx, c, o.globs, words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
 			return err
 		}
-		return o.f.print(o.output, listing{
-			headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
-			more:    []string{"HOLDER", "REQUEST"},
-			rows: words.Mapped(waiters, func(w *gatekeeperv1.Waiter) row {
-				return row{
-					name: w.GetSemaphore(),
-					cells: []string{
+		return o.f.Print(o.output, ui.Listing{
+			Headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
+			More:    []string{"HOLDER", "REQUEST"},
+			Rows: words.Mapped(waiters, func(w *gatekeeperv1.Waiter) ui.Row {
+				return ui.Row{
+					Name: w.GetSemaphore(),
+					Cells: []string{
 						w.GetSemaphore(), words.Number(w.GetPlace()), w.GetIdentity().GetGroup(), w.GetIdentity().GetAcquirer(),
 						words.Number(w.GetWeight()), words.Brief(w.GetWaiting().AsDuration()),
 					},
-					more: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
+					More: []string{w.GetIdentity().GetHolderId(), w.GetRequestId()},
 				}
 			}),
-			object: items[*gatekeeperv1.Waiter]{waiters},
-			empty:  "Nobody waits.",
+			Object: ui.Items(waiters),
+			Empty:  "Nobody waits.",
 		})
 	})
 }

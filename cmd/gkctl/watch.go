@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type watchOptions struct {
 	f       *app
-	output  outputFlag
+	output  ui.Output
 	globs   []string
 	permits bool
 	from    uint64
@@ -41,13 +42,13 @@ is replaced by another one. -o json prints each event of the API on a line.`,
 	cmd.Flags().BoolVar(&o.permits, "permits", false, "also what happens to permits")
 	cmd.Flags().Uint64Var(&o.from, "from", 0, "first `REVISION` wanted; default: from now on")
 	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "end after `N` events")
-	o.output.register(cmd, formatTable, formatJSON)
+	o.output.Register(cmd, ui.Table, ui.JSON)
 	return cmd
 }
 
 func (o *watchOptions) run(ctx context.Context) error {
 	if o.count < 0 {
-		return usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
+		return ui.Usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
 	}
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		pointOut(ctx, o.f, c, o.globs)
@@ -58,7 +59,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				return err
 			}
 			if r.GetMissed() {
-				o.f.say("gkctl: events up to revision %d are no longer held by this server and were missed: `gkctl history` shows the edits among them", r.GetRevision())
+				o.f.Say("gkctl: events up to revision %d are no longer held by this server and were missed: `gkctl history` shows the edits among them", r.GetRevision())
 			}
 			for _, e := range r.GetEvents() {
 				if err := o.event(e); err != nil {
@@ -84,17 +85,17 @@ func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	if err != nil || o.from <= r.GetRevision()+1 {
 		return // a remark only; the watch says what is wrong
 	}
-	o.f.say("gkctl: revision %d lies ahead, the cluster is at %d: nothing is shown until it gets there. --from %d shows what comes next.",
+	o.f.Say("gkctl: revision %d lies ahead, the cluster is at %d: nothing is shown until it gets there. --from %d shows what comes next.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 
 func (o *watchOptions) event(e *gatekeeperv1.Event) error {
-	if o.output.is(formatJSON) {
-		data, err := messageJSON(e)
+	if o.output.Is(ui.JSON) {
+		data, err := ui.MessageJSON(e)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(o.f.out, "%s\n", data)
+		_, err = fmt.Fprintf(o.f.Out, "%s\n", data)
 		return err
 	}
 	line := []string{words.Number(e.GetRevision()), words.Word(e.GetKind(), "EVENT_KIND_")}
@@ -119,7 +120,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	if why := cmp.Or(e.GetReason(), eventEnd(e)); why != "" && e.GetCordon() == nil {
 		line = append(line, "("+why+")")
 	}
-	_, err := fmt.Fprintln(o.f.out, words.Cell(strings.Join(line, "  ")))
+	_, err := fmt.Fprintln(o.f.Out, words.Cell(strings.Join(line, "  ")))
 	return err
 }
 
@@ -163,6 +164,6 @@ func pointOut(ctx context.Context, a *app, c *client.Client, names []string) {
 		return
 	}
 	for _, name := range unknown {
-		a.say("gkctl: %s", noDefinition(ctx, c, name))
+		a.Say("gkctl: %s", noDefinition(ctx, c, name))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -29,12 +30,12 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 	var said string
 	var out bytes.Buffer
 	a := &app{
-		streams: &streams{in: &bytes.Buffer{}, out: &out, err: writes(func(s string) { said += s; cancel() })},
+		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: writes(func(s string) { said += s; cancel() })},
 		dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, w.endpoints, opts...)
 		},
 	}
-	if code := run(ctx, a, []string{"watch", "--from", "1000000"}); code != exitOK && code != exitInterrupted {
+	if code := run(ctx, a, []string{"watch", "--from", "1000000"}); code != ui.ExitOK && code != ui.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(said, "revision 1000000 lies ahead, the cluster is at ") || out.Len() > 0 {
@@ -79,11 +80,11 @@ func TestWatch_MissedEvents_SaysSo(t *testing.T) {
 	})
 	for _, format := range []string{"table", "json"} {
 		var out, said bytes.Buffer
-		a := &app{streams: &streams{in: &bytes.Buffer{}, out: &out, err: &said}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		a := &app{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &said}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, []string{listener.Addr().String()}, opts...)
 		}}
 		code := run(t.Context(), a, []string{"watch", "-n", "1", "-o", format})
-		if code != exitOK || !strings.Contains(said.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
+		if code != ui.ExitOK || !strings.Contains(said.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
 			t.Errorf("%s: exit code %d\n%s\n%s", format, code, &said, &out)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"crypto/tls"
@@ -14,7 +14,7 @@ func TestClassify_Certificate_IsHintedAt(t *testing.T) {
 	t.Parallel()
 	refused := &client.CertificateError{Endpoint: "gk1:7420", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
 	err := &client.UnavailableError{Tried: []client.Attempt{{Endpoint: refused.Endpoint, Err: refused}}}
-	if code, hint := classify(nil, err); code != exitUnreachable || !strings.Contains(hint, "--tls-ca") {
+	if code, hint := Classify(nil, err); code != ExitUnreachable || !strings.Contains(hint, "--tls-ca") {
 		t.Errorf("code %d, %q", code, hint)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// registerSelector registers -l, which joins what it is given into labels.
-func registerSelector(cmd *cobra.Command, labels *string, usage string) {
+// RegisterSelector registers -l, which joins what it is given into labels.
+func RegisterSelector(cmd *cobra.Command, labels *string, usage string) {
 	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the choice")
 }
 
@@ -39,8 +39,8 @@ func (f selectorFlag) Set(s string) error {
 // Type is what help calls the value.
 func (f selectorFlag) Type() string { return "LABELS" }
 
-// selectorValue is a label's value as a selector takes it: between quotation marks if it contains characters of the selector's language.
-func selectorValue(value string) string {
+// SelectorValue is a label's value as a selector takes it: between quotation marks if it contains characters of the selector's language.
+func SelectorValue(value string) string {
 	if !strings.ContainsAny(value, `=,!()"`) && strings.TrimSpace(value) == value {
 		return value
 	}

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import "time"
 
@@ -6,13 +6,13 @@ import "time"
 type direction int
 
 const (
-	ahead direction = iota
-	back
+	Ahead direction = iota
+	Back
 )
 
-// parseTime reads an instant: RFC 3339; a local date and time; a local time of day, the next one or the last one; and, looking
+// ParseTime reads an instant: RFC 3339; a local date and time; a local time of day, the next one or the last one; and, looking
 // back, a duration: so long ago.
-func parseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
+func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
 	}
@@ -32,21 +32,21 @@ func parseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 		}
 		today := on(now.Day())
 		switch {
-		case to == ahead && !today.After(now):
+		case to == Ahead && !today.After(now):
 			return on(now.Day() + 1), nil
-		case to == back && today.After(now):
+		case to == Back && today.After(now):
 			return on(now.Day() - 1), nil
 		}
 		return today, nil
 	}
-	if d, err := time.ParseDuration(s); err == nil && to == back {
+	if d, err := time.ParseDuration(s); err == nil && to == Back {
 		if d < 0 {
-			return time.Time{}, usagef("%s %s must not be below 0: it is how long ago", flag, s)
+			return time.Time{}, Usagef("%s %s must not be below 0: it is how long ago", flag, s)
 		}
 		return now.Add(-d), nil
 	}
-	if to == back {
-		return time.Time{}, usagef("%s %q is no time: give 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago", flag, s)
+	if to == Back {
+		return time.Time{}, Usagef("%s %q is no time: give 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago", flag, s)
 	}
-	return time.Time{}, usagef("%s %q is no time: give 2026-01-31T02:00:00Z, or 02:00 for the next such time here", flag, s)
+	return time.Time{}, Usagef("%s %q is no time: give 2026-01-31T02:00:00Z, or 02:00 for the next such time here", flag, s)
 }

@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"bytes"
@@ -18,78 +18,78 @@ import (
 
 // The formats of -o.
 const (
-	formatTable = "table"
-	formatWide  = "wide"
-	formatJSON  = "json"
-	formatYAML  = "yaml"
-	formatName  = "name"
+	Table = "table"
+	Wide  = "wide"
+	JSON  = "json"
+	YAML  = "yaml"
+	Name  = "name"
 )
 
-// outputFlag is -o.
-type outputFlag struct {
+// Output is -o.
+type Output struct {
 	format    string
 	noHeaders bool
-	formats   []string
+	Formats   []string
 }
 
-func (o *outputFlag) register(cmd *cobra.Command, formats ...string) {
-	o.formats = formats
+func (o *Output) Register(cmd *cobra.Command, formats ...string) {
+	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
-	if slices.Contains(formats, formatWide) {
+	if slices.Contains(formats, Wide) {
 		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave the headers of a table out")
 	}
 }
 
 // String, Set and Type make it a flag.
-func (o *outputFlag) String() string {
-	if o.format == "" && len(o.formats) > 0 {
-		return o.formats[0]
+func (o *Output) String() string {
+	if o.format == "" && len(o.Formats) > 0 {
+		return o.Formats[0]
 	}
 	return o.format
 }
 
-func (o *outputFlag) Set(s string) error {
-	if !slices.Contains(o.formats, s) {
-		return fmt.Errorf("must be one of %s", strings.Join(o.formats, ", "))
+func (o *Output) Set(s string) error {
+	if !slices.Contains(o.Formats, s) {
+		return fmt.Errorf("must be one of %s", strings.Join(o.Formats, ", "))
 	}
 	o.format = s
 	return nil
 }
 
-func (o *outputFlag) Type() string { return "FORMAT" }
+func (o *Output) Type() string { return "FORMAT" }
 
-// is says whether the format was asked for.
-func (o *outputFlag) is(format string) bool { return o.String() == format }
+// Is says whether the format was asked for.
+func (o *Output) Is(format string) bool { return o.String() == format }
 
-// row is a line of a table.
-type row struct {
-	name  string // for -o name
-	cells []string
-	more  []string // for -o wide
+// Row is a line of a table.
+type Row struct {
+	Name  string // for -o name
+	Cells []string
+	More  []string // for -o wide
 }
 
-// listing is something to print in any format.
-type listing struct {
-	headers, more []string
-	rows          []row
-	// object is what json and yaml print: a proto.Message, an items, or anything that encoding/json takes.
-	object any
-	// empty is told a person when there are no rows.
-	empty string
+// Listing is something to print in any format.
+type Listing struct {
+	Headers, More []string
+	Rows          []Row
+	// Object is what json and yaml print: a proto.Message, an items, or anything that encoding/json takes.
+	Object any
+	// Empty is told a person when there are no rows.
+	Empty string
 }
 
-// items is how lists are wrapped: {"items": [...]}, each as the API's message.
-type items[M proto.Message] struct {
-	Items []M
-}
+// Items wraps a list for JSON and YAML: {"items": [...]}, each as the API's message.
+func Items[M proto.Message](list []M) any { return items[M](list) }
+
+type items[M proto.Message] []M
 
 func (l items[M]) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Items []json.RawMessage `json:"items"`
-	}{Items: make([]json.RawMessage, len(l.Items))}
-	for i, m := range l.Items {
-		data, err := messageJSON(m)
+	}{Items: make([]json.RawMessage, len(l))}
+	for i, m := range l {
+		data, err := MessageJSON(m)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +98,8 @@ func (l items[M]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// messageJSON is protobuf's JSON with the API's own field names: 64-bit numbers are strings, as everywhere in protobuf's JSON.
-func messageJSON(m proto.Message) ([]byte, error) {
+// MessageJSON is protobuf's JSON with the API's own field names: 64-bit numbers are strings, as everywhere in protobuf's JSON.
+func MessageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -109,9 +109,9 @@ func messageJSON(m proto.Message) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// joined is JSON of one object with the fields of both: of a message, and of what gkctl adds to it.
-func joined(m proto.Message, more any) (json.RawMessage, error) {
-	data, err := messageJSON(m)
+// Joined is JSON of one object with the fields of both: of a message, and of what gkctl adds to it.
+func Joined(m proto.Message, more any) (json.RawMessage, error) {
+	data, err := MessageJSON(m)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +128,10 @@ func joined(m proto.Message, more any) (json.RawMessage, error) {
 	return added, nil
 }
 
-// toJSON is an object on one line.
-func toJSON(object any) ([]byte, error) {
+// ToJSON is an object on one line.
+func ToJSON(object any) ([]byte, error) {
 	if m, ok := object.(proto.Message); ok {
-		return messageJSON(m)
+		return MessageJSON(m)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -166,51 +166,51 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// print prints a listing.
-func (s *streams) print(o outputFlag, l listing) error {
+// Print prints a listing.
+func (s *IO) Print(o Output, l Listing) error {
 	switch o.String() {
-	case formatJSON, formatYAML:
-		return s.printObject(o, l.object)
-	case formatName:
-		for _, r := range l.rows {
-			fmt.Fprintln(s.out, r.name)
+	case JSON, YAML:
+		return s.PrintObject(o, l.Object)
+	case Name:
+		for _, r := range l.Rows {
+			fmt.Fprintln(s.Out, r.Name)
 		}
 		return nil
 	}
-	if len(l.rows) == 0 {
-		if l.empty != "" {
-			s.say("%s", l.empty)
+	if len(l.Rows) == 0 {
+		if l.Empty != "" {
+			s.Say("%s", l.Empty)
 		}
 		return nil
 	}
-	w := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
 	line := func(cells, more []string) {
-		if o.is(formatWide) {
+		if o.Is(Wide) {
 			cells = append(slices.Clone(cells), more...)
 		}
 		cells = words.Mapped(cells, words.Cell)
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if !o.noHeaders {
-		line(l.headers, l.more)
+		line(l.Headers, l.More)
 	}
-	for _, r := range l.rows {
-		line(r.cells, r.more)
+	for _, r := range l.Rows {
+		line(r.Cells, r.More)
 	}
 	return w.Flush()
 }
 
-// printObject prints an object as JSON or YAML.
-func (s *streams) printObject(o outputFlag, object any) error {
-	data, err := toJSON(object)
+// PrintObject prints an object as JSON or YAML.
+func (s *IO) PrintObject(o Output, object any) error {
+	data, err := ToJSON(object)
 	if err != nil {
 		return err
 	}
-	if o.is(formatYAML) {
+	if o.Is(YAML) {
 		if data, err = toYAML(data); err != nil {
 			return err
 		}
-		_, err = s.out.Write(data)
+		_, err = s.Out.Write(data)
 		return err
 	}
 	var b bytes.Buffer
@@ -218,6 +218,6 @@ func (s *streams) printObject(o outputFlag, object any) error {
 		return err
 	}
 	b.WriteByte('\n')
-	_, err = s.out.Write(b.Bytes())
+	_, err = s.Out.Write(b.Bytes())
 	return err
 }

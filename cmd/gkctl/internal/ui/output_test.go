@@ -1,4 +1,4 @@
-package main
+package ui
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ func TestProgress_IsForTerminals(t *testing.T) {
 	t.Parallel()
 	for _, tty := range []bool{true, false} {
 		var b bytes.Buffer
-		a := &streams{err: &b, errTTY: tty}
-		a.progress("sending %d changes", 1000)()
+		a := &IO{Err: &b, ErrTTY: tty}
+		a.Progress("sending %d changes", 1000)()
 		if (b.Len() > 0) != tty {
 			t.Errorf("terminal %v: %q", tty, &b)
 		}

@@ -1,0 +1,49 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// IO are where a command reads and writes.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// InTTY and errTTY: a person types what is read, and sees what is written.
+	InTTY, ErrTTY bool
+}
+
+func New(in, out, err *os.File) *IO {
+	return &IO{In: in, Out: out, Err: err, InTTY: isTerminal(in), ErrTTY: isTerminal(err)}
+}
+
+// isTerminal says whether f is a terminal. /dev/null passes for one, and nobody minds.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Say writes a line for a person to standard error.
+func (s *IO) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
+
+// Progress shows how far a long step is, to a person only. done wipes it.
+func (s *IO) Progress(format string, args ...any) (done func()) {
+	if !s.ErrTTY {
+		return func() {}
+	}
+	text := fmt.Sprintf(format, args...)
+	fmt.Fprint(s.Err, text)
+	start := time.Now()
+	return func() {
+		fmt.Fprintf(s.Err, "\r%s %s\n", text, time.Since(start).Round(time.Millisecond))
+	}
+}
+
+func (s *IO) PrintNames(names []string) error {
+	for _, n := range names {
+		fmt.Fprintln(s.Out, n)
+	}
+	return nil
+}

@@ -93,8 +93,8 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 }
 
 // timedOut is the denial of an acquisition whose time in the queue is over. Who holds is read now, if that is quickly done.
-func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *Denied {
-	d := &Denied{
+func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *DeniedError {
+	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
 		Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
 		Message: fmt.Sprintf("%s: no permit became free within %s; it was place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),

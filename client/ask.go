@@ -18,7 +18,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	if err == nil {
 		return r.newRun(ctx, due, p), nil
 	}
-	if d, ok := errors.AsType[*Denied](err); ok {
+	if d, ok := errors.AsType[*DeniedError](err); ok {
 		r.log().Debug("gatekeeper: the job was denied a permit", "due", due, "reason", d.Reason, "message", d.Message)
 		r.tell(func(h *Hooks) { call1(h.Denied, d) })
 		return nil, err
@@ -64,12 +64,12 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			return nil, err
 		}
 		p, err := r.askOnce(limited, opts)
-		d, denied := errors.AsType[*Denied](err)
+		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != Skip {
 			r.report(opts, err) // before the queue: a wait for an operator may never end
 			r.tell(func(h *Hooks) { call1(h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
-			d, denied = errors.AsType[*Denied](err)
+			d, denied = errors.AsType[*DeniedError](err)
 		}
 		r.report(opts, err)
 		if !denied || policy != RunLate || d.firingIsOver() || limited.Err() != nil {

@@ -36,7 +36,7 @@ func BenchmarkTryAcquire_Denied(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			_, err := client.Semaphore("held").TryAcquire(b.Context())
-			if _, denied := errors.AsType[*Denied](err); !denied {
+			if _, denied := errors.AsType[*DeniedError](err); !denied {
 				b.Fatal(err)
 			}
 		}

@@ -31,9 +31,9 @@ const (
 	FiringForgotten Reason = "FIRING_FORGOTTEN"
 )
 
-// Denied is the answer no. Its sentinel is ErrDenied. It is an error so that a denial is not mistaken for a permit; the
-// servers are well.
-type Denied struct {
+// DeniedError is a denial: the servers decided, and the answer is no. Its sentinel is ErrDenied. It is an error so that a denial is
+// not mistaken for a permit; nothing is wrong with the servers.
+type DeniedError struct {
 	Semaphore string
 	// Group and Acquirer are those that asked.
 	Group, Acquirer string
@@ -64,8 +64,8 @@ type Denied struct {
 	asked *acquisition // nil: made by somebody else
 }
 
-func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
-	denied := &Denied{
+func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
+	denied := &DeniedError{
 		Semaphore:      a.semaphore,
 		Group:          a.group,
 		Acquirer:       a.acquirer,
@@ -91,25 +91,25 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *Denied {
 	return denied
 }
 
-// Is makes every denial ErrDenied.
-func (d *Denied) Is(target error) bool { return target == ErrDenied }
+// Is reports whether target is ErrDenied.
+func (d *DeniedError) Is(target error) bool { return target == ErrDenied }
 
 // canQueue reports whether Acquire waits out what this denial says.
-func (d *Denied) canQueue() bool { return d.Reason == NoFreePermit || d.Reason == Paused }
+func (d *DeniedError) canQueue() bool { return d.Reason == NoFreePermit || d.Reason == Paused }
 
 // firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever, or is not remembered.
-func (d *Denied) firingIsOver() bool {
+func (d *DeniedError) firingIsOver() bool {
 	return d.Reason == FiringDone || d.Reason == FiringForgotten || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
 }
 
 // runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any more.
-func (d *Denied) runsElsewhere() bool {
+func (d *DeniedError) runsElsewhere() bool {
 	return d.Reason == FiringDone || d.Reason == FiringClaimed && !d.ownClaim()
 }
 
 // Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot that nobody
 // holds any more.
-func (d *Denied) Error() string {
+func (d *DeniedError) Error() string {
 	text := d.Message
 	if text == "" {
 		text = fmt.Sprintf("%s: denied: %s", d.Semaphore, d.Reason)
@@ -128,7 +128,7 @@ func (d *Denied) Error() string {
 	return text + " Holders: " + strings.Join(who, "; ") + "."
 }
 
-// namedHolders is how many holders Denied.Error names.
+// namedHolders is how many holders DeniedError.Error names.
 const namedHolders = 3
 
 // slot says who takes a slot, and how it stands with it.

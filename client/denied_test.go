@@ -20,7 +20,7 @@ func TestDenied_Error_NamesTheFirstHoldersAndWhatFreesTheSlot(t *testing.T) {
 	const live, held, cooling = gatekeeperv1.PermitState_PERMIT_STATE_LIVE, gatekeeperv1.PermitState_PERMIT_STATE_HELD, gatekeeperv1.PermitState_PERMIT_STATE_COOLING
 	stopped := holder("db1", 0, live)
 	stopped.GrantedAt, stopped.Stop = nil, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED
-	for want, d := range map[string]*Denied{
+	for want, d := range map[string]*DeniedError{
 		"Taken.":            {Reason: NoFreePermit, Message: "Taken."},
 		"x: denied: PAUSED": {Reason: Paused, Semaphore: "x", Holders: []*gatekeeperv1.Permit{holder("app1", 0, live)}, HolderCount: 1},
 		"Taken. Holders: app1 in prod (for 48h); app2 in prod (expired, held for an operator until `gkctl clear 7`); app3 in prod (gone, the slot cools); and 2 more.": {

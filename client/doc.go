@@ -5,7 +5,7 @@
 //	...
 //	defer c.Close()
 //	permit, err := c.Semaphore("nightly-export").TryAcquire(ctx)
-//	if denied, ok := errors.AsType[*client.Denied](err); ok {
+//	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 //		log.Print(denied) // says why, and who holds
 //		return nil
 //	}

@@ -173,7 +173,7 @@ func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
 		}
 		start := time.Now()
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
-		d, ok := errors.AsType[*Denied](err)
+		d, ok := errors.AsType[*DeniedError](err)
 		if !ok || d.Reason != NoFreePermit || d.QueueLength != 3 || d.HolderCount != 1 || d.Holders[0].GetToken() != 5 || !strings.Contains(d.Error(), "place 2 of 3") {
 			t.Errorf("%v", err)
 		}
@@ -200,7 +200,7 @@ func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
 			return errDown
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
-		if _, ok := errors.AsType[*Denied](err); ok || !errors.Is(err, ErrUnavailable) || places != 1 {
+		if _, ok := errors.AsType[*DeniedError](err); ok || !errors.Is(err, ErrUnavailable) || places != 1 {
 			t.Errorf("%v after %d places", err, places)
 		}
 	})

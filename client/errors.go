@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// ErrDenied: the servers answered no. It is always a *Denied, which says why.
+	// ErrDenied: the servers answered no. It always comes in a *DeniedError, which says why.
 	ErrDenied = errors.New("denied")
 	// ErrUnavailable: no server carried the call out before the context ended. It is always in an *UnavailableError.
 	ErrUnavailable = errors.New("no server answered")

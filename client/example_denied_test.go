@@ -11,7 +11,7 @@ import (
 )
 
 // A denial is an answer: it says why, and Reason says what can be done.
-func ExampleDenied() {
+func ExampleDeniedError() {
 	clients, end := connect("app1", "db7")
 	defer end()
 	ctx := context.Background()
@@ -23,7 +23,7 @@ func ExampleDenied() {
 
 	ask := func(c *client.Client, semaphore string, opts ...client.AcquireOption) {
 		_, err := c.Semaphore(semaphore).TryAcquire(ctx, opts...)
-		if denied, ok := errors.AsType[*client.Denied](err); ok {
+		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 			fmt.Printf("%s\n  %s\n", denied.Reason, denied.Message)
 		}
 	}
@@ -126,7 +126,7 @@ func ExampleWithLeaveOnPause() {
 	fmt.Println("waited until the context ended:", waiting.Err() != nil && err != nil)
 
 	_, err = c.Semaphore("nightly-export", client.WithLeaveOnPause()).Acquire(ctx)
-	if d, ok := errors.AsType[*client.Denied](err); ok {
+	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		fmt.Println(d.Reason)
 	}
 	// Output:
@@ -190,14 +190,14 @@ func ExampleWithExpectedRevision() {
 
 // A job that is denied until somebody acts must not stay silent. This is what a Runner logs: the sentence, and the command that
 // explains it.
-func ExampleDenied_NeedsAction() {
+func ExampleDeniedError_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()
 	_, err := clients[0].Semaphore("nightly-exprot").TryAcquire(context.Background())
-	if denied, ok := errors.AsType[*client.Denied](err); ok && denied.NeedsAction() {
+	if denied, ok := errors.AsType[*client.DeniedError](err); ok && denied.NeedsAction() {
 		fmt.Println(denied)
 		fmt.Println(denied.ExplainCommand())
-		fmt.Println(errors.Is(err, client.ErrDenied)) // as is every *Denied
+		fmt.Println(errors.Is(err, client.ErrDenied)) // as is every *DeniedError
 	}
 	// Output:
 	// There is no semaphore "nightly-exprot".

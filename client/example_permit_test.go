@@ -80,7 +80,7 @@ func ExamplePermit_ReleaseCutShort() {
 	fmt.Println("app1 is shut down half-way:", permit.ReleaseCutShort(ctx))
 
 	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, due)
-	if denied, ok := errors.AsType[*client.Denied](err); ok {
+	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 		fmt.Println("firing_on_loss is spent:", denied.Firing.GetState())
 	}
 	// Output:
@@ -106,7 +106,7 @@ func ExamplePermit_ReleaseNotRun() {
 	fmt.Println(permit.Release(ctx))
 
 	_, err = clients[0].Semaphore("nightly-export").TryAcquire(ctx, due)
-	if denied, ok := errors.AsType[*client.Denied](err); ok {
+	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 		fmt.Println(denied.Reason)
 	}
 	// Output:

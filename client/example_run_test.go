@@ -73,7 +73,7 @@ func ExampleRunner_Begin() {
 
 	run, err := runner.Begin(context.Background(), due)
 	if err != nil {
-		fmt.Println(err) // as of Run: a *client.Denied for example
+		fmt.Println(err) // as of Run: a *client.DeniedError for example
 		return
 	}
 	fmt.Println("held:", run.Permit().Held())

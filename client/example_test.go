@@ -82,7 +82,7 @@ func ExampleWithHooks() {
 	export := func(context.Context) error { return errors.New("disk full") }
 
 	hooks := client.Hooks{
-		Denied:   func(d *client.Denied) { fmt.Println("not run:", d) },
+		Denied:   func(d *client.DeniedError) { fmt.Println("not run:", d) },
 		Lost:     func(p *client.Permit, cause error) { fmt.Println("told to stop:", cause) },
 		Overrun:  func(o client.Overrun) { fmt.Println("still running although", o.Cause) },
 		Finished: func(r client.Report) { fmt.Println("ran:", r.Ran, "error:", r.Err) },
@@ -102,13 +102,13 @@ func ExampleOnDenied() {
 		panic(err)
 	}
 	sem := clients[0].Semaphore("nightly-export")
-	waiting := client.WithHooks(client.Hooks{Waiting: func(d *client.Denied) {
+	waiting := client.WithHooks(client.Hooks{Waiting: func(d *client.DeniedError) {
 		fmt.Println("waiting, for", d.Reason)
 		go other.Release(ctx)
 	}})
 
 	err = client.Wrap(sem, export)(ctx) // skips
-	fmt.Println("skipped:", errors.As(err, new(*client.Denied)))
+	fmt.Println("skipped:", errors.As(err, new(*client.DeniedError)))
 
 	late := client.Wrap(sem, export, client.OnDenied(client.RunLate), client.WithWaitLimit(time.Hour), waiting)
 	if err := late(ctx); err != nil {
@@ -215,7 +215,7 @@ func ExampleSemaphore_TryAcquire() {
 
 	nightly := func(ctx context.Context, c *client.Client) error {
 		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", due))
-		if denied, ok := errors.AsType[*client.Denied](err); ok {
+		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 			log.Print(denied) // one sentence: why not, and who holds it or ran it
 			return nil
 		} else if err != nil {
@@ -242,7 +242,7 @@ func ExampleSemaphore_TryAcquireFor() {
 	}
 
 	_, err := clients[0].Semaphore("nightly-export").TryAcquireFor(ctx, time.Second)
-	if denied, ok := errors.AsType[*client.Denied](err); ok {
+	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 		fmt.Println(denied.Reason, "held by", denied.Holders[0].GetIdentity().GetAcquirer())
 	}
 	// Output: NO_FREE_PERMIT held by app2

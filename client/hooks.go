@@ -10,9 +10,9 @@ type Hooks struct {
 	// Granted: the job is about to start under this permit.
 	Granted func(*Permit)
 	// Waiting: denied for now; the run waits, by its DenialPolicy.
-	Waiting func(*Denied)
+	Waiting func(*DeniedError)
 	// Denied: the job does not run.
-	Denied func(*Denied)
+	Denied func(*DeniedError)
 	// Unavailable: no server answered; unguarded says that the job runs all the same, by its OutagePolicy.
 	Unavailable func(err error, unguarded bool)
 	// Lost: the permit's context has ended while the job runs, and the job's with it. The cause is one of ErrStopped, ErrExpiring,

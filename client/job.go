@@ -120,14 +120,14 @@ func Wrap(sem *Semaphore, job func(context.Context) error, opts ...JobOption) fu
 	return NewRunner(sem, job, opts...).Run
 }
 
-// Run runs the job once, if it gets a permit. The error is the job's; a *Denied or an *UnavailableError when it did not run; and
+// Run runs the job once, if it gets a permit. The error is the job's; a *DeniedError or an *UnavailableError when it did not run; and
 // one that is ErrLost when the permit was lost before the job had returned, whatever the job itself returned.
 func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time{}) }
 
 // RunDue is Run for the firing that was due at that time: of all who run the same firing one runs it, once, however much their
 // clocks differ. The error is nil when there is nothing to do: another runs it, has run it, or was cut short and the definition's
-// firing_on_loss is spent. It is a *Denied when the firing was claimed under the Runner's own holder id, by a former life of the process for
-// example: nobody else runs it. It is also a *Denied when the firing is due too far ahead, or is not remembered, so that whether it ran is
+// firing_on_loss is spent. It is a *DeniedError when the firing was claimed under the Runner's own holder id, by a former life of the process for
+// example: nobody else runs it. It is also a *DeniedError when the firing is due too far ahead, or is not remembered, so that whether it ran is
 // not known. A zero due is Run.
 //
 // A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
@@ -136,7 +136,7 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // denied it asks again only under RunLate. A job that returns nil came to its end all the same.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
-	if d, ok := errors.AsType[*Denied](err); ok && d.runsElsewhere() {
+	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
 		return nil
 	}
 	return err
@@ -145,7 +145,7 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 // Fire is RunDue for schedulers that take no error: what Run returns is logged, as an error when it is the job's.
 func (r *Runner) Fire(ctx context.Context, due time.Time) {
 	err := r.RunDue(ctx, due)
-	if _, denied := errors.AsType[*Denied](err); err == nil || denied || errors.Is(err, ErrUnavailable) || isRefused(err) {
+	if _, denied := errors.AsType[*DeniedError](err); err == nil || denied || errors.Is(err, ErrUnavailable) || isRefused(err) {
 		return // Begin has logged it
 	}
 	r.log().Error("gatekeeper: the job failed", "due", due, "error", err)
@@ -211,20 +211,20 @@ const maxHopeless = time.Minute
 // needsAPerson says whether a run failed for what no time heals.
 func needsAPerson(err error) bool {
 	_, brief := errors.AsType[*StopTimeError](err)
-	d, denied := errors.AsType[*Denied](err)
+	d, denied := errors.AsType[*DeniedError](err)
 	return brief || denied && d.Reason == NoSuchSemaphore
 }
 
 // reported reports whether Begin logs such an error as a warning.
 func reported(err error) bool {
-	d, denied := errors.AsType[*Denied](err)
+	d, denied := errors.AsType[*DeniedError](err)
 	return denied && d.NeedsAction() || isRefused(err)
 }
 
 // retryWait is the pause before a run that was denied or failed to ask is tried again, for the n-th time.
 func retryWait(err error, n int) time.Duration {
 	wait := backoff(min(n, 6)) << max(min(n-6, 4), 0)
-	d, denied := errors.AsType[*Denied](err)
+	d, denied := errors.AsType[*DeniedError](err)
 	switch {
 	case denied && d.Reason == FiringClaimed:
 		// The hint is when the claim ends at the latest unless its holder refreshes. It may be done at any time before.

@@ -47,8 +47,8 @@ func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runn
 	tell := func(word string) { s.told = append(s.told, word) }
 	hooks := Hooks{
 		Granted: func(*Permit) { tell("granted") },
-		Waiting: func(d *Denied) { tell("waiting " + string(d.Reason)) },
-		Denied:  func(d *Denied) { tell("denied " + string(d.Reason)) },
+		Waiting: func(d *DeniedError) { tell("waiting " + string(d.Reason)) },
+		Denied:  func(d *DeniedError) { tell("denied " + string(d.Reason)) },
 		Unavailable: func(_ error, unguarded bool) {
 			tell(map[bool]string{true: "unguarded", false: "unavailable"}[unguarded])
 		},
@@ -141,7 +141,7 @@ func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
 		s := newStage(t)
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).Run(t.Context())
-		if d, ok := errors.AsType[*Denied](err); !ok || d.Reason != Paused {
+		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != Paused {
 			t.Errorf("%v", err)
 		}
 		s.wantTold("denied PAUSED")
@@ -170,7 +170,7 @@ func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 			d := &gatekeeperv1.Denial{Reason: reason, Message: "m", LeaderClock: timestamppb.New(leader), CallerClock: timestamppb.New(leader.Add(time.Hour))}
 			s.a.tryAcquire = deniesWith(&d)
 			err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now())
-			denied, ok := errors.AsType[*Denied](err)
+			denied, ok := errors.AsType[*DeniedError](err)
 			if !ok || "REASON_"+string(denied.Reason) != reason.String() || !denied.LeaderClock.Equal(leader) || !denied.CallerClock.Equal(leader.Add(time.Hour)) {
 				t.Errorf("%v: %v", reason, err)
 			}
@@ -198,7 +198,7 @@ func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
 
 		s.told = nil
 		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED) })
-		if _, ok := errors.AsType[*Denied](r.Run(t.Context())); !ok || ran != 1 {
+		if _, ok := errors.AsType[*DeniedError](r.Run(t.Context())); !ok || ran != 1 {
 			t.Errorf("ran %d", ran)
 		}
 		s.wantTold("denied CORDONED")
@@ -216,7 +216,7 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 		}
 		start := time.Now()
 		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, OnDenied(Wait), WithWaitLimit(7*time.Second)).Run(t.Context())
-		if d, ok := errors.AsType[*Denied](err); !ok || d.Reason != NoFreePermit || time.Since(start) != 7*time.Second {
+		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != NoFreePermit || time.Since(start) != 7*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 		s.wantTold("waiting NO_FREE_PERMIT", "denied NO_FREE_PERMIT")
@@ -340,7 +340,7 @@ func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
 		job := func(context.Context) error { t.Error("ran"); return nil }
 		start := time.Now()
-		if d, ok := errors.AsType[*Denied](s.runner(job, OnDenied(RunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Cordoned || time.Since(start) != time.Minute {
+		if d, ok := errors.AsType[*DeniedError](s.runner(job, OnDenied(RunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Cordoned || time.Since(start) != time.Minute {
 			t.Errorf("%v after %s", d, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -83,7 +83,7 @@ func TestMultiplex_OneCallerAlone_HasNoStream_ManyShareOne(t *testing.T) {
 		close(let)
 		w.servers["a"].tryAcquire = until(let)
 		for range 5 {
-			if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*Denied)) {
+			if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*DeniedError)) {
 				t.Fatal(err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestMultiplex_OneCallerAlone_HasNoStream_ManyShareOne(t *testing.T) {
 		for range 50 {
 			group.Go(func() {
 				for range 20 {
-					if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*Denied)) {
+					if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*DeniedError)) {
 						t.Error(err)
 					}
 				}
@@ -111,7 +111,7 @@ func TestMultiplex_OneCallerAlone_HasNoStream_ManyShareOne(t *testing.T) {
 		if conn.shared.current.Load() != nil {
 			t.Error("a stream that nobody uses is kept")
 		}
-		if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*Denied)) {
+		if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*DeniedError)) {
 			t.Fatal(err)
 		}
 	})
@@ -135,7 +135,7 @@ func TestMultiplex_OlderServer_IsCalledAsEver(t *testing.T) {
 		for range 20 {
 			group.Go(func() {
 				for range 10 {
-					if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*Denied)) {
+					if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.As(err, new(*DeniedError)) {
 						t.Error(err)
 					}
 				}

@@ -115,7 +115,7 @@ func WithPlace(f func(Place)) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.onPlace = f })
 }
 
-// WithLeaveOnPause makes Acquire return a *Denied with the reason Paused while the semaphore is paused, also when the pause begins during
+// WithLeaveOnPause makes Acquire return a *DeniedError with the reason Paused while the semaphore is paused, also when the pause begins during
 // the wait. Default: Acquire keeps its place until the pause ends.
 func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
@@ -171,7 +171,7 @@ func (a *acquisition) identity() *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer, HolderId: *a.holderID}
 }
 
-// TryAcquire asks once, and is answered at once: a permit, or a *Denied that says why not and who holds. A server that does
+// TryAcquire asks once, and is answered at once: a permit, or a *DeniedError that says why not and who holds. A server that does
 // not answer is asked again, over all members, until ctx ends; then the error is an *UnavailableError, and the servers are told
 // to take back what they may have granted. Other errors: *InvalidFieldError, *RevisionChangedError, *RequestEndedError, *StopTimeError,
 // *InUseError.
@@ -182,13 +182,13 @@ func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Per
 }
 
 // Acquire waits its turn until ctx ends, first come first served. It waits for a free permit, and for the end of a pause unless WithLeaveOnPause
-// is given. Any other denial is returned as a *Denied. Otherwise it is as TryAcquire.
+// is given. Any other denial is returned as a *DeniedError. Otherwise it is as TryAcquire.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.wait(ctx, s.acquisition(opts))
 }
 
 // TryAcquireFor waits its turn as Acquire does, but no longer than timeout; a timeout of 0 is TryAcquire. When its time is over while
-// it stands in the queue, it leaves the queue and the error is a *Denied with the reason NoFreePermit, or Paused if the semaphore is paused; when no server could
+// it stands in the queue, it leaves the queue and the error is a *DeniedError with the reason NoFreePermit, or Paused if the semaphore is paused; when no server could
 // be asked for its place at that time, an *UnavailableError.
 func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, opts ...AcquireOption) (*Permit, error) {
 	if timeout <= 0 {

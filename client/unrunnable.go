@@ -51,7 +51,7 @@ func (u *unrunnable) changed(key denialKey, cause string) bool {
 
 // report logs why a run does not start if somebody must act before it can, once until the cause changes. A nil error is a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
-	d, denied := errors.AsType[*Denied](err)
+	d, denied := errors.AsType[*DeniedError](err)
 	cause, text := "", ""
 	var more []any
 	switch {
@@ -83,7 +83,7 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 // NeedsAction reports whether waiting alone does not help: the denial stands until somebody changes the definition, ends a cordon, clears
 // a slot that is held for an operator, sets a clock, or calls with another group, acquirer, weight, holder id or firing. A Runner logs such a denial as a
 // warning, once until its cause changes. A pause and a firing that another holder has are not such denials: somebody wants them so.
-func (d *Denied) NeedsAction() bool {
+func (d *DeniedError) NeedsAction() bool {
 	switch d.Reason {
 	case NoSuchSemaphore, GroupMismatch, AcquirerMismatch, Cordoned, HeldForOperator, AlreadyHeld, WeightExceedsPermits,
 		FiringTooFarAhead, FiringForgotten:
@@ -98,7 +98,7 @@ func (d *Denied) NeedsAction() bool {
 }
 
 // heldForOperator reports whether every slot that the denial names waits for an operator.
-func (d *Denied) heldForOperator() bool {
+func (d *DeniedError) heldForOperator() bool {
 	for _, p := range d.Holders {
 		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 			return false
@@ -109,12 +109,12 @@ func (d *Denied) heldForOperator() bool {
 
 // ownClaim reports whether the caller's own identity claimed the firing: an earlier life of the process, or another one that uses its
 // holder id.
-func (d *Denied) ownClaim() bool {
+func (d *DeniedError) ownClaim() bool {
 	return d.Reason == FiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
 }
 
 // ExplainCommand is the command that shows, step by step, how the servers decide this request, for a shell.
-func (d *Denied) ExplainCommand() string {
+func (d *DeniedError) ExplainCommand() string {
 	words := []string{"gkctl", "explain"}
 	add := func(flag, value string) {
 		if value != "" {

@@ -175,7 +175,7 @@ func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_FIRING_CLAIMED, Message: "m", Firing: claim}
 		s.a.tryAcquire = deniesWith(&d)
 		own := NewRunner(s.client.Semaphore("export", WithHolderID("worker")), untilEnded)
-		if _, ok := errors.AsType[*Denied](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
+		if _, ok := errors.AsType[*DeniedError](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
 			t.Errorf("nothing is said of it:\n%s", s.log.String())
 		}
 		if want := `gkctl explain export --group prod --acquirer app1 --holder-id worker --firing export@2026-01-31T02:00:00Z`; !strings.Contains(s.log.String(), want) {
@@ -205,7 +205,7 @@ func TestUnrunnable_ManySemaphores_IsBounded(t *testing.T) {
 }
 
 func TestExplainCommand_IsForAShell(t *testing.T) {
-	for want, d := range map[string]*Denied{
+	for want, d := range map[string]*DeniedError{
 		"gkctl explain export --group prod --acquirer app1":                        {Semaphore: "export", Group: "prod", Acquirer: "app1"},
 		`gkctl explain 'it'\''s $HOME' --group 'a b' --acquirer 'ü'`:               {Semaphore: "it's $HOME", Group: "a b", Acquirer: "ü"},
 		"gkctl explain --group prod --acquirer app1 -- -x":                         {Semaphore: "-x", Group: "prod", Acquirer: "app1"},

@@ -47,7 +47,7 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	first := client.NewRunner(srv.Dial(t, "app1").Semaphore("tick"), func(context.Context) error { return nil },
 		client.WithHooks(client.Hooks{Finished: func(r client.Report) { over <- r.Due }}))
 	second := client.NewRunner(srv.Dial(t, "app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
-		client.WithHooks(client.Hooks{Denied: func(d *client.Denied) {
+		client.WithHooks(client.Hooks{Denied: func(d *client.DeniedError) {
 			if d.Reason != client.FiringDone {
 				t.Errorf("denied: %v", d)
 			}

@@ -29,7 +29,7 @@ func life(t *testing.T, srv *Server) (*client.Client, *client.Semaphore) {
 func wantTaken(t *testing.T, srv *Server, other *client.Client, p *client.Permit) {
 	t.Helper()
 	q, err := other.Semaphore("job").TryAcquire(t.Context())
-	if !errors.As(err, new(*client.Denied)) {
+	if !errors.As(err, new(*client.DeniedError)) {
 		t.Errorf("while token %d is believed in (%t) another host is answered %v, %v", p.Token(), p.Held(), q, err)
 	}
 	if !p.Held() {

@@ -30,7 +30,7 @@ func TestPartition_CallsHangAndOthersGoOn(t *testing.T) {
 		}
 		acquire(t, app2, "job")
 		srv.Heal(t, app1)
-		if _, err := app1.Semaphore("job").TryAcquire(t.Context()); !errors.As(err, new(*client.Denied)) {
+		if _, err := app1.Semaphore("job").TryAcquire(t.Context()); !errors.As(err, new(*client.DeniedError)) {
 			t.Errorf("after the partition: %v", err)
 		}
 	})

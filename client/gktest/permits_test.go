@@ -99,7 +99,7 @@ func TestRevoke_TellsTheHolderAndFreesNothing(t *testing.T) {
 		srv.Revoke(t, p.Token(), "disk is full")
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrRevoked)
-		if d, ok := errors.AsType[*client.Denied](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
+		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
 			t.Errorf("the slot was freed by a revoke: %v", d)
 		}
 		if err := p.Release(t.Context()); err != nil {

@@ -52,7 +52,7 @@ func TestStart_OnRealTime_ServesItsClientsAndItsEndpoint(t *testing.T) {
 		t.Errorf("the endpoint is %s after a restart, was %s", srv.Endpoint(), endpoint)
 	}
 	denied, err := other.Semaphore("job").TryAcquire(t.Context())
-	if d, ok := errors.AsType[*client.Denied](err); !ok || d.Holders[0].GetToken() != p.Token() {
+	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Holders[0].GetToken() != p.Token() {
 		t.Errorf("app2: %v, %v; want a denial that names token %d", denied, err, p.Token())
 	}
 	if err := p.Release(t.Context()); err != nil {
@@ -145,7 +145,7 @@ func TestStop_ForLong_HolderStopsAndNobodyElseIsLetInBefore(t *testing.T) {
 			t.Error("believed for longer than the permit's duration")
 		}
 		srv.Restart(t)
-		if d, ok := errors.AsType[*client.Denied](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
+		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
 			t.Errorf("%v: the new leader gives the permit its full duration again", d)
 		}
 	})
@@ -174,7 +174,7 @@ func TestDefineFile_ReadsWhatProductionReads(t *testing.T) {
 	srv := Start(t)
 	srv.DefineFile(t, path)
 	acquire(t, srv.Dial(t, "app1", client.WithGroup("prod")), "nightly-export")
-	if d, ok := errors.AsType[*client.Denied](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.GroupMismatch {
+	if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.GroupMismatch {
 		t.Errorf("a client of another group: %v", d)
 	}
 	wantFatal(t, "absent.yaml", func(s testing.TB) { srv.DefineFile(s, "absent.yaml") })

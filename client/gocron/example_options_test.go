@@ -68,7 +68,7 @@ func ExampleLocker_Lock() {
 	skipped := make(chan struct{}, 100)
 
 	why := gocron.AfterLockError(func(_ uuid.UUID, name string, err error) {
-		switch denied, ok := errors.AsType[*client.Denied](err); {
+		switch denied, ok := errors.AsType[*client.DeniedError](err); {
 		case ok && denied.Reason == client.FiringDone:
 			fmt.Println(name, "has run elsewhere")
 		case ok:

@@ -99,7 +99,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 
 func wantDenied(t *testing.T, err error, reason client.Reason) {
 	t.Helper()
-	if d, ok := errors.AsType[*client.Denied](err); !ok || d.Reason != reason {
+	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != reason {
 		t.Errorf("skipped with %v, want %s", err, reason)
 	}
 }

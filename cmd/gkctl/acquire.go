@@ -117,7 +117,7 @@ func (o *acquireOptions) run(ctx context.Context) error {
 	}
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
-		if d, ok := errors.AsType[*client.Denied](err); ok && !o.output.Is(ui.Table) {
+		if d, ok := errors.AsType[*client.DeniedError](err); ok && !o.output.Is(ui.Table) {
 			if failed := o.f.PrintObject(o.output, denialOf(d)); failed != nil {
 				return failed
 			}
@@ -180,7 +180,7 @@ func pausedPlace(at client.Place) string {
 
 // denied gives a denial its exit code, and says how to go on.
 func (o *acquireOptions) denied(err error) error {
-	d, ok := errors.AsType[*client.Denied](err)
+	d, ok := errors.AsType[*client.DeniedError](err)
 	switch {
 	case !ok:
 		return err
@@ -196,7 +196,7 @@ func (o *acquireOptions) denied(err error) error {
 }
 
 // denialOf is the API's message of a denial.
-func denialOf(d *client.Denied) *gatekeeperv1.TryAcquireResponse {
+func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	out := &gatekeeperv1.Denial{
 		Reason: gatekeeperv1.Reason(gatekeeperv1.Reason_value["REASON_"+string(d.Reason)]), Message: d.Message,
 		Holders: d.Holders, HolderCount: uint32(d.HolderCount), QueueLength: uint32(d.QueueLength), //nolint:gosec // as they came
@@ -215,7 +215,7 @@ func denialOf(d *client.Denied) *gatekeeperv1.TryAcquireResponse {
 }
 
 // heldForOperator is the token of a permit that only an operator frees; 0 when none stands in the way.
-func heldForOperator(d *client.Denied) uint64 {
+func heldForOperator(d *client.DeniedError) uint64 {
 	if d.Reason == client.NoFreePermit || d.Reason == client.HeldForOperator {
 		for _, p := range d.Holders {
 			if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
@@ -226,7 +226,7 @@ func heldForOperator(d *client.Denied) uint64 {
 	return 0
 }
 
-func retryHint(d *client.Denied) string {
+func retryHint(d *client.DeniedError) string {
 	if !d.Retry || d.RetryAfter <= 0 {
 		return ""
 	}

@@ -248,7 +248,7 @@ func meant(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
 	if e, ok := err.(*ui.CodeError); ok && e.Code == ui.ExitNoSuch { //nolint:errorlint // as below
-		d, ok := errors.AsType[*client.Denied](e.Err)
+		d, ok := errors.AsType[*client.DeniedError](e.Err)
 		if !ok {
 			return err
 		}

@@ -115,7 +115,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 }
 
 // showWaiting prints a wait that only a person ends, and with --verbose every wait.
-func (o *runOptions) showWaiting(d *client.Denied) {
+func (o *runOptions) showWaiting(d *client.DeniedError) {
 	if d.NeedsAction() {
 		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 		return
@@ -145,7 +145,7 @@ func (o *runOptions) command0() string {
 
 // notBegun gives the reason why there is no permit its exit code, and its words.
 func (o *runOptions) notBegun(err error) error {
-	if d, ok := errors.AsType[*client.Denied](err); ok {
+	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		o.status.denied(d)
 		return o.denied(d)
 	}
@@ -170,7 +170,7 @@ func (o *runOptions) notBegun(err error) error {
 }
 
 // denied decides what a denial means to who started gkctl.
-func (o *runOptions) denied(d *client.Denied) error {
+func (o *runOptions) denied(d *client.DeniedError) error {
 	tell := o.verbose || o.f.ErrTTY
 	switch d.Reason {
 	case client.FiringClaimed, client.FiringDone:

@@ -83,7 +83,7 @@ func (f firingClaim) status() *firingStatus {
 	return &firingStatus{Name: f.name, Due: &f.due}
 }
 
-func (s *runStatus) denied(d *client.Denied) {
+func (s *runStatus) denied(d *client.DeniedError) {
 	s.Outcome, s.Reason, s.Message = outcomeDenied, string(d.Reason), d.Error()
 	if d.Reason != client.FiringClaimed && d.Reason != client.FiringDone {
 		return

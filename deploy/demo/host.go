@@ -141,7 +141,7 @@ func (h *host) ask(what record, acquire func(*client.Semaphore) (*client.Permit,
 		return hold(h.account, permit, what, h.fault)
 	}
 	what.Event, what.Reason = eventGaveUp, err.Error()
-	if denied, ok := errors.AsType[*client.Denied](err); ok {
+	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 		what.Event, what.Reason = eventDenied, string(denied.Reason)
 	}
 	h.account.write(what)

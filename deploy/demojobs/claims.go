@@ -24,7 +24,7 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 	claims := map[firing]claim{}
 	for f := range firings {
 		p, err := c.Semaphore(f.job).TryAcquire(ctx, client.WithFiring(f.job, f.due), client.WithAcquirer("auditor"))
-		denied, no := errors.AsType[*client.Denied](err)
+		denied, no := errors.AsType[*client.DeniedError](err)
 		switch {
 		case no && denied.Firing != nil:
 			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: denied.Firing.GetState()}

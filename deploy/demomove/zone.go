@@ -138,7 +138,7 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 			told = false
 			continue
 		}
-		if errors.As(err, new(*client.Denied)) && !told {
+		if errors.As(err, new(*client.DeniedError)) && !told {
 			told = true
 			z.account.Write(record{Event: eventWaits, Task: task, At: boottime.Now()})
 		}

@@ -68,7 +68,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 
 	for _, p := range holding {
-		denied, ok := errors.AsType[*client.Denied](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
+		denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
 		if !ok || denied.Reason != client.NoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
 			t.Fatalf("%s with token %d is held: %+v", p.Semaphore(), p.Token(), denied)
 		}
@@ -119,7 +119,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	denied, ok := errors.AsType[*client.Denied](second(other.Semaphore("job").TryAcquire(ctx)))
+	denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.NoFreePermit || denied.Holders[0].Token != p.Token() {
 		t.Fatalf("token %d is held: %+v", p.Token(), denied)
 	}

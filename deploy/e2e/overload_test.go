@@ -68,7 +68,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 				ask = late.Semaphore("late").Acquire
 			}
 			p, err := ask(ctx)
-			if errors.As(err, new(*client.Denied)) {
+			if errors.As(err, new(*client.DeniedError)) {
 				return // an answer
 			}
 			if err == nil {

@@ -110,7 +110,7 @@ func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
 		}
 		return held.SafeUntil().After(killed.Add(time.Minute))
 	})
-	denied, ok := errors.AsType[*client.Denied](second(asker.Semaphore("job").TryAcquire(ctx)))
+	denied, ok := errors.AsType[*client.DeniedError](second(asker.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.NoFreePermit || denied.Holders[0].Token != held.Token() {
 		t.Errorf("token %d is held: %+v", held.Token(), denied)
 	}

@@ -167,7 +167,7 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 
 // passes counts an answer, and gives back what was granted.
 func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
-	if _, denied := errors.AsType[*client.Denied](err); denied {
+	if _, denied := errors.AsType[*client.DeniedError](err); denied {
 		l.denied.Add(1)
 		return nil
 	}

@@ -85,7 +85,7 @@ func (r *recorder) hooks() client.Hooks {
 // skipped is gocron's listener of locks that were not had.
 func (r *recorder) skipped(_ uuid.UUID, job string, err error) {
 	text := err.Error()
-	denied, no := errors.AsType[*client.Denied](err)
+	denied, no := errors.AsType[*client.DeniedError](err)
 	switch {
 	case no:
 		text = string(denied.Reason)

@@ -105,7 +105,7 @@ func (j *job) run(ctx context.Context, s Semaphore, r history.Request) (unknown 
 	done := l.Call(r)
 	p, err := acquire(asking, opts...)
 	if err != nil {
-		if denied, ok := errors.AsType[*client.Denied](err); ok {
+		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 			what, response := history.Denial(string(denied.Reason), denied.QueueLength, denied.Stop != 0)
 			done(what, response, err)
 			return false

@@ -35,7 +35,7 @@ func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 }
 
 // needsAction says that the same request is denied until somebody acts: edits the definition, resumes, uncordons, clears a
-// slot, or asks in another way. client.Denied.NeedsAction draws the same line, except that a pause needs no warning.
+// slot, or asks in another way. client.DeniedError.NeedsAction draws the same line, except that a pause needs no warning.
 func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
 	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,

@@ -205,7 +205,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 	} else {
 		permit, err = sem.TryAcquire(ctx)
 	}
-	denied, isDenied := errors.AsType[*client.Denied](err)
+	denied, isDenied := errors.AsType[*client.DeniedError](err)
 	if p.isCrashed() {
 		return asked, true
 	}

@@ -95,7 +95,7 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return ExitNoSuch, ""
 	case Is[*client.NoSuchDefinitionError](err):
 		return ExitNoSuch, "`gkctl get` lists the definitions."
-	case Is[*client.Denied](err), Is[*client.NotValidError](err):
+	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):
 		return ExitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return ExitUnreachable, "Look before you repeat it: it may have been done."

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
@@ -181,7 +182,7 @@ func (o *benchOptions) check() error {
 		return ui.Usagef("--for %s must be above 0", o.window)
 	case o.warmUp < 0:
 		return ui.Usagef("--warm-up %s must not be below 0", o.warmUp)
-	case isGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):
+	case lookup.IsGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):
 		return ui.Usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash that follows it", o.prefix)
 	}
 	return nil

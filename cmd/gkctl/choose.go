@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -38,5 +39,5 @@ func (c *chosen) meant(ctx context.Context, to *client.Client, err error) error 
 	if !ui.ChoseNothing(err) {
 		return err
 	}
-	return nothingChosen(ctx, to, c.names, c.labels)
+	return lookup.NothingChosen(ctx, to, c.names, c.labels)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -33,7 +34,7 @@ func (a *app) complete(list func(ctx context.Context, c *client.Client, args []s
 // completeNames completes the names of definitions.
 func (a *app) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	return a.complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
-		return definitionNames(ctx, c, []string{begun + "*"})
+		return lookup.DefinitionNames(ctx, c, []string{begun + "*"})
 	})(cmd, args, begun)
 }
 
@@ -76,7 +77,7 @@ func (a *app) completeFlags(cmd *cobra.Command) {
 // labelPairs are the labels of definitions, each as KEY=VALUE after what was chosen already.
 func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
 	chosen := begun[:strings.LastIndex(begun, ",")+1]
-	all, err := definitions(ctx, c, nil, "")
+	all, err := lookup.Definitions(ctx, c, nil, "")
 	var found []string
 	for _, r := range all {
 		for key, value := range r.GetDefinition().GetLabels() {

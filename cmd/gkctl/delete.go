@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -54,12 +55,12 @@ func (o *deleteOptions) run(ctx context.Context) error {
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
-		records, err := definitions(reading, c, o.names, o.labels)
+		records, err := lookup.Definitions(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
 		}
 		if len(records) == 0 {
-			return nothingChosen(reading, c, o.names, o.labels)
+			return lookup.NothingChosen(reading, c, o.names, o.labels)
 		}
 		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -13,12 +14,12 @@ const maxDeniedLines = 10
 
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
 func sayDenied(ctx context.Context, a *app, c *client.Client, names []string, labels string) {
-	if len(names) == 0 && labels == "" || len(names) > maxNames {
+	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
 		return // of everything there can be many: standbys are denied by design
 	}
-	r := remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
-	lines := deniedLines(r.GetCallers(), maxDeniedLines)
-	for _, line := range append(lines, misspelledLines(r)...) {
+	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
+	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
+	for _, line := range append(lines, lookup.MisspelledLines(r)...) {
 		a.Say("%s", line)
 	}
 	if len(lines) > 0 {

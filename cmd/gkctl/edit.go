@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -58,12 +59,12 @@ func (o *editOptions) run(ctx context.Context) error {
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
-		records, err := definitions(reading, c, o.names, o.labels)
+		records, err := lookup.Definitions(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
 		}
 		if len(records) == 0 {
-			return nothingChosen(reading, c, o.names, o.labels)
+			return lookup.NothingChosen(reading, c, o.names, o.labels)
 		}
 		before, err := editable(records)
 		if err != nil {

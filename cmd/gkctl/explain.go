@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -89,7 +90,7 @@ func (o *explainOptions) run(ctx context.Context) error {
 
 // one says whether the command line gives a single name, and not a glob.
 func (o *explainOptions) one() bool {
-	return len(o.names) == 1 && !isGlob(o.names[0]) && o.labels == ""
+	return len(o.names) == 1 && !lookup.IsGlob(o.names[0]) && o.labels == ""
 }
 
 // caller says whether the command line names who asks.
@@ -100,12 +101,12 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	if o.one() {
 		return o.names, nil // whether it is defined shows when it is explained
 	}
-	records, err := definitions(ctx, c, o.names, o.labels)
+	records, err := lookup.Definitions(ctx, c, o.names, o.labels)
 	if err != nil {
 		return nil, err
 	}
 	if len(records) == 0 {
-		return nil, nothingChosen(ctx, c, o.names, o.labels)
+		return nil, lookup.NothingChosen(ctx, c, o.names, o.labels)
 	}
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
@@ -149,7 +150,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
-		err = noDefinitions(ctx, c, []string{req.GetSemaphore()})
+		err = lookup.NoDefinitions(ctx, c, []string{req.GetSemaphore()})
 	}
 	return r, err
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -29,10 +30,10 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
 		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
-		if len(o.names) <= maxNames {
+		if len(o.names) <= lookup.Max {
 			list.Names = o.names
 		}
-		r = remembered(ctx, c, list)
+		r = lookup.Remembered(ctx, c, list)
 	}
 	denied := make(map[string][]*gatekeeperv1.DeniedCaller)
 	for _, d := range r.GetCallers() {
@@ -52,7 +53,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	if !o.caller() && o.one() {
 		first := &out[0]
 		text, last := lastHolder(ctx, c, names[0])
-		before := misspelledLines(r)
+		before := lookup.MisspelledLines(r)
 		if text != "" {
 			before = append([]string{text}, before...)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -33,7 +34,7 @@ func (a *app) connected(ctx context.Context, f func(context.Context, *client.Cli
 		return ui.Usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
 	}
 	defer func() { _ = c.Close() }() // it has none
-	return meant(ctx, c, f(ctx, c))
+	return lookup.Meant(ctx, c, f(ctx, c))
 }
 
 // bounded is a context for one step of a command.

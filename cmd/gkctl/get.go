@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -54,7 +55,7 @@ func (o *getOptions) run(ctx context.Context) error {
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.f.bounded(ctx)
 		defer cancel()
-		records, err := definitions(ctx, c, o.globs, o.labels)
+		records, err := lookup.Definitions(ctx, c, o.globs, o.labels)
 		if err != nil {
 			return err
 		}
@@ -110,11 +111,11 @@ func (d drains) text() string {
 // draining finds out whose drains run, by the semaphore: an edit's drain is its holders'. It is asked for where a person looks
 // closely, at a few names or with -o wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client) (map[string]drains, error) {
-	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > maxNames) {
+	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
 		return nil, nil
 	}
 	req := &gatekeeperv1.ListHoldersRequest{}
-	if len(o.globs) <= maxNames {
+	if len(o.globs) <= lookup.Max {
 		req.Names = o.globs
 	}
 	out := make(map[string]drains)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -94,7 +95,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := refuseUnheardOf(ctx, c, o.globs, words.Mapped(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
+		if err := lookup.RefuseUnheardOf(ctx, c, o.globs, words.Mapped(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
 			return err
 		}
 		if o.change != 0 && len(entries) == 0 {

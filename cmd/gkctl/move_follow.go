@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -24,7 +25,7 @@ type update struct {
 // watch follows tasks from a revision on, until ctx ends; then the channel is closed.
 func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
-	if len(names) <= maxNames {
+	if len(names) <= lookup.Max {
 		req.Names = names
 	}
 	events := make(chan update, 1024)
@@ -120,7 +121,7 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 	}
 	// Who waited a moment ago may hold by now: the event is on its way.
 	req := &gatekeeperv1.ListHoldersRequest{}
-	if len(h.names) <= maxNames {
+	if len(h.names) <= lookup.Max {
 		req.Names = h.names
 	}
 	for p, err := range c.AllHolders(asking, req) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -123,7 +124,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		} else {
 			out.Names = effectNames(preview.GetEffects())
 			if len(out.Names) == 0 && len(preview.GetWarnings()) == 0 { // else all of them stay as they are
-				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
+				return lookup.NothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
 		}
 		return o.print(out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -148,7 +149,7 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	}
 	// A few are asked for by name. For many, and for names that the servers will refuse or would take for globs, all are read.
 	req := new(gatekeeperv1.ListDefinitionsRequest)
-	if len(names) <= maxNames && !slices.ContainsFunc(names, func(n string) bool { return n == "" || isGlob(n) }) {
+	if len(names) <= lookup.Max && !slices.ContainsFunc(names, func(n string) bool { return n == "" || lookup.IsGlob(n) }) {
 		req.Names = names
 	}
 	for r, err := range c.AllDefinitions(ctx, req) {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -84,12 +85,12 @@ func (o *previewOptions) planned(args []string) (func(context.Context, *client.C
 	}
 	names, fields, err := assignments(args, o.labels)
 	return func(ctx context.Context, c *client.Client) ([]step, error) {
-		records, err := definitions(ctx, c, names, o.labels)
+		records, err := lookup.Definitions(ctx, c, names, o.labels)
 		if err != nil {
 			return nil, err
 		}
 		if len(records) == 0 {
-			return nil, nothingChosen(ctx, c, names, o.labels)
+			return nil, lookup.NothingChosen(ctx, c, names, o.labels)
 		}
 		return assigned(records, fields)
 	}, err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -90,8 +91,8 @@ func (o *resumeOptions) run(ctx context.Context) error {
 			out.Names, out.Revision = append(out.Names, r.GetNames()...), r.GetRevision()
 		}
 		if len(out.Names) == 0 && !o.chosen.all { // nothing was paused, or nothing chosen, which is most likely a slip
-			if some, err := definitions(ctx, c, o.chosen.names, o.chosen.labels); err == nil && len(some) == 0 {
-				return nothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
+			if some, err := lookup.Definitions(ctx, c, o.chosen.names, o.chosen.labels); err == nil && len(some) == 0 {
+				return lookup.NothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
 		}
 		return o.print(out)

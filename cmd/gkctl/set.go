@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
@@ -147,12 +148,12 @@ func (o *setOptions) run(ctx context.Context) error {
 	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
 		reading, cancel := o.f.bounded(ctx)
 		defer cancel()
-		records, err := definitions(reading, c, o.names, o.labels)
+		records, err := lookup.Definitions(reading, c, o.names, o.labels)
 		if err != nil {
 			return err
 		}
 		if len(records) == 0 {
-			return nothingChosen(reading, c, o.names, o.labels)
+			return lookup.NothingChosen(reading, c, o.names, o.labels)
 		}
 		plan, err := assigned(records, o.fields)
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -47,7 +48,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 			}
 			waiters = append(waiters, w)
 		}
-		if err := refuseUnknown(ctx, c, o.globs, words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
+		if err := lookup.RefuseUnknown(ctx, c, o.globs, words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore)); err != nil {
 			return err
 		}
 		return o.f.Print(o.output, ui.Listing{

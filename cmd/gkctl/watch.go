@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -159,11 +160,11 @@ func eventDetail(e *gatekeeperv1.Event) string {
 func pointOut(ctx context.Context, a *app, c *client.Client, names []string) {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
-	unknown, err := undefined(ctx, c, names, nil)
+	unknown, err := lookup.Undefined(ctx, c, names, nil)
 	if err != nil {
 		return
 	}
 	for _, name := range unknown {
-		a.Say("gkctl: %s", noDefinition(ctx, c, name))
+		a.Say("gkctl: %s", lookup.NoDefinition(ctx, c, name))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package lookup
 
 import (
 	"context"
@@ -22,18 +22,18 @@ const (
 	maxRemark = 2 * time.Second
 )
 
-// isGlob says whether an argument may stand for several names. Names contain none of these characters.
-func isGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
+// IsGlob says whether an argument may stand for several names. Names contain none of these characters.
+func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 
-// maxNames is the most names and globs of one call.
-const maxNames = 100
+// Max is the most names and globs of one call.
+const Max = 100
 
-// definitions reads the definitions that match names and labels. A name that is no glob and is not there is an error.
-func definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
+// Definitions reads the definitions that match names and labels. A name that is no glob and is not there is an error.
+func Definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	var all []*gatekeeperv1.DefinitionRecord
 	seen := make(map[string]bool)
 	for first := true; first || len(names) > 0; first = false {
-		some := names[:min(len(names), maxNames)]
+		some := names[:min(len(names), Max)]
 		names = names[len(some):]
 		for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: some, Labels: labels}) {
 			if err != nil {
@@ -45,17 +45,17 @@ func definitions(ctx context.Context, c *client.Client, names []string, labels s
 			}
 		}
 		for _, name := range some {
-			if labels == "" && !isGlob(name) && !seen[name] {
-				return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(noDefinition(ctx, c, name)), Hint: "`gkctl get` lists the definitions."}
+			if labels == "" && !IsGlob(name) && !seen[name] {
+				return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(NoDefinition(ctx, c, name)), Hint: "`gkctl get` lists the definitions."}
 			}
 		}
 	}
 	return all, nil
 }
 
-// remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does
+// Remembered is what the leader remembers of denials. It is only a remark: a leader that does not answer, or whose version does
 // not know the call, is not worth an error.
-func remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
+func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, maxRemark)
 	defer cancel()
 	r, err := c.Operator().ListDenied(ctx, req)
@@ -65,8 +65,8 @@ func remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	return r
 }
 
-// deniedLines are what the servers say of callers: of the first most of them, and how many more there are.
-func deniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
+// DeniedLines are what the servers say of callers: of the first most of them, and how many more there are.
+func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
 		lines = append(lines, "... and "+words.Plural(more, "more caller is denied", "more callers are denied")+".")
@@ -74,40 +74,40 @@ func deniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	return lines
 }
 
-// misspelledLines are of callers that likely mean the name that was asked about.
-func misspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
+// MisspelledLines are of callers that likely mean the name that was asked about.
+func MisspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
 	return words.Mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
 // strangers are the lines on callers that ask for a name without a definition, each after a line break. It is empty when there are
 // none.
 func strangers(ctx context.Context, c *client.Client, name string) string {
-	r := remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{name}})
+	r := Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{name}})
 	if len(r.GetCallers()) == 0 {
 		return ""
 	}
-	return "\n" + strings.Join(deniedLines(r.GetCallers(), maxStrangersLines), "\n")
+	return "\n" + strings.Join(DeniedLines(r.GetCallers(), maxStrangersLines), "\n")
 }
 
-// refuseUnknown is the error of a listing when some of the names are of no definition: nothing shown for a misspelled name looks as if
+// RefuseUnknown is the error of a listing when some of the names are of no definition: nothing shown for a misspelled name looks as if
 // nothing were held. Names in met, which permits or the journal may know for longer, are no slip.
-func refuseUnknown(ctx context.Context, c *client.Client, names, met []string) error {
-	unknown, err := undefined(ctx, c, names, met)
+func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) error {
+	unknown, err := Undefined(ctx, c, names, met)
 	if err != nil || len(unknown) == 0 {
 		return err
 	}
-	return noDefinitions(ctx, c, unknown)
+	return NoDefinitions(ctx, c, unknown)
 }
 
-// noDefinitions is the error of names that are of no definition.
-func noDefinitions(ctx context.Context, c *client.Client, names []string) error {
-	texts := words.Mapped(names, func(name string) string { return noDefinition(ctx, c, name) })
+// NoDefinitions is the error of names that are of no definition.
+func NoDefinitions(ctx context.Context, c *client.Client, names []string) error {
+	texts := words.Mapped(names, func(name string) string { return NoDefinition(ctx, c, name) })
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(strings.Join(texts, "\n")), Hint: "`gkctl get` lists the definitions."}
 }
 
-// refuseUnheardOf is as refuseUnknown, where the journal counts too: it knows what was deleted.
-func refuseUnheardOf(ctx context.Context, c *client.Client, names, met []string) error {
-	unknown, err := undefined(ctx, c, names, met)
+// RefuseUnheardOf is as refuseUnknown, where the journal counts too: it knows what was deleted.
+func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string) error {
+	unknown, err := Undefined(ctx, c, names, met)
 	if err != nil {
 		return err
 	}
@@ -120,19 +120,19 @@ func refuseUnheardOf(ctx context.Context, c *client.Client, names, met []string)
 			met = append(met, name)
 		}
 	}
-	return refuseUnknown(ctx, c, names, met)
+	return RefuseUnknown(ctx, c, names, met)
 }
 
-// undefined are those of the names that are of no definition, each once. Globs and the names in met are left alone.
-func undefined(ctx context.Context, c *client.Client, names, met []string) ([]string, error) {
+// Undefined are those of the names that are of no definition, each once. Globs and the names in met are left alone.
+func Undefined(ctx context.Context, c *client.Client, names, met []string) ([]string, error) {
 	var doubtful, unknown []string
 	for _, name := range names {
-		if !isGlob(name) && !slices.Contains(met, name) && !slices.Contains(doubtful, name) {
+		if !IsGlob(name) && !slices.Contains(met, name) && !slices.Contains(doubtful, name) {
 			doubtful = append(doubtful, name)
 		}
 	}
-	for some := range slices.Chunk(doubtful, maxNames) {
-		known, err := definitionNames(ctx, c, some)
+	for some := range slices.Chunk(doubtful, Max) {
+		known, err := DefinitionNames(ctx, c, some)
 		if err != nil {
 			return nil, err
 		}
@@ -145,10 +145,10 @@ func undefined(ctx context.Context, c *client.Client, names, met []string) ([]st
 	return unknown, nil
 }
 
-// noDefinition says that there is no definition of that name, which was likely meant, and who asks for it in vain.
-func noDefinition(ctx context.Context, c *client.Client, name string) string {
+// NoDefinition says that there is no definition of that name, which was likely meant, and who asks for it in vain.
+func NoDefinition(ctx context.Context, c *client.Client, name string) string {
 	text := fmt.Sprintf("there is no definition %q", name)
-	known, err := definitionNames(ctx, c, nil)
+	known, err := DefinitionNames(ctx, c, nil)
 	if err != nil {
 		return text // said without it
 	}
@@ -158,8 +158,8 @@ func noDefinition(ctx context.Context, c *client.Client, name string) string {
 	return text + strangers(ctx, c, name)
 }
 
-// definitionNames are the names of the definitions that match globs; of all when there are none.
-func definitionNames(ctx context.Context, c *client.Client, globs []string) ([]string, error) {
+// DefinitionNames are the names of the definitions that match globs; of all when there are none.
+func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]string, error) {
 	var names []string
 	for r, err := range c.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: globs}) {
 		if err != nil {
@@ -170,9 +170,9 @@ func definitionNames(ctx context.Context, c *client.Client, globs []string) ([]s
 	return names, nil
 }
 
-// nothingChosen is the error of a command that was to change definitions when its names, globs and labels match none. An empty
+// NothingChosen is the error of a command that was to change definitions when its names, globs and labels match none. An empty
 // listing is an answer; a change of nothing is most likely a slip, and a script must not take it for done.
-func nothingChosen(ctx context.Context, c *client.Client, names []string, labels string) error {
+func NothingChosen(ctx context.Context, c *client.Client, names []string, labels string) error {
 	var choice []string
 	for _, n := range names {
 		choice = append(choice, fmt.Sprintf("%q", n))
@@ -243,8 +243,8 @@ func nearestGlob(glob string, known []string) string {
 	return meant + glob[n:]
 }
 
-// meant adds to the servers' error about a definition that is not there which one was likely meant.
-func meant(ctx context.Context, c *client.Client, err error) error {
+// Meant adds to the servers' error about a definition that is not there which one was likely meant.
+func Meant(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
 	if e, ok := err.(*ui.CodeError); ok && e.Code == ui.ExitNoSuch { //nolint:errorlint // as below
@@ -252,7 +252,7 @@ func meant(ctx context.Context, c *client.Client, err error) error {
 		if !ok {
 			return err
 		}
-		known, _ := definitionNames(ctx, c, nil) // said without it
+		known, _ := DefinitionNames(ctx, c, nil) // said without it
 		if name := nearest.Word(d.Semaphore, known); name != "" {
 			return &ui.CodeError{Code: e.Code, Err: fmt.Errorf("%w Did you mean %q?", e.Err, name), Hint: e.Hint}
 		}
@@ -265,7 +265,7 @@ func meant(ctx context.Context, c *client.Client, err error) error {
 	if !ok || e.Name == "" {
 		return err
 	}
-	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(noDefinition(ctx, c, e.Name)), Hint: "`gkctl get` lists the definitions."}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(NoDefinition(ctx, c, e.Name)), Hint: "`gkctl get` lists the definitions."}
 }
 
 // inFlagsWords names a bad field of a request as the command line does.

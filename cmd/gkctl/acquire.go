@@ -11,14 +11,15 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type acquireOptions struct {
-	f *app
-	identityFlags
+	f *conn.Factory
+	conn.IdentityFlags
 	output    ui.Output
 	semaphore string
 	weight    uint32
@@ -31,7 +32,7 @@ type acquireOptions struct {
 	ownID     bool // --holder-id was given, be it empty
 }
 
-func newAcquire(a *app) *cobra.Command {
+func newAcquire(a *conn.Factory) *cobra.Command {
 	o := &acquireOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
@@ -44,14 +45,14 @@ Not acquired, it says why and who holds, and exits with 75; -o json then prints 
 		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
   gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore = args[0]
 			o.ownID = cmd.Flags().Changed("holder-id")
 			return o.run(cmd.Context())
 		},
 	}
-	o.identityFlags.register(cmd)
+	o.IdentityFlags.Register(cmd)
 	f := cmd.Flags()
 	f.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
 	f.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
@@ -110,12 +111,12 @@ func (o *acquireOptions) run(ctx context.Context) error {
 		opts = append(opts, client.WithFiring(name, due))
 	}
 	if o.ownID {
-		opts = append(opts, client.WithHolderID(o.holderID))
+		opts = append(opts, client.WithHolderID(o.HolderID))
 	}
 	if o.requestID != "" {
 		opts = append(opts, client.WithRequestID(o.requestID))
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
 		if d, ok := errors.AsType[*client.DeniedError](err); ok && !o.output.Is(ui.Table) {
 			if failed := o.f.PrintObject(o.output, denialOf(d)); failed != nil {
@@ -133,12 +134,12 @@ func (o *acquireOptions) run(ctx context.Context) error {
 			return nil
 		}
 		return o.keep(ctx, p)
-	}, o.options()...)
+	}, o.Options()...)
 }
 
 func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*client.Permit, error) {
 	if !o.wait.set {
-		ctx, cancel := o.f.bounded(ctx)
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		p, err := s.TryAcquire(ctx)
 		return p, o.denied(err)
@@ -263,7 +264,7 @@ func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	case <-p.Context().Done():
 		stopped = context.Cause(p.Context())
 	}
-	release, cancel := o.f.bounded(context.WithoutCancel(ctx))
+	release, cancel := o.f.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	err := p.Release(release)
 	switch {

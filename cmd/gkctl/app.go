@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -23,7 +24,7 @@ a list is {"items": [...]}. -o yaml is the same as YAML, but for definitions, wh
 const groupSee, groupChange, groupPermits, groupCluster = "see", "change", "permits", "cluster"
 
 // newRoot is the command line.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *conn.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gkctl",
 		Short:         "The command line of Gatekeeper",
@@ -67,8 +68,8 @@ func newRoot(a *app) *cobra.Command {
 		help(cmd, args)
 		fmt.Fprint(a.Out, exitHelp(cmd))
 	})
-	a.global.register(root)
-	a.completeFlags(root)
+	a.Global.Register(root)
+	a.CompleteFlags(root)
 	return root
 }
 
@@ -84,10 +85,10 @@ func signed(command string) bool {
 
 // refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
 // GK_AUTHOR stands for every command.
-func refuseAuthor(a *app, cmd *cobra.Command) error {
+func refuseAuthor(a *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	for _, flag := range []string{"author", "reason"} {
-		if a.global.changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
+		if a.Global.Changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
 			return ui.Usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", flag, name)
 		}
 	}
@@ -111,7 +112,7 @@ func suggestion(cmd *cobra.Command, word string) string {
 }
 
 // run runs a command line, and returns the exit code.
-func run(ctx context.Context, a *app, args []string) int {
+func run(ctx context.Context, a *conn.Factory, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

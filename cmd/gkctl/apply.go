@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
 type applyOptions struct {
-	f      *app
+	f      *conn.Factory
 	files  fileFlag
 	output ui.Output
 	prune  bool
@@ -18,7 +19,7 @@ type applyOptions struct {
 	batchFlags
 }
 
-func newApply(a *app) *cobra.Command {
+func newApply(a *conn.Factory) *cobra.Command {
 	o := &applyOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
@@ -62,8 +63,8 @@ func (o *applyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		plan, err := planOf(reading, c, files, o.labels)
 		if err != nil {

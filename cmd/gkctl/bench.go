@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -36,7 +37,7 @@ const (
 )
 
 type benchOptions struct {
-	f              *app
+	f              *conn.Factory
 	output         ui.Output
 	kinds          []*workload.Kind
 	callers        countsFlag
@@ -48,7 +49,7 @@ type benchOptions struct {
 	dryRun, yes    bool
 }
 
-func newBench(a *app) *cobra.Command {
+func newBench(a *conn.Factory) *cobra.Command {
 	o := &benchOptions{f: a, callers: countsFlag{1, 16, 64}}
 	cmd := &cobra.Command{
 		Use:   "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
@@ -194,14 +195,14 @@ func (o *benchOptions) field(control *client.Client, clients []*client.Client) *
 	if o.prefix == "" {
 		o.prefix = "bench/" + run[:8]
 	}
-	reason := o.f.global.reason
+	reason := o.f.Global.Reason
 	if reason == "" {
 		reason = "gkctl bench"
 	}
 	return workload.NewField(workload.Settings{
 		Prefix: o.prefix, Callers: slices.Max(o.callers), Tokens: o.tokens, Edits: o.edits,
-		Duration: o.permitDuration(), Timeout: o.f.global.timeout,
-		Author: o.f.global.who(), Reason: reason, Run: run,
+		Duration: o.permitDuration(), Timeout: o.f.Global.Timeout,
+		Author: o.f.Global.Who(), Reason: reason, Run: run,
 	}, o.kinds, control, clients)
 }
 
@@ -219,7 +220,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		field := o.field(c, nil)
 		if n := field.Size(); n > maxEdits {
 			return ui.Usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxEdits)
@@ -246,7 +247,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 
 // dialled calls f with the connections for the load, and closes them.
 func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) error) error {
-	endpoints, settings, err := o.f.global.connection()
+	endpoints, settings, err := o.f.Global.Connection()
 	if err != nil {
 		return err
 	}
@@ -257,7 +258,7 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 		}
 	}()
 	for i := range o.connections {
-		c, err := o.f.dial(ctx, endpoints, append(slices.Clone(settings), client.WithGroup(workload.Group), client.WithAcquirer(workload.Acquirer(i)))...)
+		c, err := o.f.Dial(ctx, endpoints, append(slices.Clone(settings), client.WithGroup(workload.Group), client.WithAcquirer(workload.Acquirer(i)))...)
 		if err != nil {
 			return err
 		}

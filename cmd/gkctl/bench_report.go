@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workload"
@@ -40,13 +41,13 @@ type benchPlan struct {
 
 // plan looks at the cluster, and says what would be done to it.
 func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
-	ctx, cancel := o.f.bounded(ctx)
+	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		return nil, err
 	}
-	best := leaderOrNewest(members)
+	best := conn.LeaderOrNewest(members)
 	if best.GetLeaderId() == "" {
 		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no server leads: there is nothing to measure"), Hint: "`gkctl cluster status` shows which members answer."}
 	}
@@ -62,7 +63,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 		edits:  slices.ContainsFunc(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
 		warmUp: o.warmUp, window: o.window, takes: takes,
 	}
-	p.reached, p.Members = answering(best, members)
+	p.reached, p.Members = conn.Answering(best, members)
 	return p, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -36,14 +37,14 @@ func (f *batchFlags) check() error {
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
 // Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
 func carryOut(
-	ctx context.Context, a *app, c *client.Client, plan []step, flags batchFlags, end ending, output ui.Output, again string,
+	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, flags batchFlags, end ending, output ui.Output, again string,
 ) error {
 	drain, err := flags.drain.read()
 	if err != nil {
 		return err
 	}
 	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
-	looking, cancel := a.bounded(ctx)
+	looking, cancel := a.Bounded(ctx)
 	defer cancel()
 	if out.preview, err = preview(looking, a, c, plan, drain, end, again); err != nil {
 		return err
@@ -52,7 +53,7 @@ func carryOut(
 		if out.asked, err = agree(ctx, a.IO, proposed(plan, out.preview), flags.yesFlag); err != nil {
 			return err
 		}
-		sending, cancel := a.bounded(ctx)
+		sending, cancel := a.Bounded(ctx)
 		defer cancel()
 		if out.Revision, err = send(sending, a, c, plan, drain, end, again); err != nil {
 			return err
@@ -83,7 +84,7 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *proposal {
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.
 func preview(
-	ctx context.Context, a *app, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string,
+	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string,
 ) (*gatekeeperv1.PreviewResponse, error) {
 	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {

@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newClear(a *app) *cobra.Command {
+func newClear(a *conn.Factory) *cobra.Command {
 	return tokenCommand(a, &cobra.Command{
 		Use:   "clear TOKEN... [--reason TEXT]",
 		Short: "Free permits that expired and are held for an operator",
@@ -19,7 +20,7 @@ first that what ran under them has stopped.`,
 		Example: `  gkctl clear 4711 --reason "the host was switched off"
   gkctl clear 4711 4712 -o json`,
 	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
-		r, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: a.global.who(), Reason: a.global.reason})
+		r, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: a.Global.Who(), Reason: a.Global.Reason})
 		return tokenDone{Action: actionIf(err, "cleared"), Revision: r.GetRevision(), text: fmt.Sprintf("%d cleared", token)}, err
 	})
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newCluster(a *app) *cobra.Command {
+func newCluster(a *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
 		Short: "Show and change who the cluster is",
@@ -29,12 +30,12 @@ func newCluster(a *app) *cobra.Command {
 }
 
 type clusterStatusOptions struct {
-	f         *app
+	f         *conn.Factory
 	output    ui.Output
 	stateHash bool
 }
 
-func newClusterStatus(a *app) *cobra.Command {
+func newClusterStatus(a *conn.Factory) *cobra.Command {
 	o := &clusterStatusOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "status [--state-hash]",
@@ -62,10 +63,10 @@ type memberJSON struct {
 func (o *clusterStatusOptions) run(ctx context.Context) error {
 	var opts []client.Option
 	if o.stateHash {
-		opts = append(opts, client.WithAttemptTimeout(o.f.global.timeout))
+		opts = append(opts, client.WithAttemptTimeout(o.f.Global.Timeout))
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: o.stateHash})
 		if err != nil {
@@ -168,7 +169,7 @@ func toMemberJSON(m client.MemberStatus) memberJSON {
 	return out
 }
 
-func newClusterAdd(a *app) *cobra.Command {
+func newClusterAdd(a *conn.Factory) *cobra.Command {
 	var nonVoter bool
 	var output ui.Output
 	cmd := &cobra.Command{
@@ -201,9 +202,9 @@ the command without --non-voter, and start the server without it.`,
 }
 
 // onCluster runs f, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
-func onCluster(a *app, cmd *cobra.Command, id string, f func(context.Context, *client.Client) error) error {
-	return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := a.bounded(ctx)
+func onCluster(a *conn.Factory, cmd *cobra.Command, id string, f func(context.Context, *client.Client) error) error {
+	return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := a.Bounded(ctx)
 		defer cancel()
 		err := f(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
@@ -236,8 +237,8 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 }
 
 // completeMembers completes the ids of servers.
-func completeMembers(a *app) cobra.CompletionFunc {
-	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+func completeMembers(a *conn.Factory) cobra.CompletionFunc {
+	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
 		return words.Mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
 	})

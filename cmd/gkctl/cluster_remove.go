@@ -8,18 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type clusterRemoveOptions struct {
-	f                  *app
+	f                  *conn.Factory
 	output             ui.Output
 	dryRun, yes, force bool
 }
 
-func newClusterRemove(a *app) *cobra.Command {
+func newClusterRemove(a *conn.Factory) *cobra.Command {
 	o := &clusterRemoveOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "remove ID [--dry-run] [--yes] [--force]",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
@@ -20,13 +21,13 @@ import (
 )
 
 type settingsOptions struct {
-	f *app
+	f *conn.Factory
 	yesFlag
 	output ui.Output
 	dryRun bool
 }
 
-func newClusterSettings(a *app) *cobra.Command {
+func newClusterSettings(a *conn.Factory) *cobra.Command {
 	o := &settingsOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "settings [NAME=VALUE...] [--dry-run] [--yes]",
@@ -55,8 +56,8 @@ Raising max_duration lengthens, for good, how long a recovered cluster grants no
 			if err != nil {
 				return err
 			}
-			return o.f.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				ctx, cancel := o.f.bounded(ctx)
+			return o.f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				ctx, cancel := o.f.Bounded(ctx)
 				defer cancel()
 				if len(args) == 0 {
 					return o.show(ctx, c)
@@ -171,7 +172,7 @@ func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
 }
 
 func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gatekeeperv1.Settings) error {
-	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.f.global.who(), Reason: o.f.global.reason, DryRun: true}
+	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, DryRun: true}
 	r, err := c.Cluster().SetSettings(ctx, m)
 	if err != nil {
 		return err

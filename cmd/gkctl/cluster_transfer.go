@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newClusterTransfer(a *app) *cobra.Command {
+func newClusterTransfer(a *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "transfer [ID]",
@@ -38,7 +39,7 @@ func newClusterTransfer(a *app) *cobra.Command {
 	return cmd
 }
 
-func printLeader(a *app, o ui.Output, id string) error {
+func printLeader(a *conn.Factory, o ui.Output, id string) error {
 	if !o.Is(ui.Table) {
 		return a.PrintObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
 	}
@@ -47,12 +48,12 @@ func printLeader(a *app, o ui.Output, id string) error {
 }
 
 // transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
-func transferToAny(ctx context.Context, a *app, c *client.Client, output ui.Output) error {
+func transferToAny(ctx context.Context, a *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
 		return err
 	}
-	term := leaderOrNewest(before).GetTerm()
+	term := conn.LeaderOrNewest(before).GetTerm()
 	if _, err := c.Cluster().TransferLeadership(ctx, new(gatekeeperv1.TransferLeadershipRequest)); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func transferToAny(ctx context.Context, a *app, c *client.Client, output ui.Outp
 	defer tick.Stop()
 	for {
 		if now, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
-			if s := leaderOrNewest(now); s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && s.GetTerm() > term {
+			if s := conn.LeaderOrNewest(now); s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && s.GetTerm() > term {
 				return printLeader(a, output, s.GetId())
 			}
 		}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-func newContext(a *app) *cobra.Command {
+func newContext(a *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "context",
 		Short: "List, choose and define contexts: how to reach which cluster",
@@ -34,7 +35,7 @@ Paths in the file are relative to it; set writes them from the root. Flags and v
 	return cmd
 }
 
-func newContextList(a *app) *cobra.Command {
+func newContextList(a *conn.Factory) *cobra.Command {
 	var o ui.Output
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -42,27 +43,27 @@ func newContextList(a *app) *cobra.Command {
 		Example: `  gkctl context list`,
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := contextPath()
+			path, err := conn.ContextPath()
 			if err != nil {
 				return err
 			}
-			f, err := readContexts(path)
+			f, err := conn.ReadContexts(path)
 			if err != nil {
 				return err
 			}
 			return a.Print(o, ui.Listing{
 				Headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
-				Rows: words.Mapped(f.Contexts, func(c savedContext) ui.Row {
+				Rows: words.Mapped(f.Contexts, func(c conn.SavedContext) ui.Row {
 					current, tls := "", "no"
 					if c.Name == f.Current {
 						current = "*"
 					}
-					if c.TLS != (savedTLS{}) {
+					if c.TLS != (conn.SavedTLS{}) {
 						tls = "yes"
 					}
 					return ui.Row{Name: c.Name, Cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				Object: &contextFile{Current: f.Current, Contexts: append([]savedContext{}, f.Contexts...)}, // a list, be it empty
+				Object: &conn.ContextFile{Current: f.Current, Contexts: append([]conn.SavedContext{}, f.Contexts...)}, // a list, be it empty
 				Empty:  "There are no contexts in " + path + ".",
 			})
 		},
@@ -72,31 +73,31 @@ func newContextList(a *app) *cobra.Command {
 }
 
 // changeContexts reads the file, has f change it, and writes it.
-func changeContexts(f func(*contextFile) error) error {
-	path, err := contextPath()
+func changeContexts(f func(*conn.ContextFile) error) error {
+	path, err := conn.ContextPath()
 	if err != nil {
 		return err
 	}
-	file, err := readContexts(path)
+	file, err := conn.ReadContexts(path)
 	if err != nil {
 		return err
 	}
 	if err := f(file); err != nil {
 		return err
 	}
-	return file.write(path)
+	return file.Write(path)
 }
 
-func newContextUse(a *app) *cobra.Command {
+func newContextUse(a *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use NAME",
 		Short:             "Choose the context that counts from now on",
 		Example:           `  gkctl context use prod`,
 		Args:              ui.Exactly(1, "the name of a context"),
-		ValidArgsFunction: completeContexts,
+		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeContexts(func(f *contextFile) error {
-				if f.find(args[0]) == nil {
+			err := changeContexts(func(f *conn.ContextFile) error {
+				if f.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q: `gkctl context list` shows them", args[0])
 				}
 				f.Current = args[0]
@@ -110,7 +111,7 @@ func newContextUse(a *app) *cobra.Command {
 	}
 }
 
-func newContextSet(a *app) *cobra.Command {
+func newContextSet(a *conn.Factory) *cobra.Command {
 	var group, acquirer string
 	cmd := &cobra.Command{
 		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...]",
@@ -119,22 +120,22 @@ func newContextSet(a *app) *cobra.Command {
   gkctl context set prod --group prod`,
 		Args: ui.Exactly(1, "the name of a context"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := changeContexts(func(f *contextFile) error {
-				c := f.find(args[0])
+			err := changeContexts(func(f *conn.ContextFile) error {
+				c := f.Find(args[0])
 				if c == nil {
-					f.Contexts = append(f.Contexts, savedContext{Name: args[0]})
+					f.Contexts = append(f.Contexts, conn.SavedContext{Name: args[0]})
 					c = &f.Contexts[len(f.Contexts)-1]
 				}
-				g := &a.global
+				g := &a.Global
 				for _, s := range []struct {
 					flag string
 					from string
 					to   *string
 					file bool
 				}{
-					{"cluster", g.cluster, &c.Cluster, false}, {"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
-					{"tls-ca", g.tls.CA, &c.TLS.CA, true}, {"tls-cert", g.tls.Cert, &c.TLS.Cert, true}, {"tls-key", g.tls.Key, &c.TLS.Key, true},
-					{"tls-server-name", g.tls.ServerName, &c.TLS.ServerName, false},
+					{"cluster", g.Cluster, &c.Cluster, false}, {"group", group, &c.Group, false}, {"acquirer", acquirer, &c.Acquirer, false},
+					{"tls-ca", g.Tls.CA, &c.TLS.CA, true}, {"tls-cert", g.Tls.Cert, &c.TLS.Cert, true}, {"tls-key", g.Tls.Key, &c.TLS.Key, true},
+					{"tls-server-name", g.Tls.ServerName, &c.TLS.ServerName, false},
 				} {
 					if !cmd.Flags().Changed(s.flag) {
 						continue
@@ -149,7 +150,7 @@ func newContextSet(a *app) *cobra.Command {
 					}
 				}
 				if cmd.Flags().Changed("endpoints") {
-					c.Endpoints = g.endpoints
+					c.Endpoints = g.Endpoints
 				}
 				if len(c.Endpoints) == 0 {
 					return ui.Usagef("the context %q needs --endpoints", args[0])
@@ -170,19 +171,19 @@ func newContextSet(a *app) *cobra.Command {
 	return cmd
 }
 
-func newContextDelete(a *app) *cobra.Command {
+func newContextDelete(a *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:               "delete NAME",
 		Short:             "Delete a context",
 		Example:           `  gkctl context delete test`,
 		Args:              ui.Exactly(1, "the name of a context"),
-		ValidArgsFunction: completeContexts,
+		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeContexts(func(f *contextFile) error {
-				if f.find(args[0]) == nil {
+			err := changeContexts(func(f *conn.ContextFile) error {
+				if f.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q", args[0])
 				}
-				f.Contexts = slices.DeleteFunc(f.Contexts, func(c savedContext) bool { return c.Name == args[0] })
+				f.Contexts = slices.DeleteFunc(f.Contexts, func(c conn.SavedContext) bool { return c.Name == args[0] })
 				if f.Current == args[0] {
 					f.Current = ""
 				}

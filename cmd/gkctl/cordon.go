@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type cordonOptions struct {
-	f               *app
+	f               *conn.Factory
 	id              string
 	group, acquirer string
 	ending          endingFlags
@@ -27,7 +28,7 @@ type cordonOptions struct {
 	output          ui.Output
 }
 
-func newCordon(a *app) *cobra.Command {
+func newCordon(a *conn.Factory) *cobra.Command {
 	o := &cordonOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
@@ -50,8 +51,8 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
 	o.yes.register(cmd)
 	o.repeat.register(cmd)
-	a.completeGroups(cmd, "group")
-	a.completeAcquirers(cmd, "acquirer")
+	a.CompleteGroups(cmd, "group")
+	a.CompleteAcquirers(cmd, "acquirer")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -61,7 +62,7 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 		return nil, ui.Usagef("give --group or --acquirer: the pattern of whom to shut out")
 	}
 	r = &gatekeeperv1.CordonRequest{
-		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.global.who(), Reason: o.f.global.reason, RequestId: o.repeat.requestID(),
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.requestID(),
 	}
 	if r.Drain, err = o.drain.read(); err != nil {
 		return nil, err
@@ -81,8 +82,8 @@ func (o *cordonOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		looking, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		looking, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}})
 		if err != nil {
@@ -97,7 +98,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		}, o.yes); err != nil {
 			return err
 		}
-		ctx, done := o.f.bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {

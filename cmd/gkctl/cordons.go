@@ -7,12 +7,13 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newCordons(a *app) *cobra.Command {
+func newCordons(a *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "cordons",
@@ -21,8 +22,8 @@ func newCordons(a *app) *cobra.Command {
   gkctl cordons -o name`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				ctx, cancel := a.bounded(ctx)
+			return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				ctx, cancel := a.Bounded(ctx)
 				defer cancel()
 				r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 				if err != nil {

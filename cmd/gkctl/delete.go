@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -13,14 +14,14 @@ import (
 )
 
 type deleteOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	names  []string
 	labels string
 	batchFlags
 }
 
-func newDelete(a *app) *cobra.Command {
+func newDelete(a *conn.Factory) *cobra.Command {
 	o := &deleteOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
@@ -33,7 +34,7 @@ are released or expire; with --drain holders may go on for so long first.
 		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("give names, globs or -l")
@@ -52,8 +53,8 @@ func (o *deleteOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		records, err := lookup.Definitions(reading, c, o.names, o.labels)
 		if err != nil {

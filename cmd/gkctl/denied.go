@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -13,7 +14,7 @@ import (
 const maxDeniedLines = 10
 
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
-func sayDenied(ctx context.Context, a *app, c *client.Client, names []string, labels string) {
+func sayDenied(ctx context.Context, a *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
 		return // of everything there can be many: standbys are denied by design
 	}

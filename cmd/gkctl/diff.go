@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
 type diffOptions struct {
-	f      *app
+	f      *conn.Factory
 	files  fileFlag
 	prune  bool
 	labels string
@@ -26,7 +27,7 @@ type difference struct {
 	Diff   string `json:"diff"`
 }
 
-func newDiff(a *app) *cobra.Command {
+func newDiff(a *conn.Factory) *cobra.Command {
 	o := &diffOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE [--prune -l SELECTOR]",
@@ -63,8 +64,8 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		plan, err := planOf(ctx, c, files, o.labels)
 		if ui.Is[*staleError](err) {

@@ -13,20 +13,21 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type editOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	names  []string
 	labels string
 	batchFlags
 }
 
-func newEdit(a *app) *cobra.Command {
+func newEdit(a *conn.Factory) *cobra.Command {
 	o := &editOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
@@ -37,7 +38,7 @@ when somebody else has changed one of them meanwhile; what was written is then k
 ` + asksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("give names, globs or -l")
@@ -56,8 +57,8 @@ func (o *editOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		records, err := lookup.Definitions(reading, c, o.names, o.labels)
 		if err != nil {

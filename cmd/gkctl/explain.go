@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -17,8 +18,8 @@ import (
 )
 
 type explainOptions struct {
-	f *app
-	identityFlags
+	f *conn.Factory
+	conn.IdentityFlags
 	output ui.Output
 	names  []string
 	labels string
@@ -28,7 +29,7 @@ type explainOptions struct {
 	weighed bool
 }
 
-func newExplain(a *app) *cobra.Command {
+func newExplain(a *conn.Factory) *cobra.Command {
 	o := &explainOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
@@ -44,7 +45,7 @@ only those of callers that have asked since. With -o json, one name with a calle
   gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
   gkctl explain builds --weight 4 --firing nightly@2026-01-31T02:00:00Z`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("give names, globs or -l")
@@ -53,7 +54,7 @@ only those of callers that have asked since. With -o json, one name with a calle
 			return o.run(cmd.Context())
 		},
 	}
-	o.identityFlags.register(cmd)
+	o.IdentityFlags.Register(cmd)
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
 	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "weight that is asked for")
 	cmd.Flags().StringVar(&o.firing, "firing", "", "firing that is asked for, as NAME or NAME@TIME")
@@ -74,11 +75,11 @@ func (o *explainOptions) run(ctx context.Context) error {
 		}
 	}
 	var err error
-	if req.Identity, err = o.identity(&o.f.global); err != nil {
+	if req.Identity, err = o.Identity(&o.f.Global); err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		names, err := o.chosen(ctx, c)
 		if err != nil {
@@ -94,7 +95,7 @@ func (o *explainOptions) one() bool {
 }
 
 // caller says whether the command line names who asks.
-func (o *explainOptions) caller() bool { return o.group != "" || o.acquirer != "" || o.holderID != "" }
+func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "" || o.HolderID != "" }
 
 // chosen are the names of the semaphores to explain.
 func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {

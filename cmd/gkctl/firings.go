@@ -12,12 +12,13 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newFirings(a *app) *cobra.Command {
+func newFirings(a *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "firings",
 		Short: "Show and repair what a semaphore remembers of firings",
@@ -29,12 +30,12 @@ func newFirings(a *app) *cobra.Command {
 }
 
 type firingsListOptions struct {
-	f           *app
+	f           *conn.Factory
 	name, after string
 	output      ui.Output
 }
 
-func newFiringsList(a *app) *cobra.Command {
+func newFiringsList(a *conn.Factory) *cobra.Command {
 	o := &firingsListOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
@@ -46,7 +47,7 @@ until then and is not listed is denied as FIRING_FORGOTTEN.`,
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
-		ValidArgsFunction: firstOf(1, a.completeNames),
+		ValidArgsFunction: firstOf(1, a.CompleteNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	cmd.Flags().StringVar(&o.name, "name", "", "only firings of this name")
@@ -64,8 +65,8 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 		}
 		req.DueAfter = timestamppb.New(after)
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
@@ -148,11 +149,11 @@ func firingRow(f *gatekeeperv1.FiringClaim) ui.Row {
 }
 
 type firingsShowOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 }
 
-func newFiringsShow(a *app) *cobra.Command {
+func newFiringsShow(a *conn.Factory) *cobra.Command {
 	o := &firingsShowOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "show NAME FIRING",
@@ -177,8 +178,8 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 	if want.GetDue() != nil {
 		req.DueAfter = timestamppb.New(want.GetDue().AsTime().Add(-1))
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
@@ -221,15 +222,15 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 }
 
 // completeFirings completes the name of a semaphore, then firings that it remembers.
-func completeFirings(a *app) cobra.CompletionFunc {
-	firings := a.complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
-		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: completionPage})
+func completeFirings(a *conn.Factory) cobra.CompletionFunc {
+	firings := a.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
+		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: conn.CompletionPage})
 		names := words.Mapped(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) })
 		return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(args[1:], n) }), err
 	})
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return a.completeNames(cmd, args, begun)
+			return a.CompleteNames(cmd, args, begun)
 		}
 		return firings(cmd, args, begun)
 	}

@@ -10,13 +10,14 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type firingsForgetOptions struct {
-	f        *app
+	f        *conn.Factory
 	name     string
 	firings  []string
 	after    string
@@ -28,7 +29,7 @@ type firingsForgetOptions struct {
 	output   ui.Output
 }
 
-func newFiringsForget(a *app) *cobra.Command {
+func newFiringsForget(a *conn.Factory) *cobra.Command {
 	o := &firingsForgetOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
@@ -62,7 +63,7 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 
 func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, error) {
 	r := &gatekeeperv1.ForgetFiringsRequest{
-		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.global.who(), Reason: o.f.global.reason, RequestId: o.repeat.requestID(),
+		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.requestID(),
 	}
 	given := 0
 	for _, there := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
@@ -95,10 +96,10 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		change := plannedChange[*gatekeeperv1.ForgetFiringsResponse]{
 			call: func(dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
-				ctx, cancel := o.f.bounded(ctx)
+				ctx, cancel := o.f.Bounded(ctx)
 				defer cancel()
 				req.DryRun, req.Plan = dryRun, plan
 				r, err := c.Operator().ForgetFirings(ctx, req)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -17,13 +18,13 @@ import (
 )
 
 type getOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	globs  []string
 	labels string
 }
 
-func newGet(a *app) *cobra.Command {
+func newGet(a *conn.Factory) *cobra.Command {
 	o := &getOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "get [NAME|GLOB...] [-l SELECTOR]",
@@ -40,7 +41,7 @@ one of them since. -o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
   gkctl get -l team=data,tier!=test -o yaml > data.yaml`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
 			return o.run(cmd.Context())
@@ -52,8 +53,8 @@ one of them since. -o json writes the API's records, with version and state.`,
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		records, err := lookup.Definitions(ctx, c, o.globs, o.labels)
 		if err != nil {

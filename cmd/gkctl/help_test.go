@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -32,7 +33,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
 	var out bytes.Buffer
-	a := &app{IO: &ui.IO{Out: &out}}
+	a := &conn.Factory{IO: &ui.IO{Out: &out}}
 	root := newRoot(a)
 	everyCommand(root, func(name string, c *cobra.Command) {
 		out.Reset()
@@ -63,7 +64,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 
 func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	t.Parallel()
-	root := newRoot(&app{IO: &ui.IO{}})
+	root := newRoot(&conn.Factory{IO: &ui.IO{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
 		known := name != "context set" && name != "cluster add" // they name what is not there yet
@@ -102,7 +103,7 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		t.Fatal("docs/gkctl.md has no table of JSON")
 	}
 	var have []string
-	everyCommand(newRoot(&app{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
+	everyCommand(newRoot(&conn.Factory{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
 		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*ui.Output).Formats, ui.JSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {
@@ -131,5 +132,5 @@ func TestCommands_EachSaysWhatItDoes(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRoot(&app{IO: &ui.IO{}}))
+	walk(newRoot(&conn.Factory{IO: &ui.IO{}}))
 }

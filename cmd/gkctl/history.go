@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -19,7 +20,7 @@ import (
 )
 
 type historyOptions struct {
-	f             *app
+	f             *conn.Factory
 	globs         []string
 	labels        string
 	change        uint64
@@ -29,7 +30,7 @@ type historyOptions struct {
 	output        ui.Output
 }
 
-func newHistory(a *app) *cobra.Command {
+func newHistory(a *conn.Factory) *cobra.Command {
 	o := &historyOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
@@ -42,7 +43,7 @@ For names or labels, it also shows callers that are denied now for a reason that
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h
   gkctl history --change 1234`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
 			return o.run(cmd.Context())
@@ -88,8 +89,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		entries, missing, err := o.read(ctx, c, req)
 		if err != nil {
@@ -154,10 +155,10 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 
 // by says whether entries of that author are wanted: all, or those of --author, a name as it is, without its host, or a glob.
 func (o *historyOptions) by(author string) bool {
-	if !o.f.global.changed("author") {
+	if !o.f.Global.Changed("author") {
 		return true
 	}
-	want := o.f.global.author
+	want := o.f.Global.Author
 	name, _, _ := strings.Cut(author, "@")
 	matches, err := path.Match(want, author)
 	return author == want || name == want || err == nil && matches

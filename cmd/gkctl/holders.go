@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -14,14 +15,14 @@ import (
 )
 
 type holdersOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	globs  []string
 	labels string
 	at     string
 }
 
-func newHolders(a *app) *cobra.Command {
+func newHolders(a *conn.Factory) *cobra.Command {
 	o := &holdersOptions{f: a}
 	cmd := &cobra.Command{
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--at TIME]",
@@ -33,7 +34,7 @@ says where its memory begins.`,
   gkctl holders nightly-export --at 03:12
   gkctl holders -l team=data
   gkctl holders --at 10m`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
 			if cmd.Flags().Changed("at") {
@@ -49,8 +50,8 @@ says where its memory begins.`,
 }
 
 func (o *holdersOptions) run(ctx context.Context) error {
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		permits := []*gatekeeperv1.Permit{}
 		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels}) {

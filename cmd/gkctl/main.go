@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+	os.Exit(run(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 }

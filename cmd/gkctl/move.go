@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -21,7 +22,7 @@ import (
 )
 
 type moveOptions struct {
-	f        *app
+	f        *conn.Factory
 	from, to string
 	chosen   chosen
 	drain    drainFlag
@@ -32,7 +33,7 @@ type moveOptions struct {
 	output   ui.Output
 }
 
-func newMove(a *app) *cobra.Command {
+func newMove(a *conn.Factory) *cobra.Command {
 	o := &moveOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
@@ -49,7 +50,7 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
 			return o.run(cmd.Context())
@@ -64,8 +65,8 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 	o.yes.register(cmd)
 	f.BoolVar(&o.force, "force", false, "move also to a group in which nobody was ever seen asking, and tasks that would let in no known caller")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
-	a.completeGroups(cmd, "from")
-	a.completeGroups(cmd, "to")
+	a.CompleteGroups(cmd, "from")
+	a.CompleteGroups(cmd, "to")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -86,7 +87,7 @@ func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	}
 	drain, err := o.drain.read()
 	return &gatekeeperv1.MoveRequest{
-		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.f.global.who(), Reason: o.f.global.reason, DryRun: true,
+		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, DryRun: true,
 	}, err
 }
 
@@ -95,8 +96,8 @@ func (o *moveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		planning, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		planning, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		moves, err := c.Operator().Move(planning, req)
 		switch {
@@ -281,7 +282,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 // sendMove makes the move that was shown, and no other. When it is not known whether it was made, it says how to find out.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
-	sending, cancel := o.f.bounded(ctx)
+	sending, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	r, err := c.Operator().Move(sending, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {

@@ -45,8 +45,8 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 // follow shows how old holders stop and new ones are granted, until the last old one is gone. The move is made, whatever it returns.
 func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan update) error {
 	var ended <-chan time.Time
-	if o.f.global.changed("timeout") {
-		timer := time.NewTimer(o.f.global.timeout)
+	if o.f.Global.Changed("timeout") {
+		timer := time.NewTimer(o.f.Global.Timeout)
 		defer timer.Stop()
 		ended = timer.C
 	}
@@ -67,7 +67,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-tick.C:
 			b.show(h)
 		case <-ended:
-			return ui.WithHint(fmt.Errorf("%s after %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.global.timeout),
+			return ui.WithHint(fmt.Errorf("%s after %s", words.Plural(h.left, "old holder is still there", "old holders are still there"), o.f.Global.Timeout),
 				"The move is made: they end at their deadlines at the latest. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
@@ -92,7 +92,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	if !t.response.GetMissed() {
 		return nil
 	}
-	reading, cancel := o.f.bounded(ctx)
+	reading, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	var holders []*gatekeeperv1.Permit
 	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
@@ -108,7 +108,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 
 // linger waits a moment for those who wait in the queues of the tasks that were freed, so that the report can name them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
-	asking, cancel := o.f.bounded(ctx)
+	asking, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	waits := make(map[*handover]bool)
 	for w, err := range c.AllWaiters(asking, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -116,7 +117,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 		}
 		return w.onEdit(ctx, send)
 	})
-	a := &app{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+	a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 	}}
 	code := run(w.t.Context(), a, args)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -15,7 +16,7 @@ import (
 )
 
 type pauseOptions struct {
-	f      *app
+	f      *conn.Factory
 	chosen chosen
 	ending endingFlags
 	stop   bool
@@ -28,7 +29,7 @@ type pauseOptions struct {
 	output  ui.Output
 }
 
-func newPause(a *app) *cobra.Command {
+func newPause(a *conn.Factory) *cobra.Command {
 	o := &pauseOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
@@ -43,7 +44,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
   gkctl pause -l team=data --until 06:00 --reason maintenance
   gkctl pause --all --stop --drain 2m --reason "the database is broken"`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
 			return o.run(cmd.Context())
@@ -63,7 +64,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 
 func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err error) {
 	r = &gatekeeperv1.PauseRequest{
-		Author: o.f.global.who(), Reason: o.f.global.reason, Stop: o.stop, RequestId: o.repeat.requestID(), KeepPaused: o.chosen.all && !o.replace,
+		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.repeat.requestID(), KeepPaused: o.chosen.all && !o.replace,
 	}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
@@ -94,8 +95,8 @@ func (o *pauseOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		looking, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		looking, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		// What runs is counted beforehand: the answer to a pause does not say.
 		preview, err := c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}})
@@ -110,7 +111,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 				return err
 			}
 		}
-		ctx, done := o.f.bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
 		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
 		out.Stopped, out.GoOn = stopCount(preview.GetEffects())

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -14,7 +15,7 @@ import (
 )
 
 type previewOptions struct {
-	f      *app
+	f      *conn.Factory
 	files  fileFlag
 	prune  bool
 	labels string
@@ -22,7 +23,7 @@ type previewOptions struct {
 	output ui.Output
 }
 
-func newPreview(a *app) *cobra.Command {
+func newPreview(a *conn.Factory) *cobra.Command {
 	o := &previewOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
@@ -62,8 +63,8 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		plan, err := planned(ctx, c)
 		if err != nil {

@@ -10,18 +10,19 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type refreshOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	tokens []uint64
 }
 
-func newRefresh(a *app) *cobra.Command {
+func newRefresh(a *conn.Factory) *cobra.Command {
 	o := &refreshOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "refresh TOKEN...",
@@ -48,8 +49,8 @@ The duration counts from when gkctl was started, not from when it ends.`,
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: words.Mapped(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
 			return &gatekeeperv1.TokenRefresh{Token: t, Duration: durationpb.New(unknownDuration)}

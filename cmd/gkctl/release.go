@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -16,7 +17,7 @@ type releaseOptions struct {
 	cut    bool
 }
 
-func newRelease(a *app) *cobra.Command {
+func newRelease(a *conn.Factory) *cobra.Command {
 	o := &releaseOptions{}
 	cmd := tokenCommand(a, &cobra.Command{
 		Use:        "release TOKEN... [--not-run|--cut-short]",

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -14,7 +15,7 @@ import (
 )
 
 type resumeOptions struct {
-	f      *app
+	f      *conn.Factory
 	chosen chosen
 	change uint64
 	repeat repeatFlag
@@ -23,7 +24,7 @@ type resumeOptions struct {
 	output ui.Output
 }
 
-func newResume(a *app) *cobra.Command {
+func newResume(a *conn.Factory) *cobra.Command {
 	o := &resumeOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
@@ -36,7 +37,7 @@ It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
   gkctl resume -l team=data --dry-run
   gkctl resume --all --reason "it went well"
   gkctl resume --change 1234`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
 			return o.run(cmd.Context())
@@ -59,11 +60,11 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		req := &gatekeeperv1.ResumeRequest{
-			Selector: selector, Author: o.f.global.who(), Reason: o.f.global.reason, Change: o.change, RequestId: o.repeat.requestID(),
+			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.repeat.requestID(),
 		}
-		looking, cancel := o.f.bounded(ctx)
+		looking, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		out := &resumed{Names: []string{}, DryRun: o.dryRun}
 		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}}); err != nil {
@@ -78,7 +79,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 				return err
 			}
 		}
-		ctx, done := o.f.bounded(ctx) // the person may have taken a while
+		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
 		if o.dryRun {
 			out.Names = append(out.Names, names...)

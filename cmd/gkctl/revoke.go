@@ -7,19 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type revokeOptions struct {
-	f      *app
+	f      *conn.Factory
 	drain  drainFlag
 	unsafe bool
 	yes    bool
 }
 
-func newRevoke(a *app) *cobra.Command {
+func newRevoke(a *conn.Factory) *cobra.Command {
 	o := &revokeOptions{f: a}
 	cmd := tokenCommand(a, &cobra.Command{
 		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
@@ -65,7 +66,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 		return tokenDone{}, err
 	}
 	r, err := c.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{
-		Token: token, Author: o.f.global.who(), Reason: o.f.global.reason, Drain: drain, UnsafeNow: o.unsafe,
+		Token: token, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, UnsafeNow: o.unsafe,
 	})
 	if err != nil {
 		return tokenDone{}, err

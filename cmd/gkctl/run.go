@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/child"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -24,8 +25,8 @@ const (
 )
 
 type runOptions struct {
-	f *app
-	identityFlags
+	f *conn.Factory
+	conn.IdentityFlags
 	semaphore     string
 	command       []string
 	weight        uint32
@@ -47,7 +48,7 @@ type runOptions struct {
 	signals chan os.Signal
 }
 
-func newRun(a *app) *cobra.Command {
+func newRun(a *conn.Factory) *cobra.Command {
 	o := &runOptions{f: a, onDenied: newChoice("fail", "wait", "queue", "skip"), onUnavailable: newChoice("fail", "wait")}
 	cmd := &cobra.Command{
 		Use:   "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
@@ -95,7 +96,7 @@ the permit can be counted on (safe_until).`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
 			}
-			return a.completeNames(cmd, args, begun)
+			return a.CompleteNames(cmd, args, begun)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore, o.command = args[0], args[1:]
@@ -103,7 +104,7 @@ the permit can be counted on (safe_until).`,
 			return o.run(cmd.Context())
 		},
 	}
-	o.registerAsker(cmd) // no --holder-id: two commands that share one would take the permit from each other
+	o.RegisterAsker(cmd) // no --holder-id: two commands that share one would take the permit from each other
 	f := cmd.Flags()
 	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
 	f.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
@@ -125,7 +126,7 @@ the permit can be counted on (safe_until).`,
 }
 
 // newRunGuard is the second process of run; see package child.
-func newRunGuard(a *app) *cobra.Command {
+func newRunGuard(a *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: guardCommand, Hidden: true, Args: ui.NoArgs,
 		Run: func(*cobra.Command, []string) { child.Guard(a.In) },
@@ -180,7 +181,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 	}
 	waiting, interrupted := interruptible(context.WithoutCancel(ctx), o.signals)
 	defer interrupted.end()
-	return o.f.connected(waiting, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(waiting, func(ctx context.Context, c *client.Client) error {
 		run, err := o.begin(ctx, c, firing)
 		if s := interrupted.by(); err != nil && s != nil {
 			return &ui.CodeError{Code: signalled(s)}
@@ -190,7 +191,7 @@ func (o *runOptions) checked(ctx context.Context) error {
 		}
 		r := &running{runOptions: o, file: file, permit: run.Permit(), spec: child.Spec{Path: path, Args: args, Rubbish: file.dir}}
 		return r.under(run, interrupted)
-	}, append(o.options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // what matters is told here, and cron mails the rest
+	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // what matters is told here, and cron mails the rest
 }
 
 func (o *runOptions) check() error {
@@ -219,7 +220,7 @@ func (o *runOptions) check() error {
 
 // name notes who asks.
 func (o *runOptions) name() error {
-	id, err := o.identity(&o.f.global)
+	id, err := o.Identity(&o.f.Global)
 	if err != nil {
 		return err
 	}

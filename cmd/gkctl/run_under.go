@@ -51,7 +51,7 @@ func (r *running) under(run *client.Run, i *interruption) error {
 
 // notRun gives the permit back with its firing, and returns err.
 func (r *running) notRun(ctx context.Context, err error) error {
-	ctx, cancel := r.f.bounded(context.WithoutCancel(ctx))
+	ctx, cancel := r.f.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	if failed := r.permit.ReleaseNotRun(ctx); failed != nil {
 		r.narrate("the permit was not given back: %s", failed)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		"gkctl": func() {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			os.Exit(run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+			os.Exit(run(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 		},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -24,7 +25,7 @@ const (
 )
 
 // batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
-func batch(a *app, plan []step, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
+func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
 	var edits []*gatekeeperv1.Edit
 	var edited []*step
 	for i := range plan {
@@ -40,7 +41,7 @@ func batch(a *app, plan []step, drain *durationpb.Duration, end ending) (*gateke
 		return nil, nil, ui.Usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
 	}
 	r := &gatekeeperv1.BatchEditRequest{
-		Edits: edits, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(), Drain: drain,
+		Edits: edits, Author: a.Global.Who(), Reason: a.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
 	}
 	switch {
 	case end.lasts != nil:
@@ -52,7 +53,7 @@ func batch(a *app, plan []step, drain *durationpb.Duration, end ending) (*gateke
 }
 
 // send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func send(ctx context.Context, a *app, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string) (uint64, error) {
+func send(ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string) (uint64, error) {
 	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {
 		return 0, err
@@ -72,7 +73,7 @@ func send(ctx context.Context, a *app, c *client.Client, plan []step, drain *dur
 }
 
 // editRefusal says which change was at fault, and what about it.
-func editRefusal(ctx context.Context, a *app, c *client.Client, edited []*step, err error, again string) error {
+func editRefusal(ctx context.Context, a *conn.Factory, c *client.Client, edited []*step, err error, again string) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(edited, e)
 	}

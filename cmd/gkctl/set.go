@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -23,7 +24,7 @@ import (
 )
 
 type setOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	names  []string
 	labels string
@@ -40,7 +41,7 @@ type assignment struct {
 
 const labelPrefix = "label."
 
-func newSet(a *app) *cobra.Command {
+func newSet(a *conn.Factory) *cobra.Command {
 	o := &setOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
@@ -109,9 +110,9 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 }
 
 // completeAssignments completes names, and after one of them fields.
-func completeAssignments(a *app) cobra.CompletionFunc {
+func completeAssignments(a *conn.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		names, directive := a.completeNames(cmd, args, begun)
+		names, directive := a.CompleteNames(cmd, args, begun)
 		if len(args) == 0 {
 			return names, directive
 		}
@@ -145,8 +146,8 @@ func (o *setOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		reading, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		records, err := lookup.Definitions(reading, c, o.names, o.labels)
 		if err != nil {

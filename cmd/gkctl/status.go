@@ -14,17 +14,18 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type statusOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 }
 
-func newStatus(a *app) *cobra.Command {
+func newStatus(a *conn.Factory) *cobra.Command {
 	o := &statusOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -40,14 +41,14 @@ func newStatus(a *app) *cobra.Command {
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 		if err != nil {
 			return err
 		}
-		best := leaderOrNewest(members)
+		best := conn.LeaderOrNewest(members)
 		if best.GetLeaderId() == "" {
 			return o.print(best, members, nil)
 		}
@@ -123,7 +124,7 @@ func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []cl
 }
 
 func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
-	reached, known := answering(best, members)
+	reached, known := conn.Answering(best, members)
 	w := tabwriter.NewWriter(o.f.Out, 0, 8, 2, ' ', 0)
 	leader := best.GetLeaderId()
 	if leader == "" {

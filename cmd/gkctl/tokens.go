@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -30,7 +31,7 @@ type tokenDone struct {
 // tokenCommand completes a command that does something to each token, and goes on after one that fails. first, unless it is nil, may
 // refuse before anything is done.
 func tokenCommand(
-	a *app, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
+	a *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
 ) *cobra.Command {
 	var output ui.Output
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -46,8 +47,8 @@ func tokenCommand(
 				return err
 			}
 		}
-		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := a.bounded(ctx)
+		return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			ctx, cancel := a.Bounded(ctx)
 			defer cancel()
 			var failed []error
 			done := []tokenDone{}
@@ -83,7 +84,7 @@ func actionIf(err error, action string) string {
 }
 
 // printToken tells of one token as soon as it is done with: a later one may take long.
-func printToken(a *app, o ui.Output, d *tokenDone) {
+func printToken(a *conn.Factory, o ui.Output, d *tokenDone) {
 	switch {
 	case d.Error != "":
 	case o.Is(ui.Table):
@@ -94,9 +95,9 @@ func printToken(a *app, o ui.Output, d *tokenDone) {
 }
 
 // completeTokens completes the tokens of permits, and shows who holds them.
-func completeTokens(a *app) cobra.CompletionFunc {
-	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
-		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: completionPage})
+func completeTokens(a *conn.Factory) cobra.CompletionFunc {
+	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: conn.CompletionPage})
 		return words.Mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
 			return fmt.Sprintf("%d\t%s of %s in %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 		}), err

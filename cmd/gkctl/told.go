@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -55,7 +56,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 }
 
 // printApplied tells what a plan has done, a line each, and of a dry run also what that would do.
-func printApplied(a *app, o ui.Output, plan []step, out *applied) error {
+func printApplied(a *conn.Factory, o ui.Output, plan []step, out *applied) error {
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newUncordon(a *app) *cobra.Command {
+func newUncordon(a *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -31,8 +32,8 @@ func newUncordon(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := a.bounded(ctx)
+		return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			ctx, cancel := a.Bounded(ctx)
 			defer cancel()
 			if dryRun {
 				return uncordonDry(ctx, a, c, output, ids)
@@ -41,7 +42,7 @@ func newUncordon(a *app) *cobra.Command {
 			done := []uncordoned{}
 			for _, id := range ids {
 				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
-					Id: id, Author: a.global.who(), Reason: a.global.reason, RequestId: client.NewRequestID(),
+					Id: id, Author: a.Global.Who(), Reason: a.Global.Reason, RequestId: client.NewRequestID(),
 				})
 				if noSuchCordon(err) {
 					failed = append(failed, noCordon(ctx, c, id))
@@ -69,7 +70,7 @@ type uncordoned struct {
 }
 
 // uncordonDry says which of the cordons would be ended, and which there are not.
-func uncordonDry(ctx context.Context, a *app, c *client.Client, output ui.Output, ids []string) error {
+func uncordonDry(ctx context.Context, a *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func noCordon(ctx context.Context, c *client.Client, id string) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "`gkctl cordons` lists them."}
 }
 
-func printUncordoned(a *app, o ui.Output, done []uncordoned) error {
+func printUncordoned(a *conn.Factory, o ui.Output, done []uncordoned) error {
 	switch o.String() {
 	case ui.JSON, ui.YAML:
 		return a.PrintObject(o, struct {
@@ -132,8 +133,8 @@ func printUncordoned(a *app, o ui.Output, done []uncordoned) error {
 }
 
 // completeCordons completes the ids of cordons.
-func completeCordons(a *app) cobra.CompletionFunc {
-	return a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+func completeCordons(a *conn.Factory) cobra.CompletionFunc {
+	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 		return words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
 	})

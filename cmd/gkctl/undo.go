@@ -11,13 +11,14 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type undoOptions struct {
-	f                      *app
+	f                      *conn.Factory
 	changes                []uint64
 	partial, skipConflicts bool
 	drain                  drainFlag
@@ -27,7 +28,7 @@ type undoOptions struct {
 	output                 ui.Output
 }
 
-func newUndo(a *app) *cobra.Command {
+func newUndo(a *conn.Factory) *cobra.Command {
 	o := &undoOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
@@ -69,12 +70,12 @@ func (o *undoOptions) run(ctx context.Context) error {
 	}
 	req := &gatekeeperv1.UndoRequest{
 		Change: o.changes[0], Also: o.changes[1:], Partial: o.partial, SkipConflicts: o.skipConflicts,
-		Author: o.f.global.who(), Reason: o.f.global.reason, Drain: drain, RequestId: o.repeat.requestID(),
+		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.repeat.requestID(),
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		change := plannedChange[*gatekeeperv1.UndoResponse]{
 			call: func(dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
-				ctx, cancel := o.f.bounded(ctx)
+				ctx, cancel := o.f.Bounded(ctx)
 				defer cancel()
 				req.DryRun, req.Plan = dryRun, plan
 				r, err := c.Operator().Undo(ctx, req)

@@ -7,19 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
 type verifyOptions struct {
-	f         *app
+	f         *conn.Factory
 	output    ui.Output
 	semaphore string
 	token     uint64
 }
 
-func newVerify(a *app) *cobra.Command {
+func newVerify(a *conn.Factory) *cobra.Command {
 	o := &verifyOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "verify TOKEN [--semaphore NAME]",
@@ -42,14 +43,14 @@ permit may end. Where the write itself can compare tokens, let it.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "the permit must be of this semaphore")
-	_ = cmd.RegisterFlagCompletionFunc("semaphore", a.completeNames) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", a.CompleteNames) // its only error: no such flag
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
 func (o *verifyOptions) run(ctx context.Context) error {
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: o.semaphore, Token: o.token})
 		if err != nil {

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:     "version",

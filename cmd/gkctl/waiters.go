@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -13,20 +14,20 @@ import (
 )
 
 type waitersOptions struct {
-	f      *app
+	f      *conn.Factory
 	output ui.Output
 	globs  []string
 	labels string
 }
 
-func newWaiters(a *app) *cobra.Command {
+func newWaiters(a *conn.Factory) *cobra.Command {
 	o := &waitersOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "waiters [NAME|GLOB...] [-l SELECTOR]",
 		Short: "Show who waits for a permit, and at which place",
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
 			return o.run(cmd.Context())
@@ -38,8 +39,8 @@ func newWaiters(a *app) *cobra.Command {
 }
 
 func (o *waitersOptions) run(ctx context.Context) error {
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := o.f.bounded(ctx)
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()
 		waiters := []*gatekeeperv1.Waiter{}
 		for w, err := range c.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels}) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -16,7 +17,7 @@ import (
 )
 
 type watchOptions struct {
-	f       *app
+	f       *conn.Factory
 	output  ui.Output
 	globs   []string
 	permits bool
@@ -24,7 +25,7 @@ type watchOptions struct {
 	count   int
 }
 
-func newWatch(a *app) *cobra.Command {
+func newWatch(a *conn.Factory) *cobra.Command {
 	o := &watchOptions{f: a}
 	cmd := &cobra.Command{
 		Use:   "watch [NAME|GLOB...] [--permits] [--from REVISION]",
@@ -34,7 +35,7 @@ is replaced by another one. -o json prints each event of the API on a line.`,
 		Example: `  gkctl watch
   gkctl watch 'nightly-*' --permits
   gkctl watch --from 1234 -o json | jq .semaphore`,
-		ValidArgsFunction: a.completeNames,
+		ValidArgsFunction: a.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
 			return o.run(cmd.Context())
@@ -51,7 +52,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 	if o.count < 0 {
 		return ui.Usagef("-n %d must not be below 0: without it the watch goes on until it is interrupted", o.count)
 	}
-	return o.f.connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		pointOut(ctx, o.f, c, o.globs)
 		o.sayAhead(ctx, c)
 		told := 0
@@ -80,7 +81,7 @@ func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
 	}
-	ctx, cancel := o.f.bounded(ctx)
+	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}) // the shortest answer that has the leader's revision
 	if err != nil || o.from <= r.GetRevision()+1 {
@@ -157,8 +158,8 @@ func eventDetail(e *gatekeeperv1.Event) string {
 
 // pointOut tells a person which of the names are of no definition, and which one was likely meant. Only a remark, of a command that
 // may be early: a server that does not answer this is not worth an error.
-func pointOut(ctx context.Context, a *app, c *client.Client, names []string) {
-	ctx, cancel := a.bounded(ctx)
+func pointOut(ctx context.Context, a *conn.Factory, c *client.Client, names []string) {
+	ctx, cancel := a.Bounded(ctx)
 	defer cancel()
 	unknown, err := lookup.Undefined(ctx, c, names, nil)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
@@ -29,9 +30,9 @@ func TestWatch_FromARevisionAhead_SaysWhatItWaitsFor(t *testing.T) {
 	defer cancel()
 	var said string
 	var out bytes.Buffer
-	a := &app{
+	a := &conn.Factory{
 		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: writes(func(s string) { said += s; cancel() })},
-		dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, w.endpoints, opts...)
 		},
 	}
@@ -80,7 +81,7 @@ func TestWatch_MissedEvents_SaysSo(t *testing.T) {
 	})
 	for _, format := range []string{"table", "json"} {
 		var out, said bytes.Buffer
-		a := &app{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &said}, dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &said}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, []string{listener.Addr().String()}, opts...)
 		}}
 		code := run(t.Context(), a, []string{"watch", "-n", "1", "-o", format})

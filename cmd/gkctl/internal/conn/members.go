@@ -1,4 +1,4 @@
-package main
+package conn
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.
-func answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
+// Answering counts the members that best knows, and those of them that answered: each once, by whatever address it was asked.
+func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
 			reached++
@@ -17,8 +17,8 @@ func answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 	return reached, len(best.GetMembers())
 }
 
-// leaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.
-func leaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
+// LeaderOrNewest is the status of the leader, or of who has seen the highest term. At least one member has answered.
+func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {
 		s := m.Status

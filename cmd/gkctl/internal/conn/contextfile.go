@@ -1,4 +1,4 @@
-package main
+package conn
 
 import (
 	"bytes"
@@ -17,32 +17,32 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// contextFile is the file of contexts.
-type contextFile struct {
+// ContextFile is the file of contexts.
+type ContextFile struct {
 	Current  string         `yaml:"current-context,omitempty" json:"current_context,omitempty"`
-	Contexts []savedContext `yaml:"contexts" json:"items"`
+	Contexts []SavedContext `yaml:"contexts" json:"items"`
 }
 
-// savedContext is how to reach one cluster.
-type savedContext struct {
+// SavedContext is how to reach one cluster.
+type SavedContext struct {
 	Name      string   `yaml:"name" json:"name"`
 	Endpoints []string `yaml:"endpoints" json:"endpoints"`
 	Cluster   string   `yaml:"cluster,omitempty" json:"cluster,omitempty"`
 	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
 	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
-	TLS       savedTLS `yaml:"tls,omitempty" json:"tls,omitzero"`
+	TLS       SavedTLS `yaml:"tls,omitempty" json:"tls,omitzero"`
 }
 
-// savedTLS names PEM files, relative to the file of contexts.
-type savedTLS struct {
+// SavedTLS names PEM files, relative to the file of contexts.
+type SavedTLS struct {
 	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
 	Cert       string `yaml:"cert,omitempty" json:"cert,omitempty"`
 	Key        string `yaml:"key,omitempty" json:"key,omitempty"`
 	ServerName string `yaml:"server-name,omitempty" json:"server_name,omitempty"`
 }
 
-// contextPath is where the file of contexts is.
-func contextPath() (string, error) {
+// ContextPath is where the file of contexts is.
+func ContextPath() (string, error) {
 	if p := os.Getenv("GK_CONFIG"); p != "" {
 		return p, nil
 	}
@@ -57,16 +57,16 @@ func contextPath() (string, error) {
 	return filepath.Join(dir, "gatekeeper", "config.yaml"), nil
 }
 
-// readContexts reads the file of contexts; one that is not there is empty.
-func readContexts(path string) (*contextFile, error) {
+// ReadContexts reads the file of contexts; one that is not there is empty.
+func ReadContexts(path string) (*ContextFile, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &contextFile{}, nil
+		return &ContextFile{}, nil
 	}
 	if err != nil {
 		return nil, ui.Usagef("contexts: %w", err)
 	}
-	f := new(contextFile)
+	f := new(ContextFile)
 	if len(bytes.TrimSpace(data)) == 0 {
 		return f, nil
 	}
@@ -79,15 +79,15 @@ func readContexts(path string) (*contextFile, error) {
 		if c.Name == "" {
 			return nil, ui.Usagef("contexts: %s: the context with number %d has no name", path, i+1)
 		}
-		if slices.IndexFunc(f.Contexts, func(o savedContext) bool { return o.Name == c.Name }) != i {
+		if slices.IndexFunc(f.Contexts, func(o SavedContext) bool { return o.Name == c.Name }) != i {
 			return nil, ui.Usagef("contexts: %s: the context %q is there twice", path, c.Name)
 		}
 	}
 	return f, nil
 }
 
-// write replaces the file in one step.
-func (f *contextFile) write(path string) error {
+// Write replaces the file in one step.
+func (f *ContextFile) Write(path string) error {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
@@ -113,8 +113,8 @@ func (f *contextFile) write(path string) error {
 	return nil
 }
 
-// find is the context of that name; nil when there is none.
-func (f *contextFile) find(name string) *savedContext {
+// Find is the context of that name; nil when there is none.
+func (f *ContextFile) Find(name string) *SavedContext {
 	for i := range f.Contexts {
 		if f.Contexts[i].Name == name {
 			return &f.Contexts[i]
@@ -124,17 +124,17 @@ func (f *contextFile) find(name string) *savedContext {
 }
 
 // saved is the context in force; the zero value when there is none.
-func (o *globalOptions) saved() (savedContext, error) {
-	path, err := contextPath()
+func (o *globalOptions) saved() (SavedContext, error) {
+	path, err := ContextPath()
 	if err != nil {
 		if o.context == "" {
-			return savedContext{}, nil
+			return SavedContext{}, nil
 		}
-		return savedContext{}, err
+		return SavedContext{}, err
 	}
-	f, err := readContexts(path)
+	f, err := ReadContexts(path)
 	if err != nil {
-		return savedContext{}, err
+		return SavedContext{}, err
 	}
 	name := o.context
 	if name == "" {
@@ -144,11 +144,11 @@ func (o *globalOptions) saved() (savedContext, error) {
 		name = f.Current
 	}
 	if name == "" {
-		return savedContext{}, nil
+		return SavedContext{}, nil
 	}
-	c := f.find(name)
+	c := f.Find(name)
 	if c == nil {
-		return savedContext{}, ui.Usagef("there is no context %q in %s", name, path)
+		return SavedContext{}, ui.Usagef("there is no context %q in %s", name, path)
 	}
 	out := *c
 	for _, p := range []*string{&out.TLS.CA, &out.TLS.Cert, &out.TLS.Key} {
@@ -159,14 +159,14 @@ func (o *globalOptions) saved() (savedContext, error) {
 	return out, nil
 }
 
-func completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	path, err := contextPath()
+func CompleteContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	path, err := ContextPath()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	f, err := readContexts(path)
+	f, err := ReadContexts(path)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return words.Mapped(f.Contexts, func(c savedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
+	return words.Mapped(f.Contexts, func(c SavedContext) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
 }

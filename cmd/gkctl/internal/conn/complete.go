@@ -1,4 +1,4 @@
-package main
+package conn
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// completionPage is how many words the servers are asked for: more than a person looks through.
-const completionPage = 1000
+// CompletionPage is how many words the servers are asked for: more than a person looks through.
+const CompletionPage = 1000
 
-// complete completes a word by what list returns, where that has the same beginning. It asks the servers while a person waits: not for
+// Complete completes a word by what list returns, where that has the same beginning. It asks the servers while a person waits: not for
 // long, and a shell shows no errors.
-func (a *app) complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
+func (a *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
-		_ = a.connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
-			ctx, cancel := context.WithTimeout(ctx, min(a.global.timeout, client.DefaultAttemptTimeout))
+		_ = a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
+			ctx, cancel := context.WithTimeout(ctx, min(a.Global.Timeout, client.DefaultAttemptTimeout))
 			defer cancel()
 			words, err = list(ctx, c, args, begun)
 			return err
@@ -31,46 +31,46 @@ func (a *app) complete(list func(ctx context.Context, c *client.Client, args []s
 	}
 }
 
-// completeNames completes the names of definitions.
-func (a *app) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
+// CompleteNames completes the names of definitions.
+func (a *Factory) CompleteNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
 		return lookup.DefinitionNames(ctx, c, []string{begun + "*"})
 	})(cmd, args, begun)
 }
 
-// completeGroups and completeAcquirers complete a flag by the callers that were seen asking.
-func (a *app) completeGroups(cmd *cobra.Command, flag string) {
+// CompleteGroups and completeAcquirers complete a flag by the callers that were seen asking.
+func (a *Factory) CompleteGroups(cmd *cobra.Command, flag string) {
 	a.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
 }
 
-func (a *app) completeAcquirers(cmd *cobra.Command, flag string) {
+func (a *Factory) CompleteAcquirers(cmd *cobra.Command, flag string) {
 	a.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
 }
 
-func (a *app) completeCallers(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
+func (a *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
 	// Its only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc(flag, a.complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
-		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: completionPage})
+	_ = cmd.RegisterFlagCompletionFunc(flag, a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: CompletionPage})
 		names := words.Mapped(r.GetCallers(), name)
 		slices.Sort(names)
 		return slices.Compact(names), err
 	}))
 }
 
-// completeFlags completes the flags that mean the same in each command, as far as a command has not done so itself.
-func (a *app) completeFlags(cmd *cobra.Command) {
-	for flag, complete := range map[string]cobra.CompletionFunc{"selector": a.complete(labelPairs), "context": completeContexts} {
+// CompleteFlags completes the flags that mean the same in each command, as far as a command has not done so itself.
+func (a *Factory) CompleteFlags(cmd *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{"selector": a.Complete(labelPairs), "context": CompleteContexts} {
 		if cmd.Flags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // its only error: there is one already
 		}
 	}
-	for flag, complete := range map[string]func(*cobra.Command, string){"group": a.completeGroups, "acquirer": a.completeAcquirers} {
+	for flag, complete := range map[string]func(*cobra.Command, string){"group": a.CompleteGroups, "acquirer": a.CompleteAcquirers} {
 		if _, done := cmd.GetFlagCompletionFunc(flag); !done && cmd.Flags().Lookup(flag) != nil {
 			complete(cmd, flag)
 		}
 	}
 	for _, c := range cmd.Commands() {
-		a.completeFlags(c)
+		a.CompleteFlags(c)
 	}
 }
 

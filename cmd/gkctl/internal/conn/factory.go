@@ -1,0 +1,43 @@
+package conn
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+)
+
+// Factory is what every command works with: the streams of a person or a script, and the way to the servers.
+type Factory struct {
+	*ui.IO
+	// Dial connects to a cluster.
+	Dial func(ctx context.Context, endpoints []string, opts ...client.Option) (*client.Client, error)
+
+	Global globalOptions
+}
+
+func New(in, out, err *os.File) *Factory {
+	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
+}
+
+// Connected runs f with a connection to the cluster, and closes it.
+func (a *Factory) Connected(ctx context.Context, f func(context.Context, *client.Client) error, opts ...client.Option) error {
+	endpoints, settings, err := a.Global.Connection()
+	if err != nil {
+		return err
+	}
+	c, err := a.Dial(ctx, endpoints, append(settings, opts...)...)
+	if err != nil {
+		return ui.Usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
+	}
+	defer func() { _ = c.Close() }() // it has none
+	return lookup.Meant(ctx, c, f(ctx, c))
+}
+
+// Bounded is a context for one step of a command.
+func (a *Factory) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, a.Global.Timeout)
+}

@@ -1,0 +1,111 @@
+package conn
+
+import (
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+)
+
+// globalOptions are the flags of every command.
+type globalOptions struct {
+	context   string
+	Endpoints []string
+	Cluster   string
+	Tls       client.TLS
+	Timeout   time.Duration
+	Author    string
+	Reason    string
+
+	flags *pflag.FlagSet
+}
+
+func (o *globalOptions) Register(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
+	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the point: servers of another one are refused (GK_CLUSTER)")
+	f.StringVar(&o.context, "context", "", "context of the file named by GK_CONFIG (GK_CONTEXT)")
+	f.StringVar(&o.Tls.CA, "tls-ca", "", "PEM file of the authorities that verify the servers (GK_TLS_CA)")
+	f.StringVar(&o.Tls.Cert, "tls-cert", "", "PEM file of our certificate (GK_TLS_CERT)")
+	f.StringVar(&o.Tls.Key, "tls-key", "", "PEM file of its key (GK_TLS_KEY)")
+	f.StringVar(&o.Tls.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
+	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to try")
+	f.StringVar(&o.Author, "author", "", "who makes a change, default user@host (GK_AUTHOR)")
+	f.StringVar(&o.Reason, "reason", "", "why a change is made")
+	o.flags = f
+}
+
+// Connection is where to connect, and how.
+func (o *globalOptions) Connection() (endpoints []string, opts []client.Option, err error) {
+	if o.Timeout <= 0 {
+		return nil, nil, ui.Usagef("--timeout must be above 0")
+	}
+	saved, err := o.saved()
+	if err != nil {
+		return nil, nil, err
+	}
+	if e := o.pick("endpoints", strings.Join(o.Endpoints, ","), strings.Join(saved.Endpoints, ",")); e != "" {
+		endpoints = strings.Split(e, ",")
+	}
+	tls := client.TLS{
+		CA:         o.pick("tls-ca", o.Tls.CA, saved.TLS.CA),
+		Cert:       o.pick("tls-cert", o.Tls.Cert, saved.TLS.Cert),
+		Key:        o.pick("tls-key", o.Tls.Key, saved.TLS.Key),
+		ServerName: o.pick("tls-server-name", o.Tls.ServerName, saved.TLS.ServerName),
+	}
+	if tls != (client.TLS{}) {
+		opts = append(opts, client.WithTLS(tls))
+	}
+	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {
+		opts = append(opts, client.WithCluster(id))
+	}
+	if g := o.pick("group", "", saved.Group); g != "" {
+		opts = append(opts, client.WithGroup(g))
+	}
+	if q := o.pick("acquirer", "", saved.Acquirer); q != "" {
+		opts = append(opts, client.WithAcquirer(q))
+	}
+	return endpoints, append(opts, client.WithAttemptTimeout(min(o.Timeout, client.DefaultAttemptTimeout))), nil
+}
+
+// pick is the value of a setting: the flag's; the context's when --context was given; the variable's; the present context's.
+func (o *globalOptions) pick(name, flag, saved string) string {
+	switch {
+	case o.Changed(name):
+		return flag
+	case o.Changed("context") && saved != "":
+		return saved
+	}
+	if v := os.Getenv("GK_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
+		return v
+	}
+	return saved
+}
+
+func (o *globalOptions) Changed(name string) bool {
+	f := o.flags.Lookup(name)
+	return f != nil && f.Changed
+}
+
+// Who is the author of a change: claimed, as user@host.
+func (o *globalOptions) Who() string {
+	if a := o.pick("author", o.Author, ""); a != "" {
+		return a
+	}
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return name
+	}
+	return name + "@" + host
+}

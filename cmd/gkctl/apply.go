@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
@@ -34,7 +35,7 @@ entry without one is applied over whatever there is.
 
 --prune also deletes the definitions whose labels match -l and that no file names.
 
-` + asksText + ` A new definition that lets in nobody known only warns.`,
+` + change.AsksText + ` A new definition that lets in nobody known only warns.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
@@ -70,6 +71,6 @@ func (o *applyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, againFromNow)
+		return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, againFromNow)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -17,29 +18,29 @@ import (
 
 // batchFlags are those of every command that edits definitions.
 type batchFlags struct {
-	drain  drainFlag
+	drain  change.DrainFlag
 	dryRun bool
-	yesFlag
+	change.YesFlag
 }
 
 func (f *batchFlags) register(cmd *cobra.Command) {
-	f.drain.register(cmd)
+	f.drain.Register(cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and what that would do; do nothing")
-	f.yesFlag.register(cmd)
+	f.YesFlag.Register(cmd)
 }
 
 // check refuses flags that contradict each other before gkctl asks the servers, or a person.
 func (f *batchFlags) check() error {
-	_, err := f.drain.read()
+	_, err := f.drain.Read()
 	return err
 }
 
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
 // Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
 func carryOut(
-	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, flags batchFlags, end ending, output ui.Output, again string,
+	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, flags batchFlags, end change.Ending, output ui.Output, again string,
 ) error {
-	drain, err := flags.drain.read()
+	drain, err := flags.drain.Read()
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func carryOut(
 		return err
 	}
 	if !flags.dryRun {
-		if out.asked, err = agree(ctx, a.IO, proposed(plan, out.preview), flags.yesFlag); err != nil {
+		if out.asked, err = change.Agree(ctx, a.IO, proposed(plan, out.preview), flags.YesFlag); err != nil {
 			return err
 		}
 		sending, cancel := a.Bounded(ctx)
@@ -63,7 +64,7 @@ func carryOut(
 }
 
 // proposed is a plan as a person is asked about it.
-func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *proposal {
+func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 	names := make(map[string][]string)
 	for i := range plan {
 		names[plan[i].action()] = append(names[plan[i].action()], plan[i].name)
@@ -76,15 +77,15 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *proposal {
 			parts = append(parts, x.does+" "+words.SomeNames(some))
 		}
 	}
-	return &proposal{
-		what: "this " + strings.Join(parts, " and "), question: "Go on?", declined: "nothing was changed",
-		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(),
+	return &change.Proposal{
+		What: "this " + strings.Join(parts, " and "), Question: "Go on?", Declined: "nothing was changed",
+		Effects: r.GetEffects(), Warnings: r.GetWarnings(), Confirm: r.GetConfirm(),
 	}
 }
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.
 func preview(
-	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string,
+	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string,
 ) (*gatekeeperv1.PreviewResponse, error) {
 	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {

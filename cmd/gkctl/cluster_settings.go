@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -22,7 +23,7 @@ import (
 
 type settingsOptions struct {
 	f *conn.Factory
-	yesFlag
+	change.YesFlag
 	output ui.Output
 	dryRun bool
 }
@@ -66,7 +67,7 @@ Raising max_duration lengthens, for good, how long a recovered cluster grants no
 			})
 		},
 	}
-	o.yesFlag.register(cmd)
+	o.YesFlag.Register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
@@ -179,10 +180,10 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	}
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
-		if _, err := agree(ctx, o.f.IO, &proposal{
-			what: "this changes settings of the cluster", question: "Change them?", declined: "no setting was changed",
-			confirm: r.GetConfirm(), notes: notes,
-		}, o.yesFlag); err != nil {
+		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			What: "this changes settings of the cluster", Question: "Change them?", Declined: "no setting was changed",
+			Confirm: r.GetConfirm(), Notes: notes,
+		}, o.YesFlag); err != nil {
 			return err
 		}
 		m.DryRun, m.Expected = false, r.GetBefore()
@@ -204,7 +205,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	case len(changes) == 0:
 		fmt.Fprintln(o.f.Out, "nothing to change")
 	case o.dryRun:
-		printNeedsYes(o.f.IO, nil, r.GetConfirm())
+		change.PrintNeedsYes(o.f.IO, nil, r.GetConfirm())
 	default:
 		fmt.Fprintf(o.f.Out, "change %d\n", r.GetRevision())
 	}

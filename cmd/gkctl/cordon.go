@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -20,11 +21,11 @@ type cordonOptions struct {
 	f               *conn.Factory
 	id              string
 	group, acquirer string
-	ending          endingFlags
-	drain           drainFlag
-	repeat          repeatFlag
+	ending          change.EndingFlags
+	drain           change.DrainFlag
+	repeat          change.RepeatFlag
 	dryRun          bool
-	yes             yesFlag
+	yes             change.YesFlag
 	output          ui.Output
 }
 
@@ -46,11 +47,11 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
 	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern of acquirers")
 	cmd.Flags().StringVar(&o.id, "id", "", "name of the cordon, default: what it catches")
-	o.ending.register(cmd, "when it ends by itself")
-	o.drain.register(cmd)
+	o.ending.Register(cmd, "when it ends by itself")
+	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
-	o.yes.register(cmd)
-	o.repeat.register(cmd)
+	o.yes.Register(cmd)
+	o.repeat.Register(cmd)
 	a.CompleteGroups(cmd, "group")
 	a.CompleteAcquirers(cmd, "acquirer")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -62,17 +63,17 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 		return nil, ui.Usagef("give --group or --acquirer: the pattern of whom to shut out")
 	}
 	r = &gatekeeperv1.CordonRequest{
-		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.requestID(),
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.RequestID(),
 	}
-	if r.Drain, err = o.drain.read(); err != nil {
+	if r.Drain, err = o.drain.Read(); err != nil {
 		return nil, err
 	}
-	end, err := o.ending.read(time.Now())
+	end, err := o.ending.Read(time.Now())
 	switch {
-	case end.lasts != nil:
-		r.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: end.lasts}
-	case end.until != nil:
-		r.End = &gatekeeperv1.CordonRequest_Until{Until: end.until}
+	case end.Lasts != nil:
+		r.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: end.Lasts}
+	case end.Until != nil:
+		r.End = &gatekeeperv1.CordonRequest_Until{Until: end.Until}
 	}
 	return r, err
 }
@@ -92,9 +93,9 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		if o.dryRun {
 			return o.printDry(preview)
 		}
-		if _, err := agree(ctx, o.f.IO, &proposal{
-			what: fmt.Sprintf("this sets the cordon %q", o.name()), question: "Go on?", declined: "no cordon was set",
-			effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
+		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			What: fmt.Sprintf("this sets the cordon %q", o.name()), Question: "Go on?", Declined: "no cordon was set",
+			Effects: preview.GetEffects(), Warnings: preview.GetWarnings(), Confirm: preview.GetConfirm(),
 		}, o.yes); err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 		defer done()
 		r, err := c.Operator().Cordon(ctx, req)
 		if err != nil {
-			return o.repeat.unknown(err)
+			return o.repeat.Unknown(err)
 		}
 		return o.print(r.GetCordon(), preview)
 	})
@@ -113,13 +114,13 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 	case ui.JSON, ui.YAML:
 		return o.f.PrintObject(o.output, preview)
 	case ui.Name:
-		return o.f.PrintNames(effectNames(preview.GetEffects()))
+		return o.f.PrintNames(change.EffectNames(preview.GetEffects()))
 	}
-	fmt.Fprintf(o.f.Out, "%s (dry run)\n", stopText(preview.GetEffects()))
-	if err := printEffects(o.f.IO, preview.GetEffects(), preview.GetWarnings(), everyLine); err != nil {
+	fmt.Fprintf(o.f.Out, "%s (dry run)\n", change.StopText(preview.GetEffects()))
+	if err := change.PrintEffects(o.f.IO, preview.GetEffects(), preview.GetWarnings(), change.EveryLine); err != nil {
 		return err
 	}
-	printNeedsYes(o.f.IO, preview.GetEffects(), preview.GetConfirm())
+	change.PrintNeedsYes(o.f.IO, preview.GetEffects(), preview.GetConfirm())
 	return nil
 }
 
@@ -146,11 +147,11 @@ func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv
 	if c.GetUntil() != nil {
 		until = " until " + words.When(c.GetUntil())
 	}
-	fmt.Fprintf(o.f.Out, "cordon %q is in force%s; %s\n", c.GetId(), until, stopText(preview.GetEffects()))
+	fmt.Fprintf(o.f.Out, "cordon %q is in force%s; %s\n", c.GetId(), until, change.StopText(preview.GetEffects()))
 	for _, w := range preview.GetWarnings() {
 		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
 	fmt.Fprintf(o.f.Out, "end it with: gkctl uncordon %s\n", words.ShellWord(c.GetId()))
-	undoWith(o.f.IO, c.GetRevision())
+	change.UndoWith(o.f.IO, c.GetRevision())
 	return nil
 }

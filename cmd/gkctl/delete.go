@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -30,7 +31,7 @@ func newDelete(a *conn.Factory) *cobra.Command {
 		Long: `Deletes definitions, all in one step, or none. Holders are told to stop; their permits take no new slots and live on until they
 are released or expire; with --drain holders may go on for so long first.
 
-` + asksText,
+` + change.AsksText,
 		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
@@ -66,6 +67,6 @@ func (o *deleteOptions) run(ctx context.Context) error {
 		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}
 		})
-		return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, "Delete again if it is still meant.")
+		return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, "Delete again if it is still meant.")
 	})
 }

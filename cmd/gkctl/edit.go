@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -35,7 +36,7 @@ func newEdit(a *conn.Factory) *cobra.Command {
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
 when somebody else has changed one of them meanwhile; what was written is then kept in a file.
 
-` + asksText,
+` + change.AsksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
 		ValidArgsFunction: a.CompleteNames,
@@ -166,5 +167,5 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 	if len(plan) < len(records) {
 		return &deffile.Error{File: path, Msg: "a definition is missing: edit deletes none, `gkctl delete` does"}
 	}
-	return carryOut(ctx, o.f, c, plan, o.batchFlags, ending{}, o.output, "Edit again to start from what it is now.")
+	return carryOut(ctx, o.f, c, plan, o.batchFlags, change.Ending{}, o.output, "Edit again to start from what it is now.")
 }

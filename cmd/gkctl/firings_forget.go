@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -24,8 +25,8 @@ type firingsForgetOptions struct {
 	ahead    bool
 	keepMark bool
 	dryRun   bool
-	yes      yesFlag
-	repeat   repeatFlag
+	yes      change.YesFlag
+	repeat   change.RepeatFlag
 	output   ui.Output
 }
 
@@ -55,15 +56,15 @@ What is forgotten may run again, also if it did run. It shows what would be forg
 	f.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
 	f.BoolVar(&o.keepMark, "keep-mark", false, "leave the time up to which firings count as forgotten")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be forgotten; do nothing")
-	o.yes.register(cmd)
-	o.repeat.register(cmd)
+	o.yes.Register(cmd)
+	o.repeat.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, error) {
 	r := &gatekeeperv1.ForgetFiringsRequest{
-		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.requestID(),
+		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.repeat.RequestID(),
 	}
 	given := 0
 	for _, there := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
@@ -97,26 +98,26 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		change := plannedChange[*gatekeeperv1.ForgetFiringsResponse]{
-			call: func(dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
+		change := change.PlannedChange[*gatekeeperv1.ForgetFiringsResponse]{
+			Call: func(dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
 				ctx, cancel := o.f.Bounded(ctx)
 				defer cancel()
 				req.DryRun, req.Plan = dryRun, plan
 				r, err := c.Operator().ForgetFirings(ctx, req)
 				return r, o.refused(err)
 			},
-			settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
+			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision it was done before, under the same request id
 			},
-			ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
-				_, err := agree(ctx, o.f.IO, &proposal{
-					what: "this changes which firings " + o.name + " remembers", question: "Forget them?", declined: "nothing was forgotten",
-					confirm: r.GetConfirm(), notes: o.lines(r, someOf),
+			Ask: func(r *gatekeeperv1.ForgetFiringsResponse) error {
+				_, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+					What: "this changes which firings " + o.name + " remembers", Question: "Forget them?", Declined: "nothing was forgotten",
+					Confirm: r.GetConfirm(), Notes: o.lines(r, change.SomeOf),
 				}, o.yes)
 				return err
 			},
 		}
-		r, err := change.run(o.dryRun, o.yes.yes)
+		r, err := change.Run(o.dryRun, o.yes.Yes)
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 // refused says how to go on after nothing was forgotten.
 func (o *firingsForgetOptions) refused(err error) error {
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return o.repeat.unknown(err)
+		return o.repeat.Unknown(err)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
 		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
@@ -153,7 +154,7 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 	firings := r.GetChange().GetFirings()
 	switch o.output.String() {
 	case ui.JSON, ui.YAML:
-		return printPlanned(o.f.IO, o.output, r)
+		return change.PrintPlanned(o.f.IO, o.output, r)
 	case ui.Name:
 		return o.f.PrintNames(words.Mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
 	}
@@ -162,14 +163,14 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 		return nil
 	}
 	if r.GetRevision() == 0 {
-		for _, line := range o.lines(r, everyLine) {
+		for _, line := range o.lines(r, change.EveryLine) {
 			fmt.Fprintln(o.f.Out, words.Cell(line))
 		}
 		fmt.Fprintf(o.f.Out, "%s: %s (dry run)\n", o.name, words.ForgottenText(r.GetChange(), "would be forgotten"))
-		printNeedsYes(o.f.IO, nil, r.GetConfirm())
+		change.PrintNeedsYes(o.f.IO, nil, r.GetConfirm())
 		return nil
 	}
 	fmt.Fprintf(o.f.Out, "%s: %s\n", o.name, words.ForgottenText(r.GetChange(), "forgotten"))
-	undoWith(o.f.IO, r.GetRevision())
+	change.UndoWith(o.f.IO, r.GetRevision())
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -25,9 +26,9 @@ type moveOptions struct {
 	f        *conn.Factory
 	from, to string
 	chosen   chosen
-	drain    drainFlag
+	drain    change.DrainFlag
 	dryRun   bool
-	yes      yesFlag
+	yes      change.YesFlag
 	force    bool
 	noWait   bool
 	output   ui.Output
@@ -60,9 +61,9 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 	f.StringVar(&o.from, "from", "", "group to leave")
 	f.StringVar(&o.to, "to", "", "group to go to")
 	o.chosen.register(cmd)
-	o.drain.register(cmd)
+	o.drain.Register(cmd)
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
-	o.yes.register(cmd)
+	o.yes.Register(cmd)
 	f.BoolVar(&o.force, "force", false, "move also to a group in which nobody was ever seen asking, and tasks that would let in no known caller")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
 	a.CompleteGroups(cmd, "from")
@@ -85,7 +86,7 @@ func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	drain, err := o.drain.read()
+	drain, err := o.drain.Read()
 	return &gatekeeperv1.MoveRequest{
 		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, DryRun: true,
 	}, err
@@ -142,8 +143,8 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	if refused != nil {
 		fmt.Fprint(o.f.Out, "only with --force: ")
 	}
-	fmt.Fprintf(o.f.Out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, stopText(moves.GetEffects()))
-	if err := printEffects(o.f.IO, moves.GetEffects(), warningsOf(moves), everyLine); err != nil {
+	fmt.Fprintf(o.f.Out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, change.StopText(moves.GetEffects()))
+	if err := change.PrintEffects(o.f.IO, moves.GetEffects(), warningsOf(moves), change.EveryLine); err != nil {
 		return err
 	}
 	o.noteNotMoved(moves)
@@ -237,13 +238,13 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 
 // ask shows what the move would do, and asks.
 func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
-	asked, err := agree(ctx, o.f.IO, &proposal{
-		what:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
-		question: "Move them?", declined: "nothing was moved", always: true,
-		effects: moves.GetEffects(), warnings: warningsOf(moves), confirm: moves.GetConfirm(), notes: notMovedTexts(moves),
+	asked, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+		What:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
+		Question: "Move them?", Declined: "nothing was moved", Always: true,
+		Effects: moves.GetEffects(), Warnings: warningsOf(moves), Confirm: moves.GetConfirm(), Notes: notMovedTexts(moves),
 	}, o.yes)
 	if err == nil && !asked {
-		for _, text := range effectWarnings(moves.GetEffects(), warningsOf(moves), someOf) {
+		for _, text := range change.EffectWarnings(moves.GetEffects(), warningsOf(moves), change.SomeOf) {
 			o.f.Say("warning: %s", words.Cell(text))
 		}
 	}
@@ -252,7 +253,7 @@ func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse)
 
 // carry makes the move, and follows it.
 func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) error {
-	h := newHandovers(moves, o.from, o.drain.drain)
+	h := newHandovers(moves, o.from, o.drain.Drain)
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var events <-chan update

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -120,7 +121,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	for _, p := range h.held() {
 		fmt.Fprintln(o.f.Out, words.HeldText(p))
 	}
-	undoWith(o.f.IO, r.Revision)
+	change.UndoWith(o.f.IO, r.Revision)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -18,14 +19,14 @@ import (
 type pauseOptions struct {
 	f      *conn.Factory
 	chosen chosen
-	ending endingFlags
+	ending change.EndingFlags
 	stop   bool
-	drain  drainFlag
-	repeat repeatFlag
+	drain  change.DrainFlag
+	repeat change.RepeatFlag
 	// replace: with --all, replace the pauses of paused semaphores too.
 	replace bool
 	dryRun  bool
-	yes     yesFlag
+	yes     change.YesFlag
 	output  ui.Output
 }
 
@@ -51,25 +52,25 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 		},
 	}
 	o.chosen.register(cmd)
-	o.ending.register(cmd, "when it resumes automatically")
+	o.ending.Register(cmd, "when it resumes automatically")
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also tell holders to stop")
-	o.drain.register(cmd)
+	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: replace the pauses of what is paused already")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be paused and who would be told to stop; do nothing")
-	o.yes.register(cmd)
-	o.repeat.register(cmd)
+	o.yes.Register(cmd)
+	o.repeat.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
-func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err error) {
+func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end change.Ending, err error) {
 	r = &gatekeeperv1.PauseRequest{
-		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.repeat.requestID(), KeepPaused: o.chosen.all && !o.replace,
+		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.repeat.RequestID(), KeepPaused: o.chosen.all && !o.replace,
 	}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
 	}
-	if r.Drain, err = o.drain.read(); err != nil {
+	if r.Drain, err = o.drain.Read(); err != nil {
 		return nil, end, err
 	}
 	if o.replace && !o.chosen.all {
@@ -78,14 +79,14 @@ func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end ending, err 
 	if r.Drain != nil && !o.stop {
 		return nil, end, ui.Usagef("--drain is for --stop: without it what runs goes on to its end")
 	}
-	if end, err = o.ending.read(time.Now()); err != nil {
+	if end, err = o.ending.Read(time.Now()); err != nil {
 		return nil, end, err
 	}
 	switch {
-	case end.lasts != nil:
-		r.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: end.lasts}
-	case end.until != nil:
-		r.End = &gatekeeperv1.PauseRequest_Until{Until: end.until}
+	case end.Lasts != nil:
+		r.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: end.Lasts}
+	case end.Until != nil:
+		r.End = &gatekeeperv1.PauseRequest_Until{Until: end.Until}
 	}
 	return r, end, nil
 }
@@ -104,9 +105,9 @@ func (o *pauseOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.dryRun {
-			if _, err := agree(ctx, o.f.IO, &proposal{
-				what: "this pauses " + words.SomeNames(effectNames(preview.GetEffects())), question: "Go on?", declined: "nothing was paused",
-				effects: preview.GetEffects(), warnings: preview.GetWarnings(), confirm: preview.GetConfirm(),
+			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+				What: "this pauses " + words.SomeNames(change.EffectNames(preview.GetEffects())), Question: "Go on?", Declined: "nothing was paused",
+				Effects: preview.GetEffects(), Warnings: preview.GetWarnings(), Confirm: preview.GetConfirm(),
 			}, o.yes); err != nil {
 				return err
 			}
@@ -114,16 +115,16 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		ctx, done := o.f.Bounded(ctx) // the person may have taken a while
 		defer done()
 		out := &paused{preview: preview, end: end, DryRun: o.dryRun}
-		out.Stopped, out.GoOn = stopCount(preview.GetEffects())
+		out.Stopped, out.GoOn = change.StopCount(preview.GetEffects())
 		if !o.dryRun {
 			req.Expected = preview.GetDigest()
 			r, err := c.Operator().Pause(ctx, req)
 			if err != nil {
-				return o.repeat.unknown(o.chosen.meant(ctx, c, err))
+				return o.repeat.Unknown(o.chosen.meant(ctx, c, err))
 			}
 			out.Names, out.Revision = r.GetNames(), r.GetRevision()
 		} else {
-			out.Names = effectNames(preview.GetEffects())
+			out.Names = change.EffectNames(preview.GetEffects())
 			if len(out.Names) == 0 && len(preview.GetWarnings()) == 0 { // else all of them stay as they are
 				return lookup.NothingChosen(ctx, c, o.chosen.names, o.chosen.labels)
 			}
@@ -141,7 +142,7 @@ type paused struct {
 	GoOn    int  `json:"go_on"`
 	DryRun  bool `json:"dry_run,omitempty"`
 
-	end     ending
+	end     change.Ending
 	preview *gatekeeperv1.PreviewResponse
 }
 
@@ -152,8 +153,8 @@ func (o *pauseOptions) print(p *paused) error {
 	case ui.Name:
 		return o.f.PrintNames(p.Names)
 	}
-	end := p.end.text()
-	if !p.end.given() {
+	end := p.end.Text()
+	if !p.end.Given() {
 		end = " until it is resumed"
 		if len(p.Names) > 1 {
 			end = " until they are resumed"
@@ -169,21 +170,21 @@ func (o *pauseOptions) print(p *paused) error {
 		fmt.Fprintf(o.f.Out, "%s paused%s%s\n", words.SomeNames(p.Names), end, dry)
 	}
 	if p.Stopped > 0 {
-		fmt.Fprintf(o.f.Out, "%s\n", stopText(p.preview.GetEffects()))
+		fmt.Fprintf(o.f.Out, "%s\n", change.StopText(p.preview.GetEffects()))
 	}
 	if p.GoOn > 0 {
 		fmt.Fprintf(o.f.Out, "%s on\n", words.Plural(p.GoOn, "running permit goes", "running permits go"))
 	}
 	if p.DryRun {
-		if err := printEffects(o.f.IO, p.preview.GetEffects(), p.preview.GetWarnings(), everyLine); err != nil {
+		if err := change.PrintEffects(o.f.IO, p.preview.GetEffects(), p.preview.GetWarnings(), change.EveryLine); err != nil {
 			return err
 		}
-		printNeedsYes(o.f.IO, p.preview.GetEffects(), p.preview.GetConfirm())
+		change.PrintNeedsYes(o.f.IO, p.preview.GetEffects(), p.preview.GetConfirm())
 		return nil
 	}
-	for _, w := range effectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), someOf) {
+	for _, w := range change.EffectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), change.SomeOf) {
 		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
-	undoWith(o.f.IO, p.Revision)
+	change.UndoWith(o.f.IO, p.Revision)
 	return nil
 }

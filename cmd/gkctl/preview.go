@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -19,7 +20,7 @@ type previewOptions struct {
 	files  fileFlag
 	prune  bool
 	labels string
-	drain  drainFlag
+	drain  change.DrainFlag
 	output ui.Output
 }
 
@@ -39,7 +40,7 @@ when nobody known would be let in, and names the nearest known group. It says wh
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels; with -f the labels of what --prune may delete")
-	o.drain.register(cmd)
+	o.drain.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -55,7 +56,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 	case len(args) == 0 && o.prune != (o.labels != ""):
 		return ui.Usagef("--prune and -l are given together")
 	}
-	drain, err := o.drain.read()
+	drain, err := o.drain.Read()
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		r, err := preview(ctx, o.f, c, plan, drain, ending{}, againFromNow)
+		r, err := preview(ctx, o.f, c, plan, drain, change.Ending{}, againFromNow)
 		if err != nil {
 			return err
 		}
@@ -111,10 +112,10 @@ func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
-	if err := printEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), everyLine); err != nil {
+	if err := change.PrintEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), change.EveryLine); err != nil {
 		return err
 	}
-	printNeedsYes(o.f.IO, r.GetEffects(), r.GetConfirm())
+	change.PrintNeedsYes(o.f.IO, r.GetEffects(), r.GetConfirm())
 	if !stopped {
 		o.f.Say("No holder would be told to stop.")
 	}

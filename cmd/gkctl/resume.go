@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -18,9 +19,9 @@ type resumeOptions struct {
 	f      *conn.Factory
 	chosen chosen
 	change uint64
-	repeat repeatFlag
+	repeat change.RepeatFlag
 	dryRun bool
-	yes    yesFlag
+	yes    change.YesFlag
 	output ui.Output
 }
 
@@ -45,8 +46,8 @@ It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
 	}
 	o.chosen.register(cmd)
 	cmd.Flags().Uint64Var(&o.change, "change", 0, "only what this change paused, and is paused by it still")
-	o.yes.register(cmd)
-	o.repeat.register(cmd)
+	o.yes.Register(cmd)
+	o.repeat.Register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be resumed; do nothing")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -62,7 +63,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		req := &gatekeeperv1.ResumeRequest{
-			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.repeat.requestID(),
+			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.repeat.RequestID(),
 		}
 		looking, cancel := o.f.Bounded(ctx)
 		defer cancel()
@@ -70,11 +71,11 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if out.preview, err = c.Operator().Preview(looking, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}}); err != nil {
 			return err
 		}
-		names := effectNames(out.preview.GetEffects())
+		names := change.EffectNames(out.preview.GetEffects())
 		if !o.dryRun {
-			if _, err := agree(ctx, o.f.IO, &proposal{
-				what: "this resumes " + words.SomeNames(names), question: "Go on?", declined: "nothing was resumed",
-				effects: out.preview.GetEffects(), confirm: out.preview.GetConfirm(),
+			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+				What: "this resumes " + words.SomeNames(names), Question: "Go on?", Declined: "nothing was resumed",
+				Effects: out.preview.GetEffects(), Confirm: out.preview.GetConfirm(),
 			}, o.yes); err != nil {
 				return err
 			}
@@ -87,7 +88,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 			req.Expected = out.preview.GetDigest()
 			r, err := c.Operator().Resume(ctx, req)
 			if err != nil {
-				return o.repeat.unknown(err)
+				return o.repeat.Unknown(err)
 			}
 			out.Names, out.Revision = append(out.Names, r.GetNames()...), r.GetRevision()
 		}
@@ -126,10 +127,10 @@ func (o *resumeOptions) print(r *resumed) error {
 	}
 	if r.DryRun {
 		fmt.Fprintf(o.f.Out, "%s would be resumed (dry run)\n", words.SomeNames(r.Names))
-		printNeedsYes(o.f.IO, r.preview.GetEffects(), r.preview.GetConfirm())
+		change.PrintNeedsYes(o.f.IO, r.preview.GetEffects(), r.preview.GetConfirm())
 		return nil
 	}
 	fmt.Fprintf(o.f.Out, "%s resumed\n", words.SomeNames(r.Names))
-	undoWith(o.f.IO, r.Revision)
+	change.UndoWith(o.f.IO, r.Revision)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -15,7 +16,7 @@ import (
 
 type revokeOptions struct {
 	f      *conn.Factory
-	drain  drainFlag
+	drain  change.DrainFlag
 	unsafe bool
 	yes    bool
 }
@@ -38,7 +39,7 @@ know that it is gone for good. It asks; in a script give --yes.`,
 	}, func(ctx context.Context) error { return o.check(ctx) }, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
 		return o.revoke(ctx, c, token)
 	})
-	o.drain.register(cmd)
+	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots at once, although their holders may still run")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return cmd
@@ -46,11 +47,11 @@ know that it is gone for good. It asks; in a script give --yes.`,
 
 // check refuses what contradicts itself, and asks before something unsafe.
 func (o *revokeOptions) check(ctx context.Context) error {
-	if _, err := o.drain.read(); err != nil {
+	if _, err := o.drain.Read(); err != nil {
 		return err
 	}
 	switch {
-	case o.unsafe && o.drain.drain > 0:
+	case o.unsafe && o.drain.Drain > 0:
 		return ui.Usagef("--drain lets the holder go on, --unsafe-now waits for nothing: they contradict each other")
 	case o.unsafe && !o.yes:
 		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two may then run at the same time, "+
@@ -61,7 +62,7 @@ func (o *revokeOptions) check(ctx context.Context) error {
 }
 
 func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
-	drain, err := o.drain.read()
+	drain, err := o.drain.Read()
 	if err != nil {
 		return tokenDone{}, err
 	}

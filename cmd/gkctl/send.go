@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -25,7 +26,7 @@ const (
 )
 
 // batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
-func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
+func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end change.Ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
 	var edits []*gatekeeperv1.Edit
 	var edited []*step
 	for i := range plan {
@@ -44,16 +45,16 @@ func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end ending)
 		Edits: edits, Author: a.Global.Who(), Reason: a.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
 	}
 	switch {
-	case end.lasts != nil:
-		r.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: end.lasts}
-	case end.until != nil:
-		r.End = &gatekeeperv1.BatchEditRequest_Until{Until: end.until}
+	case end.Lasts != nil:
+		r.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: end.Lasts}
+	case end.Until != nil:
+		r.End = &gatekeeperv1.BatchEditRequest_Until{Until: end.Until}
 	}
 	return r, edited, nil
 }
 
 // send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func send(ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end ending, again string) (uint64, error) {
+func send(ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (uint64, error) {
 	batch, edited, err := batch(a, plan, drain, end)
 	if err != nil || batch == nil {
 		return 0, err

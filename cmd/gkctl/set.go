@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/deffile"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/lookup"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -29,7 +30,7 @@ type setOptions struct {
 	names  []string
 	labels string
 	fields []assignment
-	ending endingFlags
+	ending change.EndingFlags
 	batchFlags
 }
 
@@ -55,7 +56,7 @@ label.KEY=VALUE sets a label, label.KEY- removes one.
 With --for or --until the fields get their old values back then, by themselves; a field that was set again since is left alone.
 With --drain holders that are shut out may go on for so long.
 
-` + asksText,
+` + change.AsksText,
 		Example: `  gkctl set nightly-export permits=3 duration=2m
   gkctl set 'nightly-*' group_pattern=dr-site --reason "moving to the other site"
   gkctl set nightly-export label.team=data label.legacy-
@@ -71,7 +72,7 @@ With --drain holders that are shut out may go on for so long.
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
-	o.ending.register(cmd, "when the fields get their old values back")
+	o.ending.Register(cmd, "when the fields get their old values back")
 	o.batchFlags.register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -139,7 +140,7 @@ func unknownField(key string) error {
 }
 
 func (o *setOptions) run(ctx context.Context) error {
-	end, err := o.ending.read(time.Now())
+	end, err := o.ending.Read(time.Now())
 	if err != nil {
 		return err
 	}

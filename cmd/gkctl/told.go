@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -21,7 +22,7 @@ type applied struct {
 	// Warnings are those of the API's PreviewResponse; after a change also those of its effects.
 	Warnings []string `json:"warnings,omitempty"`
 
-	end ending
+	end change.Ending
 	// preview is what the servers foresaw just before; asked: a person has seen it.
 	preview *gatekeeperv1.PreviewResponse
 	asked   bool
@@ -88,28 +89,28 @@ func printApplied(a *conn.Factory, o ui.Output, plan []step, out *applied) error
 	for _, item := range out.Items {
 		end := ""
 		if item.Action == actionReplaced {
-			end = out.end.text()
+			end = out.end.Text()
 		}
 		fmt.Fprintf(a.Out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
 	}
 	if !out.DryRun {
-		if err := printStopped(a.Out, out.preview.GetEffects(), someOf); err != nil {
+		if err := change.PrintStopped(a.Out, out.preview.GetEffects(), change.SomeOf); err != nil {
 			return err
 		}
 	}
 	if len(out.Items) > 1 && a.ErrTTY {
 		a.Say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
-	undoWith(a.IO, out.Revision)
+	change.UndoWith(a.IO, out.Revision)
 	if out.DryRun {
-		if err := printEffects(a.IO, out.preview.GetEffects(), out.preview.GetWarnings(), everyLine); err != nil {
+		if err := change.PrintEffects(a.IO, out.preview.GetEffects(), out.preview.GetWarnings(), change.EveryLine); err != nil {
 			return err
 		}
-		printNeedsYes(a.IO, out.preview.GetEffects(), out.preview.GetConfirm())
+		change.PrintNeedsYes(a.IO, out.preview.GetEffects(), out.preview.GetConfirm())
 		return nil
 	}
 	if !out.asked {
-		for _, text := range effectWarnings(out.preview.GetEffects(), nil, someOf) {
+		for _, text := range change.EffectWarnings(out.preview.GetEffects(), nil, change.SomeOf) {
 			a.Say("warning: %s", words.Cell(text))
 		}
 	}
@@ -119,7 +120,7 @@ func printApplied(a *conn.Factory, o ui.Output, plan []step, out *applied) error
 // foresee fills in what the servers foresaw.
 func (out *applied) foresee() error {
 	if !out.DryRun {
-		out.Warnings = effectWarnings(out.preview.GetEffects(), nil, everyLine)
+		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.EveryLine)
 		return nil
 	}
 	for _, e := range out.preview.GetEffects() {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -49,7 +50,7 @@ func newUncordon(a *conn.Factory) *cobra.Command {
 					continue
 				}
 				if err != nil {
-					failed = append(failed, unknownOutcome(err, "`gkctl cordons` whether it is in force still."))
+					failed = append(failed, change.UnknownOutcome(err, "`gkctl cordons` whether it is in force still."))
 					continue
 				}
 				done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
@@ -127,7 +128,7 @@ func printUncordoned(a *conn.Factory, o ui.Output, done []uncordoned) error {
 			continue
 		}
 		fmt.Fprintf(a.Out, "cordon %q is ended\n", d.ID)
-		undoWith(a.IO, d.Revision)
+		change.UndoWith(a.IO, d.Revision)
 	}
 	return nil
 }

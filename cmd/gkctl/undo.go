@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gatekeeperd/gatekeeper/client"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/change"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
@@ -21,10 +22,10 @@ type undoOptions struct {
 	f                      *conn.Factory
 	changes                []uint64
 	partial, skipConflicts bool
-	drain                  drainFlag
+	drain                  change.DrainFlag
 	dryRun                 bool
-	yes                    yesFlag
-	repeat                 repeatFlag
+	yes                    change.YesFlag
+	repeat                 change.RepeatFlag
 	output                 ui.Output
 }
 
@@ -55,36 +56,36 @@ change; --partial undoes what it still knows. It shows what it would do, and ask
 	}
 	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still knows of the changes")
 	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores as they are that were changed since")
-	o.drain.register(cmd)
+	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
-	o.yes.register(cmd)
-	o.repeat.register(cmd)
+	o.yes.Register(cmd)
+	o.repeat.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *undoOptions) run(ctx context.Context) error {
-	drain, err := o.drain.read()
+	drain, err := o.drain.Read()
 	if err != nil {
 		return err
 	}
 	req := &gatekeeperv1.UndoRequest{
 		Change: o.changes[0], Also: o.changes[1:], Partial: o.partial, SkipConflicts: o.skipConflicts,
-		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.repeat.requestID(),
+		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.repeat.RequestID(),
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		change := plannedChange[*gatekeeperv1.UndoResponse]{
-			call: func(dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
+		change := change.PlannedChange[*gatekeeperv1.UndoResponse]{
+			Call: func(dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
 				ctx, cancel := o.f.Bounded(ctx)
 				defer cancel()
 				req.DryRun, req.Plan = dryRun, plan
 				r, err := c.Operator().Undo(ctx, req)
 				return r, o.refused(err)
 			},
-			settled: (*gatekeeperv1.UndoResponse).GetNothing,
-			ask:     func(r *gatekeeperv1.UndoResponse) error { return o.ask(ctx, r) },
+			Settled: (*gatekeeperv1.UndoResponse).GetNothing,
+			Ask:     func(r *gatekeeperv1.UndoResponse) error { return o.ask(ctx, r) },
 		}
-		r, err := change.run(o.dryRun, o.yes.yes)
+		r, err := change.Run(o.dryRun, o.yes.Yes)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 // refused says how to go on after a change could not be taken back.
 func (o *undoOptions) refused(err error) error {
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return o.repeat.unknown(err)
+		return o.repeat.Unknown(err)
 	}
 	e, ok := errors.AsType[*client.StatusError](err)
 	switch {
@@ -122,9 +123,9 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 
 // ask shows what would be done, and asks.
 func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) error {
-	_, err := agree(ctx, o.f.IO, &proposal{
-		what: "this undoes " + words.ChangesText(o.changes), question: "Undo it?", declined: "nothing was undone", always: true,
-		effects: r.GetEffects(), warnings: r.GetWarnings(), confirm: r.GetConfirm(), notes: slices.Concat(r.GetNotes(), words.Mapped(r.GetMissing(), words.MissingText), r.GetSkipped()),
+	_, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+		What: "this undoes " + words.ChangesText(o.changes), Question: "Undo it?", Declined: "nothing was undone", Always: true,
+		Effects: r.GetEffects(), Warnings: r.GetWarnings(), Confirm: r.GetConfirm(), Notes: slices.Concat(r.GetNotes(), words.Mapped(r.GetMissing(), words.MissingText), r.GetSkipped()),
 	}, o.yes)
 	return err
 }
@@ -132,7 +133,7 @@ func (o *undoOptions) ask(ctx context.Context, r *gatekeeperv1.UndoResponse) err
 func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	switch o.output.String() {
 	case ui.JSON, ui.YAML:
-		return printPlanned(o.f.IO, o.output, r)
+		return change.PrintPlanned(o.f.IO, o.output, r)
 	case ui.Name:
 		return o.f.PrintNames(words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
@@ -153,14 +154,14 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 		return nil
 	}
 	if o.dryRun {
-		fmt.Fprintf(o.f.Out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), stopText(r.GetEffects()))
-		return printEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), everyLine)
+		fmt.Fprintf(o.f.Out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), change.StopText(r.GetEffects()))
+		return change.PrintEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), change.EveryLine)
 	}
 	fmt.Fprintf(o.f.Out, "%s undone", words.ChangesText(o.changes))
 	if names := words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
-		fmt.Fprintf(o.f.Out, " (%s); %s", words.SomeNames(names), stopText(r.GetEffects()))
+		fmt.Fprintf(o.f.Out, " (%s); %s", words.SomeNames(names), change.StopText(r.GetEffects()))
 	}
 	fmt.Fprintln(o.f.Out)
-	undoWith(o.f.IO, r.GetRevision())
+	change.UndoWith(o.f.IO, r.GetRevision())
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package change
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func proposalForTest() *proposal {
-	return &proposal{
-		what: "this replaces job", question: "Go on?", declined: "nothing was changed",
-		effects: []*gatekeeperv1.Effect{{
+func proposalForTest() *Proposal {
+	return &Proposal{
+		What: "this replaces job", Question: "Go on?", Declined: "nothing was changed",
+		Effects: []*gatekeeperv1.Effect{{
 			Semaphore: "job", Before: &gatekeeperv1.Definition{Name: "job"}, After: &gatekeeperv1.Definition{Name: "job", Permits: new(uint32)},
 			Warnings: []string{"Beware."},
 		}},
-		confirm: []*gatekeeperv1.Confirmation{{
+		Confirm: []*gatekeeperv1.Confirmation{{
 			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS, Text: "permits becomes 0, which lets nobody in: job",
 		}},
 	}
@@ -27,19 +27,19 @@ func proposalForTest() *proposal {
 func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	const about = "this replaces job; permits becomes 0, which lets nobody in: job"
-	asked := func(answer string, terminal bool, flag yesFlag) (string, error) {
+	asked := func(answer string, terminal bool, flag YesFlag) (string, error) {
 		var out bytes.Buffer
 		a := &ui.IO{In: strings.NewReader(answer), Err: &out, InTTY: terminal, ErrTTY: terminal}
-		_, err := agree(context.Background(), a, proposalForTest(), flag)
+		_, err := Agree(context.Background(), a, proposalForTest(), flag)
 		return out.String(), err
 	}
-	script, refused := asked("", false, yesFlag{})
+	script, refused := asked("", false, YesFlag{})
 	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; give --yes if that is meant" ||
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
 		t.Errorf("a script: exit code %d, %v\n%s", code, refused, script)
 	}
 	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
-		person, err := asked(answer, true, yesFlag{})
+		person, err := asked(answer, true, YesFlag{})
 		if person != script+about+"\nGo on? [y/N] " {
 			t.Errorf("%q: a person saw\n%s\nand a script\n%s", answer, person, script)
 		}
@@ -48,7 +48,7 @@ func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 		}
 	}
 	for _, terminal := range []bool{true, false} {
-		if out, err := asked("n\n", terminal, yesFlag{yes: true}); err != nil || out != "" {
+		if out, err := asked("n\n", terminal, YesFlag{Yes: true}); err != nil || out != "" {
 			t.Errorf("with --yes, terminal %v: %v\n%s", terminal, err, out)
 		}
 	}
@@ -58,13 +58,13 @@ func TestAgree_WithoutAReason_AsksOnlyWhatAlwaysAsks(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := proposalForTest()
-	p.confirm = nil
+	p.Confirm = nil
 	a := &ui.IO{Err: &out}
-	if asked, err := agree(context.Background(), a, p, yesFlag{}); asked || err != nil || out.Len() > 0 {
+	if asked, err := Agree(context.Background(), a, p, YesFlag{}); asked || err != nil || out.Len() > 0 {
 		t.Errorf("asked %v, %v\n%s", asked, err, &out)
 	}
-	p.always = true
-	if _, err := agree(context.Background(), a, p, yesFlag{}); err == nil || err.Error() != "this replaces job; no holder is told to stop; give --yes if that is meant" {
+	p.Always = true
+	if _, err := Agree(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder is told to stop; give --yes if that is meant" {
 		t.Errorf("got %v", err)
 	}
 }

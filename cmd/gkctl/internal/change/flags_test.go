@@ -1,4 +1,4 @@
-package main
+package change
 
 import (
 	"testing"
@@ -15,13 +15,13 @@ func TestEnding_ThatEndsBeforeItBegins_IsRefused(t *testing.T) {
 	for _, args := range [][]string{
 		{"--for", "0"}, {"--for", "-1h"}, {"--for", "1h", "--until", "13:00"}, {"--until", "2026-03-28T12:00:00Z"}, {"--until", "never"},
 	} {
-		var f endingFlags
+		var f EndingFlags
 		cmd := &cobra.Command{}
-		f.register(cmd, "x")
+		f.Register(cmd, "x")
 		if err := cmd.ParseFlags(args); err != nil {
 			t.Fatal(err)
 		}
-		if e, err := f.read(now); !ui.Is[*ui.UsageError](err) || e.given() {
+		if e, err := f.Read(now); !ui.Is[*ui.UsageError](err) || e.Given() {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package change
 
 import (
 	"fmt"
@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// everyLine is the number of lines for those who want all of them.
-	everyLine = math.MaxInt
-	// someOf is how many lines of a list stand before a question.
-	someOf = 10
+	// EveryLine is the number of lines for those who want all of them.
+	EveryLine = math.MaxInt
+	// SomeOf is how many lines of a list stand before a question.
+	SomeOf = 10
 )
 
-// printEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
+// PrintEffects says what a change would do, as the servers see it: to each semaphore, to whom that is told to stop, and what a person
 // should know. Of each list it shows at most so many lines.
-func printEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
+func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
 	if err := printRules(s.Out, effects, most); err != nil {
 		return err
 	}
-	if err := printStopped(s.Out, effects, most); err != nil {
+	if err := PrintStopped(s.Out, effects, most); err != nil {
 		return err
 	}
 	printHeld(s.Out, effects, most)
-	for _, w := range effectWarnings(effects, warnings, most) {
+	for _, w := range EffectWarnings(effects, warnings, most) {
 		fmt.Fprintln(s.Out, "warning: "+words.Cell(w))
 	}
 	return nil
@@ -52,8 +52,8 @@ func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "GO ON"}, lines, most)
 }
 
-// printStopped is a line for each holder that would be told to stop.
-func printStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+// PrintStopped is a line for each holder that would be told to stop.
+func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 	var lines [][]string
 	for _, e := range effects {
 		for _, s := range e.GetStopped() {
@@ -130,8 +130,8 @@ func callers(some []*gatekeeperv1.Caller, count uint32) string {
 	return text
 }
 
-// effectWarnings are those of the whole, and those of each semaphore; what is said of several is said once.
-func effectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []string {
+// EffectWarnings are those of the whole, and those of each semaphore; what is said of several is said once.
+func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []string {
 	out := whole
 	named := make(map[string][]string)
 	var texts []string
@@ -149,13 +149,13 @@ func effectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []
 	return out
 }
 
-// effectNames are the semaphores that a change has an effect on.
-func effectNames(effects []*gatekeeperv1.Effect) []string {
+// EffectNames are the semaphores that a change has an effect on.
+func EffectNames(effects []*gatekeeperv1.Effect) []string {
 	return words.Mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }
 
-// stopCount counts the holders that would be told to stop, or have less time for it, and those that go on.
-func stopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
+// StopCount counts the holders that would be told to stop, or have less time for it, and those that go on.
+func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	for _, e := range effects {
 		stopped += len(e.GetStopped())
 		goOn += int(e.GetUnaffected())
@@ -163,9 +163,9 @@ func stopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
 	return stopped, goOn
 }
 
-// stopText says of the holders that a change told, or would tell, to stop, of those that were told before and have less time for it, and
+// StopText says of the holders that a change told, or would tell, to stop, of those that were told before and have less time for it, and
 // when the last of their slots is free.
-func stopText(effects []*gatekeeperv1.Effect) string {
+func StopText(effects []*gatekeeperv1.Effect) string {
 	told, cut := 0, 0
 	var free, left time.Duration
 	for _, e := range effects {
@@ -195,8 +195,8 @@ func stopText(effects []*gatekeeperv1.Effect) string {
 	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), words.Brief(free))
 }
 
-// undoWith says how a change is taken back.
-func undoWith(s *ui.IO, revision uint64) {
+// UndoWith says how a change is taken back.
+func UndoWith(s *ui.IO, revision uint64) {
 	if revision != 0 {
 		fmt.Fprintf(s.Out, "undo with: gkctl undo %d\n", revision)
 	}

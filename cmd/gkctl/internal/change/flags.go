@@ -1,0 +1,87 @@
+package change
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
+)
+
+// EndingFlags are --for and --until: when a change ends by itself.
+type EndingFlags struct {
+	lasts time.Duration
+	until string
+	flags *pflag.FlagSet
+}
+
+// Ending is when a change ends; at most one of the two is set.
+type Ending struct {
+	Lasts *durationpb.Duration
+	Until *timestamppb.Timestamp
+}
+
+func (f *EndingFlags) Register(cmd *cobra.Command, what string) {
+	f.flags = cmd.Flags()
+	f.flags.DurationVar(&f.lasts, "for", 0, what+", for example 2h")
+	f.flags.StringVar(&f.until, "until", "", "the same, at a time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+}
+
+// Read reads the flags. now is the local time, for times of day.
+func (f *EndingFlags) Read(now time.Time) (Ending, error) {
+	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
+	switch {
+	case lasts && until:
+		return Ending{}, ui.Usagef("--for and --until contradict each other: give one of them")
+	case lasts && f.lasts <= 0:
+		return Ending{}, ui.Usagef("--for %s would end before it began: it must be above 0; without --for it stays until it is changed", f.lasts)
+	case lasts:
+		return Ending{Lasts: durationpb.New(f.lasts)}, nil
+	case until:
+		t, err := ui.ParseTime("--until", f.until, now, ui.Ahead)
+		if err != nil {
+			return Ending{}, err
+		}
+		if !t.After(now) {
+			return Ending{}, ui.Usagef("--until %s has passed: it is %s here", f.until, now.Format(time.RFC3339))
+		}
+		return Ending{Until: timestamppb.New(t)}, nil
+	}
+	return Ending{}, nil
+}
+
+// Given says whether there is an end.
+func (e Ending) Given() bool { return e.Lasts != nil || e.Until != nil }
+
+// Text is " for 2h", or " until TIME"; empty without an end.
+func (e Ending) Text() string {
+	switch {
+	case e.Lasts != nil:
+		return " for " + words.Duration(e.Lasts)
+	case e.Until != nil:
+		return " until " + words.When(e.Until)
+	}
+	return ""
+}
+
+// DrainFlag is --drain: how long holders that are to stop may go on.
+type DrainFlag struct{ Drain time.Duration }
+
+func (f *DrainFlag) Register(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that are told to stop may go on, for example 2m; without it their next refresh is refused")
+}
+
+// Read is nil without a drain.
+func (f *DrainFlag) Read() (*durationpb.Duration, error) {
+	switch {
+	case f.Drain < 0:
+		return nil, ui.Usagef("--drain %s must not be below 0", f.Drain)
+	case f.Drain == 0:
+		return nil, nil
+	}
+	return durationpb.New(f.Drain), nil
+}

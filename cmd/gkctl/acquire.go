@@ -32,9 +32,10 @@ type acquireOptions struct {
 	ownID     bool // --holder-id was given, be it empty
 }
 
-func newAcquire(a *conn.Factory) *cobra.Command {
-	o := &acquireOptions{f: a}
+func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) error) *cobra.Command {
+	o := &acquireOptions{f: f}
 	cmd := &cobra.Command{
+		GroupID:    ui.GroupPermits,
 		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
 		SuggestFor: []string{"lock"},
 		Short:      "Acquire a permit, and print its token",
@@ -45,23 +46,23 @@ Not acquired, it says why and who holds, and exits with 75; -o json then prints 
 		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
   gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore = args[0]
 			o.ownID = cmd.Flags().Changed("holder-id")
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.IdentityFlags.Register(cmd)
-	f := cmd.Flags()
-	f.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
-	f.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
-	f.Var(&o.wait, "wait", "wait in the queue, with a value at most that long, for example 5m")
-	f.Lookup("wait").NoOptDefVal = forever
-	f.DurationVar(&o.hold, "hold", 0, "keep it that long, for example 30m, then release it")
-	f.StringVar(&o.requestID, "request-id", "", "id of this acquisition, the same when it is repeated")
-	f.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show beside the permit")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the token and nothing else")
+	flags := cmd.Flags()
+	flags.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
+	flags.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
+	flags.Var(&o.wait, "wait", "wait in the queue, with a value at most that long, for example 5m")
+	flags.Lookup("wait").NoOptDefVal = forever
+	flags.DurationVar(&o.hold, "hold", 0, "keep it that long, for example 30m, then release it")
+	flags.StringVar(&o.requestID, "request-id", "", "id of this acquisition, the same when it is repeated")
+	flags.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show beside the permit")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print the token and nothing else")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }

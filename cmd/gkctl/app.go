@@ -21,10 +21,8 @@ are, or as globs: *, ? and [a-z].
 -o json prints the API's messages with the API's field names, 64-bit numbers and durations as protobuf's JSON has them ("12", "60s");
 a list is {"items": [...]}. -o yaml is the same as YAML, but for definitions, which are the file that apply reads.`
 
-const groupSee, groupChange, groupPermits, groupCluster = "see", "change", "permits", "cluster"
-
 // newRoot is the command line.
-func newRoot(a *conn.Factory) *cobra.Command {
+func newRoot(f *conn.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gkctl",
 		Short:         "The command line of Gatekeeper",
@@ -34,42 +32,33 @@ func newRoot(a *conn.Factory) *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          helpOfGroup,
 	}
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(a, cmd) }
-	root.SetIn(a.In)
-	root.SetOut(a.Out)
-	root.SetErr(a.Err)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(f, cmd) }
+	root.SetIn(f.In)
+	root.SetOut(f.Out)
+	root.SetErr(f.Err)
 	root.AddGroup(
-		&cobra.Group{ID: groupSee, Title: "See:"},
-		&cobra.Group{ID: groupChange, Title: "Change:"},
-		&cobra.Group{ID: groupPermits, Title: "Permits:"},
-		&cobra.Group{ID: groupCluster, Title: "Cluster and connection:"},
+		&cobra.Group{ID: ui.GroupSee, Title: "See:"},
+		&cobra.Group{ID: ui.GroupChange, Title: "Change:"},
+		&cobra.Group{ID: ui.GroupPermits, Title: "Permits:"},
+		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
-	for id, commands := range map[string][]*cobra.Command{
-		groupSee: {newGet(a), newHolders(a), newWaiters(a), newExplain(a), newPreview(a), newWatch(a), newHistory(a), newCordons(a), newStatus(a), newDiff(a)},
-		groupChange: {
-			newApply(a), newEdit(a), newSet(a), newDelete(a),
-			newMove(a), newPause(a), newResume(a), newCordon(a), newUncordon(a), newFirings(a), newUndo(a),
-		},
-		groupPermits: {newAcquire(a), newRefresh(a), newVerify(a), newRelease(a), newRevoke(a), newClear(a), newRun(a)},
-		groupCluster: {newCluster(a), newBench(a), newContext(a), newCompletion(), newVersion(a)},
+	for _, commands := range []func(*conn.Factory) []*cobra.Command{
+		seeCommands, editCommands, moveCommands, firingsCommands, runCommands, clusterCommands, benchCommands,
 	} {
-		for _, c := range commands {
-			c.GroupID = id
-			root.AddCommand(c)
-		}
+		root.AddCommand(commands(f)...)
 	}
-	root.AddCommand(newRunGuard(a))
+	root.AddCommand(newCompletion(), newVersion(f))
 	root.SetHelpCommand(newHelp())
-	root.SetHelpCommandGroupID(groupCluster)
+	root.SetHelpCommandGroupID(ui.GroupCluster)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		help(cmd, args)
-		fmt.Fprint(a.Out, exitHelp(cmd))
+		fmt.Fprint(f.Out, exitHelp(cmd))
 	})
-	a.Global.Register(root)
-	a.CompleteFlags(root)
+	f.Global.Register(root)
+	f.CompleteFlags(root)
 	return root
 }
 
@@ -85,10 +74,10 @@ func signed(command string) bool {
 
 // refuseAuthor refuses --author and --reason where they would say nothing: a listing that takes them seems to look for them. The variable
 // GK_AUTHOR stands for every command.
-func refuseAuthor(a *conn.Factory, cmd *cobra.Command) error {
+func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	for _, flag := range []string{"author", "reason"} {
-		if a.Global.Changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
+		if f.Global.Changed(flag) && (!signed(name) || flag == "reason" && name == "history") {
 			return ui.Usagef("--%s is for commands that change definitions, permits or cordons: %s changes none", flag, name)
 		}
 	}
@@ -112,12 +101,12 @@ func suggestion(cmd *cobra.Command, word string) string {
 }
 
 // run runs a command line, and returns the exit code.
-func run(ctx context.Context, a *conn.Factory, args []string) int {
-	root := newRoot(a)
+func run(ctx context.Context, f *conn.Factory, args []string) int {
+	root := newRoot(f)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return ui.ExitInterrupted
 	}
-	return a.Report(cmd, err)
+	return f.Report(cmd, err)
 }

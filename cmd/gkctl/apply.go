@@ -20,11 +20,12 @@ type applyOptions struct {
 	batchFlags
 }
 
-func newApply(a *conn.Factory) *cobra.Command {
-	o := &applyOptions{f: a}
+func newApply(f *conn.Factory, run func(*applyOptions, context.Context) error) *cobra.Command {
+	o := &applyOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
-		Short: "Make definitions what files say: all of them in one step, or none",
+		GroupID: ui.GroupChange,
+		Use:     "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
+		Short:   "Make definitions what files say: all of them in one step, or none",
 		Long: `Creates and replaces definitions so that they are what the files say, all in one step, or none. Nothing is changed when somebody
 else has changed one of them in between.
 
@@ -40,7 +41,7 @@ entry without one is applied over whatever there is.
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
 		Args: ui.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "also delete what matches -l and is in no file")

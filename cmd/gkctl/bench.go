@@ -49,11 +49,12 @@ type benchOptions struct {
 	dryRun, yes    bool
 }
 
-func newBench(a *conn.Factory) *cobra.Command {
-	o := &benchOptions{f: a, callers: countsFlag{1, 16, 64}}
+func newBench(f *conn.Factory, run func(*benchOptions, context.Context) error) *cobra.Command {
+	o := &benchOptions{f: f, callers: countsFlag{1, 16, 64}}
 	cmd := &cobra.Command{
-		Use:   "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
-		Short: "Measure how fast the cluster answers, in semaphores of its own that it deletes again",
+		GroupID: ui.GroupCluster,
+		Use:     "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
+		Short:   "Measure how fast the cluster answers, in semaphores of its own that it deletes again",
 		Long: `Puts load on the cluster and prints, for each workload and each number of callers, operations in a second, latencies and errors. It
 works only in semaphores of its own, below --prefix, in group "` + workload.Group + `": it creates them, and deletes them at the end and after Ctrl-C. It refuses when there is
 something below the prefix already. It is load all the same: whoever works with the cluster meanwhile waits longer.
@@ -76,20 +77,20 @@ takes is in the figures: where it shares a machine with the servers, they are lo
 			if o.kinds, err = kindsOf(args); err != nil {
 				return err
 			}
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.VarP(&o.callers, "concurrency", "c", "how many callers, one window for each number; of watch, how many watchers")
-	f.IntVar(&o.connections, "connections", 4, "connections that the callers share")
-	f.DurationVar(&o.window, "for", 3*time.Second, "how long each window is, as 30s")
-	f.DurationVar(&o.warmUp, "warm-up", time.Second, "how long each is run before, which is not counted, as 1s")
-	f.IntVar(&o.rate, "rate", 0, "calls that are due in a second, `N`, of all callers together; 0: each calls as soon as it was answered")
-	f.IntVar(&o.tokens, "tokens", 100, "permits that one frame of stream refreshes")
-	f.IntVar(&o.edits, "edits", 100, "definitions that one batch of batch changes")
-	f.StringVar(&o.prefix, "prefix", "", "what the names of its semaphores begin with, before a slash; default bench/ and a random word")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
-	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	flags := cmd.Flags()
+	flags.VarP(&o.callers, "concurrency", "c", "how many callers, one window for each number; of watch, how many watchers")
+	flags.IntVar(&o.connections, "connections", 4, "connections that the callers share")
+	flags.DurationVar(&o.window, "for", 3*time.Second, "how long each window is, as 30s")
+	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "how long each is run before, which is not counted, as 1s")
+	flags.IntVar(&o.rate, "rate", 0, "calls that are due in a second, `N`, of all callers together; 0: each calls as soon as it was answered")
+	flags.IntVar(&o.tokens, "tokens", 100, "permits that one frame of stream refreshes")
+	flags.IntVar(&o.edits, "edits", 100, "definitions that one batch of batch changes")
+	flags.StringVar(&o.prefix, "prefix", "", "what the names of its semaphores begin with, before a slash; default bench/ and a random word")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done; do nothing")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML)
 	return cmd
 }

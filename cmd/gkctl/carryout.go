@@ -38,29 +38,29 @@ func (f *batchFlags) check() error {
 // carryOut previews a plan, asks where that is needed, makes the change, and prints what was done. A dry run stops after the preview.
 // Each edit carries the version that the preview saw, so the servers refuse the change if somebody edits a definition meanwhile.
 func carryOut(
-	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, flags batchFlags, end change.Ending, output ui.Output, again string,
+	ctx context.Context, f *conn.Factory, c *client.Client, plan []step, flags batchFlags, end change.Ending, output ui.Output, again string,
 ) error {
 	drain, err := flags.drain.Read()
 	if err != nil {
 		return err
 	}
 	out := applied{Items: []appliedItem{}, DryRun: flags.dryRun, end: end}
-	looking, cancel := a.Bounded(ctx)
+	looking, cancel := f.Bounded(ctx)
 	defer cancel()
-	if out.preview, err = preview(looking, a, c, plan, drain, end, again); err != nil {
+	if out.preview, err = preview(looking, f, c, plan, drain, end, again); err != nil {
 		return err
 	}
 	if !flags.dryRun {
-		if out.asked, err = change.Agree(ctx, a.IO, proposed(plan, out.preview), flags.YesFlag); err != nil {
+		if out.asked, err = change.Agree(ctx, f.IO, proposed(plan, out.preview), flags.YesFlag); err != nil {
 			return err
 		}
-		sending, cancel := a.Bounded(ctx)
+		sending, cancel := f.Bounded(ctx)
 		defer cancel()
-		if out.Revision, err = send(sending, a, c, plan, drain, end, again); err != nil {
+		if out.Revision, err = send(sending, f, c, plan, drain, end, again); err != nil {
 			return err
 		}
 	}
-	return printApplied(a, output, plan, &out)
+	return printApplied(f, output, plan, &out)
 }
 
 // proposed is a plan as a person is asked about it.
@@ -85,9 +85,9 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 
 // preview asks the servers what a plan would do. It is nil when there is nothing to do.
 func preview(
-	ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string,
+	ctx context.Context, f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string,
 ) (*gatekeeperv1.PreviewResponse, error) {
-	batch, edited, err := batch(a, plan, drain, end)
+	batch, edited, err := batch(f, plan, drain, end)
 	if err != nil || batch == nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func preview(
 		err = &inBatch
 	}
 	if err != nil {
-		return nil, editRefusal(ctx, a, c, edited, err, again)
+		return nil, editRefusal(ctx, f, c, edited, err, again)
 	}
 	return r, nil
 }

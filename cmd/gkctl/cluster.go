@@ -18,14 +18,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newCluster(a *conn.Factory) *cobra.Command {
+func newCluster(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "cluster",
-		Short: "Show and change who the cluster is",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  helpOfGroup,
+		GroupID: ui.GroupCluster,
+		Use:     "cluster",
+		Short:   "Show and change who the cluster is",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    helpOfGroup,
 	}
-	cmd.AddCommand(newClusterStatus(a), newClusterAdd(a), newClusterRemove(a), newClusterTransfer(a), newClusterSettings(a))
+	cmd.AddCommand(newClusterStatus(f, (*clusterStatusOptions).run), newClusterAdd(f), newClusterRemove(f, (*clusterRemoveOptions).run),
+		newClusterTransfer(f), newClusterSettings(f, (*settingsOptions).run))
 	return cmd
 }
 
@@ -35,8 +37,8 @@ type clusterStatusOptions struct {
 	stateHash bool
 }
 
-func newClusterStatus(a *conn.Factory) *cobra.Command {
-	o := &clusterStatusOptions{f: a}
+func newClusterStatus(f *conn.Factory, run func(*clusterStatusOptions, context.Context) error) *cobra.Command {
+	o := &clusterStatusOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "status [--state-hash]",
 		Short: "Show each member, asked directly",
@@ -45,7 +47,7 @@ whole state of each, so it takes a while on a large cluster. Exits with 69 when 
 		Example: `  gkctl cluster status -o wide
   gkctl cluster status --state-hash`,
 		Args: ui.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&o.stateHash, "state-hash", false, "also the hash of each member's state")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
@@ -169,7 +171,7 @@ func toMemberJSON(m client.MemberStatus) memberJSON {
 	return out
 }
 
-func newClusterAdd(a *conn.Factory) *cobra.Command {
+func newClusterAdd(f *conn.Factory) *cobra.Command {
 	var nonVoter bool
 	var output ui.Output
 	cmd := &cobra.Command{
@@ -187,13 +189,13 @@ the command without --non-voter, and start the server without it.`,
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "leave it without a vote: it follows and never leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return onCluster(a, cmd, args[0], func(ctx context.Context, c *client.Client) error {
+		return onCluster(cmd.Context(), f, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
 			if err == nil && !output.Is(ui.Table) {
-				return a.PrintObject(output, r)
+				return f.PrintObject(output, r)
 			}
 			if err == nil {
-				fmt.Fprintf(a.Out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), words.Plural(len(r.GetMembers()), "member", "members"))
+				fmt.Fprintf(f.Out, "%s added to cluster %s, which has %s\n", args[0], r.GetClusterId(), words.Plural(len(r.GetMembers()), "member", "members"))
 			}
 			return err
 		})
@@ -201,12 +203,12 @@ the command without --non-voter, and start the server without it.`,
 	return cmd
 }
 
-// onCluster runs f, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
-func onCluster(a *conn.Factory, cmd *cobra.Command, id string, f func(context.Context, *client.Client) error) error {
-	return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-		ctx, cancel := a.Bounded(ctx)
+// onCluster runs do, which changes the cluster, and of it the member id, and says how to go on when its outcome is not known.
+func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.Context, *client.Client) error) error {
+	return f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := f.Bounded(ctx)
 		defer cancel()
-		err := f(ctx, c)
+		err := do(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether it was done."}
 		}
@@ -237,8 +239,8 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 }
 
 // completeMembers completes the ids of servers.
-func completeMembers(a *conn.Factory) cobra.CompletionFunc {
-	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+func completeMembers(f *conn.Factory) cobra.CompletionFunc {
+	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
 		return words.Mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
 	})

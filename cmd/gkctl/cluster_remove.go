@@ -16,12 +16,13 @@ import (
 
 type clusterRemoveOptions struct {
 	f                  *conn.Factory
+	id                 string
 	output             ui.Output
 	dryRun, yes, force bool
 }
 
-func newClusterRemove(a *conn.Factory) *cobra.Command {
-	o := &clusterRemoveOptions{f: a}
+func newClusterRemove(f *conn.Factory, run func(*clusterRemoveOptions, context.Context) error) *cobra.Command {
+	o := &clusterRemoveOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "remove ID [--dry-run] [--yes] [--force]",
 		Short: "Take a server out; its id can never be used again",
@@ -35,8 +36,11 @@ Removing a server that was removed before changes nothing and exits with 0.`,
 		Example: `  gkctl cluster remove gk3 --dry-run
   gkctl cluster remove gk3 --yes`,
 		Args:              ui.Exactly(1, "the id of the server"),
-		ValidArgsFunction: completeMembers(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+		ValidArgsFunction: completeMembers(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.id = args[0]
+			return run(o, cmd.Context())
+		},
 	}
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be left, and whether the servers would refuse; change nothing")
@@ -45,8 +49,9 @@ Removing a server that was removed before changes nothing and exits with 0.`,
 	return cmd
 }
 
-func (o *clusterRemoveOptions) run(cmd *cobra.Command, id string) error {
-	return onCluster(o.f, cmd, id, func(ctx context.Context, c *client.Client) error {
+func (o *clusterRemoveOptions) run(ctx context.Context) error {
+	id := o.id
+	return onCluster(ctx, o.f, id, func(ctx context.Context, c *client.Client) error {
 		plan, err := c.Cluster().RemoveMember(ctx, &gatekeeperv1.RemoveMemberRequest{Id: id, DryRun: true})
 		if err != nil {
 			return err

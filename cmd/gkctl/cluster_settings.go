@@ -22,14 +22,15 @@ import (
 )
 
 type settingsOptions struct {
-	f *conn.Factory
+	f    *conn.Factory
+	args []string
 	change.YesFlag
 	output ui.Output
 	dryRun bool
 }
 
-func newClusterSettings(a *conn.Factory) *cobra.Command {
-	o := &settingsOptions{f: a}
+func newClusterSettings(f *conn.Factory, run func(*settingsOptions, context.Context) error) *cobra.Command {
+	o := &settingsOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "settings [NAME=VALUE...] [--dry-run] [--yes]",
 		Short: "Show or change the settings that all members share",
@@ -53,24 +54,29 @@ Raising max_duration lengthens, for good, how long a recovered cluster grants no
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeSettings,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			set, err := settingsArgs(args)
-			if err != nil {
-				return err
-			}
-			return o.f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				ctx, cancel := o.f.Bounded(ctx)
-				defer cancel()
-				if len(args) == 0 {
-					return o.show(ctx, c)
-				}
-				return o.set(ctx, c, set)
-			})
+			o.args = args
+			return run(o, cmd.Context())
 		},
 	}
 	o.YesFlag.Register(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
+}
+
+func (o *settingsOptions) run(ctx context.Context) error {
+	set, err := settingsArgs(o.args)
+	if err != nil {
+		return err
+	}
+	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+		ctx, cancel := o.f.Bounded(ctx)
+		defer cancel()
+		if len(o.args) == 0 {
+			return o.show(ctx, c)
+		}
+		return o.set(ctx, c, set)
+	})
 }
 
 func settingFields() protoreflect.FieldDescriptors {

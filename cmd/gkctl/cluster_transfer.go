@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newClusterTransfer(a *conn.Factory) *cobra.Command {
+func newClusterTransfer(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "transfer [ID]",
@@ -21,34 +21,34 @@ func newClusterTransfer(a *conn.Factory) *cobra.Command {
 		Example: `  gkctl cluster transfer
   gkctl cluster transfer gk2`,
 		Args:              ui.AtMost(1, "one id at most: that of the server which is to lead"),
-		ValidArgsFunction: completeMembers(a),
+		ValidArgsFunction: completeMembers(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return onCluster(a, cmd, args[0], func(ctx context.Context, c *client.Client) error {
+				return onCluster(cmd.Context(), f, args[0], func(ctx context.Context, c *client.Client) error {
 					_, err := c.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{Id: args[0]})
 					if err == nil {
-						err = printLeader(a, output, args[0])
+						err = printLeader(f, output, args[0])
 					}
 					return err
 				})
 			}
-			return onCluster(a, cmd, "", func(ctx context.Context, c *client.Client) error { return transferToAny(ctx, a, c, output) })
+			return onCluster(cmd.Context(), f, "", func(ctx context.Context, c *client.Client) error { return transferToAny(ctx, f, c, output) })
 		},
 	}
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
-func printLeader(a *conn.Factory, o ui.Output, id string) error {
+func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	if !o.Is(ui.Table) {
-		return a.PrintObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
+		return f.PrintObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
 	}
-	_, err := fmt.Fprintf(a.Out, "%s leads\n", id)
+	_, err := fmt.Fprintf(f.Out, "%s leads\n", id)
 	return err
 }
 
 // transferToAny lets the leader choose, and says who leads now: the one that hands over cannot know yet.
-func transferToAny(ctx context.Context, a *conn.Factory, c *client.Client, output ui.Output) error {
+func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func transferToAny(ctx context.Context, a *conn.Factory, c *client.Client, outpu
 	for {
 		if now, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
 			if s := conn.LeaderOrNewest(now); s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && s.GetTerm() > term {
-				return printLeader(a, output, s.GetId())
+				return printLeader(f, output, s.GetId())
 			}
 		}
 		select {

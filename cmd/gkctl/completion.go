@@ -9,8 +9,9 @@ import (
 func newCompletion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print the script that completes commands and names in a shell",
+		GroupID: ui.GroupCluster,
+		Use:     "completion bash|zsh|fish|powershell",
+		Short:   "Print the script that completes commands and names in a shell",
 		Example: `  source <(gkctl completion bash)
   gkctl completion zsh > "${fpath[1]}/_gkctl"`,
 		ValidArgs: shells,

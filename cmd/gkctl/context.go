@@ -13,10 +13,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-func newContext(a *conn.Factory) *cobra.Command {
+func newContext(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "context",
-		Short: "List, choose and define contexts: how to reach which cluster",
+		GroupID: ui.GroupCluster,
+		Use:     "context",
+		Short:   "List, choose and define contexts: how to reach which cluster",
 		Long: `Contexts are kept in the file that GK_CONFIG names, else in ~/.config/gatekeeper/config.yaml:
 
   current-context: prod
@@ -31,11 +32,11 @@ Paths in the file are relative to it; set writes them from the root. Flags and v
 		Args: cobra.ArbitraryArgs,
 		RunE: helpOfGroup,
 	}
-	cmd.AddCommand(newContextList(a), newContextUse(a), newContextSet(a), newContextDelete(a))
+	cmd.AddCommand(newContextList(f), newContextUse(f), newContextSet(f), newContextDelete(f))
 	return cmd
 }
 
-func newContextList(a *conn.Factory) *cobra.Command {
+func newContextList(f *conn.Factory) *cobra.Command {
 	var o ui.Output
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -47,15 +48,15 @@ func newContextList(a *conn.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := conn.ReadContexts(path)
+			file, err := conn.ReadContexts(path)
 			if err != nil {
 				return err
 			}
-			return a.Print(o, ui.Listing{
+			return f.Print(o, ui.Listing{
 				Headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
-				Rows: words.Mapped(f.Contexts, func(c conn.SavedContext) ui.Row {
+				Rows: words.Mapped(file.Contexts, func(c conn.SavedContext) ui.Row {
 					current, tls := "", "no"
-					if c.Name == f.Current {
+					if c.Name == file.Current {
 						current = "*"
 					}
 					if c.TLS != (conn.SavedTLS{}) {
@@ -63,7 +64,7 @@ func newContextList(a *conn.Factory) *cobra.Command {
 					}
 					return ui.Row{Name: c.Name, Cells: []string{current, c.Name, strings.Join(c.Endpoints, ","), c.Group, tls}}
 				}),
-				Object: &conn.ContextFile{Current: f.Current, Contexts: append([]conn.SavedContext{}, f.Contexts...)}, // a list, be it empty
+				Object: &conn.ContextFile{Current: file.Current, Contexts: append([]conn.SavedContext{}, file.Contexts...)}, // a list, be it empty
 				Empty:  "There are no contexts in " + path + ".",
 			})
 		},
@@ -72,8 +73,8 @@ func newContextList(a *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// changeContexts reads the file, has f change it, and writes it.
-func changeContexts(f func(*conn.ContextFile) error) error {
+// changeContexts reads the file, calls change with it, and writes it.
+func changeContexts(change func(*conn.ContextFile) error) error {
 	path, err := conn.ContextPath()
 	if err != nil {
 		return err
@@ -82,13 +83,13 @@ func changeContexts(f func(*conn.ContextFile) error) error {
 	if err != nil {
 		return err
 	}
-	if err := f(file); err != nil {
+	if err := change(file); err != nil {
 		return err
 	}
 	return file.Write(path)
 }
 
-func newContextUse(a *conn.Factory) *cobra.Command {
+func newContextUse(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use NAME",
 		Short:             "Choose the context that counts from now on",
@@ -96,22 +97,22 @@ func newContextUse(a *conn.Factory) *cobra.Command {
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeContexts(func(f *conn.ContextFile) error {
-				if f.Find(args[0]) == nil {
+			err := changeContexts(func(file *conn.ContextFile) error {
+				if file.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q: `gkctl context list` shows them", args[0])
 				}
-				f.Current = args[0]
+				file.Current = args[0]
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(a.Out, "context %s in use\n", args[0])
+				fmt.Fprintf(f.Out, "context %s in use\n", args[0])
 			}
 			return err
 		},
 	}
 }
 
-func newContextSet(a *conn.Factory) *cobra.Command {
+func newContextSet(f *conn.Factory) *cobra.Command {
 	var group, acquirer string
 	cmd := &cobra.Command{
 		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...]",
@@ -120,13 +121,13 @@ func newContextSet(a *conn.Factory) *cobra.Command {
   gkctl context set prod --group prod`,
 		Args: ui.Exactly(1, "the name of a context"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := changeContexts(func(f *conn.ContextFile) error {
-				c := f.Find(args[0])
+			err := changeContexts(func(file *conn.ContextFile) error {
+				c := file.Find(args[0])
 				if c == nil {
-					f.Contexts = append(f.Contexts, conn.SavedContext{Name: args[0]})
-					c = &f.Contexts[len(f.Contexts)-1]
+					file.Contexts = append(file.Contexts, conn.SavedContext{Name: args[0]})
+					c = &file.Contexts[len(file.Contexts)-1]
 				}
-				g := &a.Global
+				g := &f.Global
 				for _, s := range []struct {
 					flag string
 					from string
@@ -155,13 +156,13 @@ func newContextSet(a *conn.Factory) *cobra.Command {
 				if len(c.Endpoints) == 0 {
 					return ui.Usagef("the context %q needs --endpoints", args[0])
 				}
-				if f.Current == "" {
-					f.Current = args[0]
+				if file.Current == "" {
+					file.Current = args[0]
 				}
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(a.Out, "context %s set\n", args[0])
+				fmt.Fprintf(f.Out, "context %s set\n", args[0])
 			}
 			return err
 		},
@@ -171,7 +172,7 @@ func newContextSet(a *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-func newContextDelete(a *conn.Factory) *cobra.Command {
+func newContextDelete(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:               "delete NAME",
 		Short:             "Delete a context",
@@ -179,18 +180,18 @@ func newContextDelete(a *conn.Factory) *cobra.Command {
 		Args:              ui.Exactly(1, "the name of a context"),
 		ValidArgsFunction: conn.CompleteContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
-			err := changeContexts(func(f *conn.ContextFile) error {
-				if f.Find(args[0]) == nil {
+			err := changeContexts(func(file *conn.ContextFile) error {
+				if file.Find(args[0]) == nil {
 					return ui.Usagef("there is no context %q", args[0])
 				}
-				f.Contexts = slices.DeleteFunc(f.Contexts, func(c conn.SavedContext) bool { return c.Name == args[0] })
-				if f.Current == args[0] {
-					f.Current = ""
+				file.Contexts = slices.DeleteFunc(file.Contexts, func(c conn.SavedContext) bool { return c.Name == args[0] })
+				if file.Current == args[0] {
+					file.Current = ""
 				}
 				return nil
 			})
 			if err == nil {
-				fmt.Fprintf(a.Out, "context %s deleted\n", args[0])
+				fmt.Fprintf(f.Out, "context %s deleted\n", args[0])
 			}
 			return err
 		},

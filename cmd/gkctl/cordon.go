@@ -29,11 +29,12 @@ type cordonOptions struct {
 	output          ui.Output
 }
 
-func newCordon(a *conn.Factory) *cobra.Command {
-	o := &cordonOptions{f: a}
+func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error) *cobra.Command {
+	o := &cordonOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
-		Short: "Shut a group or a host out of every semaphore, for a time",
+		GroupID: ui.GroupChange,
+		Use:     "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
+		Short:   "Shut a group or a host out of every semaphore, for a time",
 		Long: `Shuts out whoever comes from a group, or is an acquirer, that the pattern matches whole: they are granted nothing, and what they hold
 is told to stop; with --drain they may go on for so long first. With --for or --until it ends by itself. With both patterns a
 caller is caught when one of them matches. A cordon with the same id, which is drawn from the patterns when none is given, is replaced.
@@ -42,7 +43,7 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
   gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
 		Args: ui.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
 	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern of acquirers")
@@ -52,8 +53,8 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show who would be told to stop; do nothing")
 	o.yes.Register(cmd)
 	o.repeat.Register(cmd)
-	a.CompleteGroups(cmd, "group")
-	a.CompleteAcquirers(cmd, "acquirer")
+	f.CompleteGroups(cmd, "group")
+	f.CompleteAcquirers(cmd, "acquirer")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }

@@ -13,17 +13,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newCordons(a *conn.Factory) *cobra.Command {
+func newCordons(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
-		Use:   "cordons",
-		Short: "Show which groups and hosts are shut out, until when and why",
+		GroupID: ui.GroupSee,
+		Use:     "cordons",
+		Short:   "Show which groups and hosts are shut out, until when and why",
 		Example: `  gkctl cordons
   gkctl cordons -o name`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				ctx, cancel := a.Bounded(ctx)
+			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				ctx, cancel := f.Bounded(ctx)
 				defer cancel()
 				r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 				if err != nil {
@@ -33,7 +34,7 @@ func newCordons(a *conn.Factory) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.Print(output, ui.Listing{
+				return f.Print(output, ui.Listing{
 					Headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
 					More:    []string{"CHANGE"},
 					Rows:    words.Mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) ui.Row { return cordonRow(c, ordered[c.GetId()]) }),

@@ -22,9 +22,10 @@ type deleteOptions struct {
 	batchFlags
 }
 
-func newDelete(a *conn.Factory) *cobra.Command {
-	o := &deleteOptions{f: a}
+func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error) *cobra.Command {
+	o := &deleteOptions{f: f}
 	cmd := &cobra.Command{
+		GroupID:    ui.GroupChange,
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
 		Short:      "Delete definitions; their permits live on until they end",
@@ -35,13 +36,13 @@ are released or expire; with --drain holders may go on for so long first.
 		Example: `  gkctl delete nightly-export --reason "it is done elsewhere now"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("give names, globs or -l")
 			}
 			o.names = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")

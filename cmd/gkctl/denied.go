@@ -14,16 +14,16 @@ import (
 const maxDeniedLines = 10
 
 // sayDenied prints, below a listing, the callers that are denied until somebody acts.
-func sayDenied(ctx context.Context, a *conn.Factory, c *client.Client, names []string, labels string) {
+func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
 		return // of everything there can be many: standbys are denied by design
 	}
 	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
 	for _, line := range append(lines, lookup.MisspelledLines(r)...) {
-		a.Say("%s", line)
+		f.Say("%s", line)
 	}
 	if len(lines) > 0 {
-		a.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
+		f.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how that is decided.")
 	}
 }

@@ -27,18 +27,19 @@ type difference struct {
 	Diff   string `json:"diff"`
 }
 
-func newDiff(a *conn.Factory) *cobra.Command {
-	o := &diffOptions{f: a}
+func newDiff(f *conn.Factory, run func(*diffOptions, context.Context) error) *cobra.Command {
+	o := &diffOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "diff -f FILE [--prune -l SELECTOR]",
-		Short: "Show what apply would change; exits with 1 on differences",
+		GroupID: ui.GroupSee,
+		Use:     "diff -f FILE [--prune -l SELECTOR]",
+		Short:   "Show what apply would change; exits with 1 on differences",
 		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 when there is no difference, with 1 when
 there is one, with 65 when an entry has a version that is no longer the current one, and with more when it could not be found out.`,
 		Example: `  gkctl diff -f nightly.yaml
   gkctl diff -f definitions/ --prune -l managed-by=git`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := o.run(cmd.Context())
+			err := run(o, cmd.Context())
 			if code, _ := ui.Classify(cmd, err); err != nil && err != errDifferent && code == ui.ExitFailure { //nolint:errorlint // ours, and never wrapped
 				_, hint := ui.Classify(cmd, err)
 				return &ui.CodeError{Code: ui.ExitLost, Err: err, Hint: hint} // 1 would say that there are differences

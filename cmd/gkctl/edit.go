@@ -28,24 +28,25 @@ type editOptions struct {
 	batchFlags
 }
 
-func newEdit(a *conn.Factory) *cobra.Command {
-	o := &editOptions{f: a}
+func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *cobra.Command {
+	o := &editOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
-		Short: "Change definitions in an editor",
+		GroupID: ui.GroupChange,
+		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
+		Short:   "Change definitions in an editor",
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies what was changed in one step. Nothing is changed
 when somebody else has changed one of them meanwhile; what was written is then kept in a file.
 
 ` + change.AsksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("give names, globs or -l")
 			}
 			o.names = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")

@@ -29,11 +29,12 @@ type explainOptions struct {
 	weighed bool
 }
 
-func newExplain(a *conn.Factory) *cobra.Command {
-	o := &explainOptions{f: a}
+func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) error) *cobra.Command {
+	o := &explainOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
-		Short: "Show step by step what a request would be answered, and why; changes nothing",
+		GroupID: ui.GroupSee,
+		Use:     "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
+		Short:   "Show step by step what a request would be answered, and why; changes nothing",
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, with labels or with several names it
 explains each semaphore in turn.
 
@@ -45,13 +46,13 @@ only those of callers that have asked since. With -o json, one name with a calle
   gkctl explain nightly-export --group prod --acquirer app2
   gkctl explain -l team=data --group prod --acquirer app2
   gkctl explain builds --weight 4 --firing nightly@2026-01-31T02:00:00Z`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("give names, globs or -l")
 			}
 			o.names, o.weighed = args, cmd.Flags().Changed("weight")
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.IdentityFlags.Register(cmd)

@@ -18,25 +18,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newFirings(a *conn.Factory) *cobra.Command {
+func newFirings(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "firings",
-		Short: "Show and repair what a semaphore remembers of firings",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  helpOfGroup,
+		GroupID: ui.GroupChange,
+		Use:     "firings",
+		Short:   "Show and repair what a semaphore remembers of firings",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    helpOfGroup,
 	}
-	cmd.AddCommand(newFiringsList(a), newFiringsShow(a), newFiringsForget(a))
+	cmd.AddCommand(newFiringsList(f, (*firingsListOptions).run), newFiringsShow(f, (*firingsShowOptions).run), newFiringsForget(f, (*firingsForgetOptions).run))
 	return cmd
 }
 
 type firingsListOptions struct {
-	f           *conn.Factory
-	name, after string
-	output      ui.Output
+	f                      *conn.Factory
+	semaphore, name, after string
+	output                 ui.Output
 }
 
-func newFiringsList(a *conn.Factory) *cobra.Command {
-	o := &firingsListOptions{f: a}
+func newFiringsList(f *conn.Factory, run func(*firingsListOptions, context.Context) error) *cobra.Command {
+	o := &firingsListOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
 		Short: "Show which firings a semaphore remembers",
@@ -47,8 +48,11 @@ until then and is not listed is denied as FIRING_FORGOTTEN.`,
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
-		ValidArgsFunction: firstOf(1, a.CompleteNames),
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+		ValidArgsFunction: firstOf(1, f.CompleteNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.semaphore = args[0]
+			return run(o, cmd.Context())
+		},
 	}
 	cmd.Flags().StringVar(&o.name, "name", "", "only firings of this name")
 	cmd.Flags().StringVar(&o.after, "after", "", "only firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
@@ -56,8 +60,8 @@ until then and is not listed is denied as FIRING_FORGOTTEN.`,
 	return cmd
 }
 
-func (o *firingsListOptions) run(ctx context.Context, name string) error {
-	req := &gatekeeperv1.ListFiringsRequest{Semaphore: name, Name: o.name}
+func (o *firingsListOptions) run(ctx context.Context) error {
+	req := &gatekeeperv1.ListFiringsRequest{Semaphore: o.semaphore, Name: o.name}
 	if o.after != "" {
 		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Ahead)
 		if err != nil {
@@ -77,7 +81,7 @@ func (o *firingsListOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 		if !o.output.Is(ui.Name) {
-			o.f.Say("%s", memoryText(name, last))
+			o.f.Say("%s", memoryText(o.semaphore, last))
 		}
 		return o.f.Print(o.output, ui.Listing{
 			Headers: []string{"FIRING", "STATE", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
@@ -149,12 +153,13 @@ func firingRow(f *gatekeeperv1.FiringClaim) ui.Row {
 }
 
 type firingsShowOptions struct {
-	f      *conn.Factory
-	output ui.Output
+	f                 *conn.Factory
+	semaphore, firing string
+	output            ui.Output
 }
 
-func newFiringsShow(a *conn.Factory) *cobra.Command {
-	o := &firingsShowOptions{f: a}
+func newFiringsShow(f *conn.Factory, run func(*firingsShowOptions, context.Context) error) *cobra.Command {
+	o := &firingsShowOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "show NAME FIRING",
 		Short: "Show what became of one firing",
@@ -162,19 +167,22 @@ func newFiringsShow(a *conn.Factory) *cobra.Command {
 semaphore remembers, or free.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              ui.Exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
-		ValidArgsFunction: firstOf(2, completeFirings(a)),
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
+		ValidArgsFunction: firstOf(2, completeFirings(f)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.semaphore, o.firing = args[0], args[1]
+			return run(o, cmd.Context())
+		},
 	}
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
 
-func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
-	want, err := ui.FiringArg(arg)
+func (o *firingsShowOptions) run(ctx context.Context) error {
+	want, err := ui.FiringArg(o.firing)
 	if err != nil {
 		return err
 	}
-	req := &gatekeeperv1.ListFiringsRequest{Semaphore: name, Name: want.GetName()}
+	req := &gatekeeperv1.ListFiringsRequest{Semaphore: o.semaphore, Name: want.GetName()}
 	if want.GetDue() != nil {
 		req.DueAfter = timestamppb.New(want.GetDue().AsTime().Add(-1))
 	}
@@ -194,7 +202,7 @@ func (o *firingsShowOptions) run(ctx context.Context, name, arg string) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.f.Say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", name, words.ShellWord(name), words.ShellWord(want.GetName()))
+			o.f.Say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
 		}
 		if !o.output.Is(ui.Table) {
 			return o.f.PrintObject(o.output, found)
@@ -222,15 +230,15 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 }
 
 // completeFirings completes the name of a semaphore, then firings that it remembers.
-func completeFirings(a *conn.Factory) cobra.CompletionFunc {
-	firings := a.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
+func completeFirings(f *conn.Factory) cobra.CompletionFunc {
+	firings := f.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: conn.CompletionPage})
 		names := words.Mapped(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) })
 		return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(args[1:], n) }), err
 	})
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return a.CompleteNames(cmd, args, begun)
+			return f.CompleteNames(cmd, args, begun)
 		}
 		return firings(cmd, args, begun)
 	}

@@ -30,8 +30,8 @@ type firingsForgetOptions struct {
 	output   ui.Output
 }
 
-func newFiringsForget(a *conn.Factory) *cobra.Command {
-	o := &firingsForgetOptions{f: a}
+func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.Context) error) *cobra.Command {
+	o := &firingsForgetOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
 		Short: "Forget firings that a wrong clock has claimed",
@@ -45,17 +45,17 @@ What is forgotten may run again, also if it did run. It shows what would be forg
   gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
   gkctl firings forget nightly-export nightly@2026-06-01T02:00:00Z`,
 		Args:              ui.AtLeastOne("the name of a semaphore, then firings, --after or --ahead"),
-		ValidArgsFunction: completeFirings(a),
+		ValidArgsFunction: completeFirings(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.name, o.firings = args[0], args[1:]
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
-	f.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
-	f.BoolVar(&o.keepMark, "keep-mark", false, "leave the time up to which firings count as forgotten")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be forgotten; do nothing")
+	flags := cmd.Flags()
+	flags.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next such time here")
+	flags.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
+	flags.BoolVar(&o.keepMark, "keep-mark", false, "leave the time up to which firings count as forgotten")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be forgotten; do nothing")
 	o.yes.Register(cmd)
 	o.repeat.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)

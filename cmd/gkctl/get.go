@@ -24,9 +24,10 @@ type getOptions struct {
 	labels string
 }
 
-func newGet(a *conn.Factory) *cobra.Command {
-	o := &getOptions{f: a}
+func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobra.Command {
+	o := &getOptions{f: f}
 	cmd := &cobra.Command{
+		GroupID:    ui.GroupSee,
 		Use:        "get [NAME|GLOB...] [-l SELECTOR]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
 		Short:      "Show definitions, and how much of them is taken",
@@ -41,10 +42,10 @@ one of them since. -o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
   gkctl get -l team=data,tier!=test -o yaml > data.yaml`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)

@@ -30,11 +30,12 @@ type historyOptions struct {
 	output        ui.Output
 }
 
-func newHistory(a *conn.Factory) *cobra.Command {
-	o := &historyOptions{f: a}
+func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) error) *cobra.Command {
+	o := &historyOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
-		Short: "Show who changed what, when and why, newest first",
+		GroupID: ui.GroupSee,
+		Use:     "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
+		Short:   "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
 how each permit ended. A change is what ` + "`gkctl undo`" + ` takes back; one that edits many semaphores is one line, and one for each with --change or
 -o wide. --author ann shows what ann did, at whatever host. -n counts changes. Times are those of the leaders' clocks. The journal is bounded: old entries are forgotten.
@@ -43,18 +44,18 @@ For names or labels, it also shows callers that are denied now for a reason that
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h
   gkctl history --change 1234`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten of it")
-	f.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 1h for an hour ago")
-	f.StringVar(&o.before, "before", "", "only before this time, as --since")
-	f.BoolVar(&o.permits, "permits", false, "also how permits ended")
-	f.IntVarP(&o.count, "count", "n", 50, "show so many changes; 0: all that is remembered")
+	flags := cmd.Flags()
+	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten of it")
+	flags.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 1h for an hour ago")
+	flags.StringVar(&o.before, "before", "", "only before this time, as --since")
+	flags.BoolVar(&o.permits, "permits", false, "also how permits ended")
+	flags.IntVarP(&o.count, "count", "n", 50, "show so many changes; 0: all that is remembered")
 	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels, now or when the entry was made")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd

@@ -20,11 +20,13 @@ type holdersOptions struct {
 	globs  []string
 	labels string
 	at     string
+	past   bool // --at was given, be it empty
 }
 
-func newHolders(a *conn.Factory) *cobra.Command {
-	o := &holdersOptions{f: a}
+func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) error) *cobra.Command {
+	o := &holdersOptions{f: f}
 	cmd := &cobra.Command{
+		GroupID:    ui.GroupSee,
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
 		Short:      "Show who holds permits, or held them at a time",
@@ -34,13 +36,11 @@ says where its memory begins.`,
   gkctl holders nightly-export --at 03:12
   gkctl holders -l team=data
   gkctl holders --at 10m`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
-			if cmd.Flags().Changed("at") {
-				return o.runAt(cmd.Context(), time.Now())
-			}
-			return o.run(cmd.Context())
+			o.past = cmd.Flags().Changed("at")
+			return run(o, cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "who held them then: 2026-01-31T02:00:00Z, 02:00 for the last such time here, or 10m for so long ago")
@@ -50,6 +50,9 @@ says where its memory begins.`,
 }
 
 func (o *holdersOptions) run(ctx context.Context) error {
+	if o.past {
+		return o.runAt(ctx, time.Now())
+	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := o.f.Bounded(ctx)
 		defer cancel()

@@ -34,11 +34,12 @@ type moveOptions struct {
 	output   ui.Output
 }
 
-func newMove(a *conn.Factory) *cobra.Command {
-	o := &moveOptions{f: a}
+func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *cobra.Command {
+	o := &moveOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
-		Short: "Move tasks from one group to another: one step, holders told, progress, undo",
+		GroupID: ui.GroupChange,
+		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
+		Short:   "Move tasks from one group to another: one step, holders told, progress, undo",
 		Long: `Lets the chosen definitions that admit the one group admit the other one instead; without a choice all that admit it. Who else is
 let in stays as it is. It shows what that would do, asks, and edits all of them in one step, or none: when somebody has changed
 one of them meanwhile nothing is done. Then it follows how the old holders stop and new ones are granted, until the last old one
@@ -51,23 +52,23 @@ the tasks, needs --force. --timeout, when it is given, also bounds how long the 
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "", "group to leave")
-	f.StringVar(&o.to, "to", "", "group to go to")
+	flags := cmd.Flags()
+	flags.StringVar(&o.from, "from", "", "group to leave")
+	flags.StringVar(&o.to, "to", "", "group to go to")
 	o.chosen.register(cmd)
 	o.drain.Register(cmd)
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be moved, and what that would do; do nothing")
 	o.yes.Register(cmd)
-	f.BoolVar(&o.force, "force", false, "move also to a group in which nobody was ever seen asking, and tasks that would let in no known caller")
-	f.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
-	a.CompleteGroups(cmd, "from")
-	a.CompleteGroups(cmd, "to")
+	flags.BoolVar(&o.force, "force", false, "move also to a group in which nobody was ever seen asking, and tasks that would let in no known caller")
+	flags.BoolVar(&o.noWait, "no-wait", false, "do not follow how holders stop and new ones are granted")
+	f.CompleteGroups(cmd, "from")
+	f.CompleteGroups(cmd, "to")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }

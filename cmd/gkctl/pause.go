@@ -30,11 +30,12 @@ type pauseOptions struct {
 	output  ui.Output
 }
 
-func newPause(a *conn.Factory) *cobra.Command {
-	o := &pauseOptions{f: a}
+func newPause(f *conn.Factory, run func(*pauseOptions, context.Context) error) *cobra.Command {
+	o := &pauseOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
-		Short: "Let nobody in any more, for a time; what runs goes on, or is told to stop",
+		GroupID: ui.GroupChange,
+		Use:     "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
+		Short:   "Let nobody in any more, for a time; what runs goes on, or is told to stop",
 		Long: `Pauses semaphores, all of the chosen in one step: they grant no new permits. With --for or --until they resume automatically. What
 runs goes on to its end; with --stop its holders must stop, and --drain gives them time for it.
 
@@ -45,10 +46,10 @@ It shows the effect and asks, or in a script needs --yes, when it stops a holder
 		Example: `  gkctl pause nightly-export --for 2h --reason "the disks are being replaced"
   gkctl pause -l team=data --until 06:00 --reason maintenance
   gkctl pause --all --stop --drain 2m --reason "the database is broken"`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.chosen.register(cmd)

@@ -17,6 +17,7 @@ import (
 
 type previewOptions struct {
 	f      *conn.Factory
+	args   []string
 	files  fileFlag
 	prune  bool
 	labels string
@@ -24,18 +25,22 @@ type previewOptions struct {
 	output ui.Output
 }
 
-func newPreview(a *conn.Factory) *cobra.Command {
-	o := &previewOptions{f: a}
+func newPreview(f *conn.Factory, run func(*previewOptions, context.Context) error) *cobra.Command {
+	o := &previewOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
-		Short: "Show what an edit would do to holders and callers; changes nothing",
+		GroupID: ui.GroupSee,
+		Use:     "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
+		Short:   "Show what an edit would do to holders and callers; changes nothing",
 		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would be told to stop, and when their
 slots would be free at the latest; which of the groups and acquirers that were seen asking would be let in and shut out. It warns
 when nobody known would be let in, and names the nearest known group. It says why the change would need --yes.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
-		ValidArgsFunction: completeAssignments(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		ValidArgsFunction: completeAssignments(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return run(o, cmd.Context())
+		},
 	}
 	o.files.register(cmd)
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "as of apply")
@@ -45,8 +50,8 @@ when nobody known would be let in, and names the nearest known group. It says wh
 	return cmd
 }
 
-func (o *previewOptions) run(ctx context.Context, args []string) error {
-	switch {
+func (o *previewOptions) run(ctx context.Context) error {
+	switch args := o.args; {
 	case len(o.files.paths) > 0 && len(args) > 0:
 		return ui.Usagef("give -f, or names and what to set: one of them")
 	case len(o.files.paths) == 0 && len(args) == 0:
@@ -60,7 +65,7 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	planned, err := o.planned(args)
+	planned, err := o.planned()
 	if err != nil {
 		return err
 	}
@@ -80,12 +85,12 @@ func (o *previewOptions) run(ctx context.Context, args []string) error {
 }
 
 // planned is what finds out the plan, once the servers are there.
-func (o *previewOptions) planned(args []string) (func(context.Context, *client.Client) ([]step, error), error) {
-	if len(args) == 0 {
+func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]step, error), error) {
+	if len(o.args) == 0 {
 		files, err := o.files.read(o.f.In)
 		return func(ctx context.Context, c *client.Client) ([]step, error) { return planOf(ctx, c, files, o.labels) }, err
 	}
-	names, fields, err := assignments(args, o.labels)
+	names, fields, err := assignments(o.args, o.labels)
 	return func(ctx context.Context, c *client.Client) ([]step, error) {
 		records, err := lookup.Definitions(ctx, c, names, o.labels)
 		if err != nil {

@@ -22,23 +22,24 @@ type refreshOptions struct {
 	tokens []uint64
 }
 
-func newRefresh(a *conn.Factory) *cobra.Command {
-	o := &refreshOptions{f: a}
+func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) error) *cobra.Command {
+	o := &refreshOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "refresh TOKEN...",
-		Short: "Keep permits alive for their duration from now on",
+		GroupID: ui.GroupPermits,
+		Use:     "refresh TOKEN...",
+		Short:   "Keep permits alive for their duration from now on",
 		Long: `Refreshes permits once. Exits with 75 when one of them is refused or gone: then stop what runs under it.
 
 The duration counts from when gkctl was started, not from when it ends.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
 		Args:              ui.AtLeastOne("the tokens of permits: `gkctl holders` shows them"),
-		ValidArgsFunction: completeTokens(a),
+		ValidArgsFunction: completeTokens(f),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.tokens, err = ui.Tokens(args); err != nil {
 				return err
 			}
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)

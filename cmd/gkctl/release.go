@@ -17,9 +17,10 @@ type releaseOptions struct {
 	cut    bool
 }
 
-func newRelease(a *conn.Factory) *cobra.Command {
+func newRelease(f *conn.Factory) *cobra.Command {
 	o := &releaseOptions{}
-	cmd := tokenCommand(a, &cobra.Command{
+	cmd := tokenCommand(f, &cobra.Command{
+		GroupID:    ui.GroupPermits,
 		Use:        "release TOKEN... [--not-run|--cut-short]",
 		SuggestFor: []string{"unlock", "free"},
 		Short:      "Give permits back",

@@ -25,11 +25,12 @@ type resumeOptions struct {
 	output ui.Output
 }
 
-func newResume(a *conn.Factory) *cobra.Command {
-	o := &resumeOptions{f: a}
+func newResume(f *conn.Factory, run func(*resumeOptions, context.Context) error) *cobra.Command {
+	o := &resumeOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
-		Short: "End pauses",
+		GroupID: ui.GroupChange,
+		Use:     "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
+		Short:   "End pauses",
 		Long: `Ends pauses, all of the chosen in one step, whoever set them. What is not paused is passed over. With --change it ends only what is still
 paused by that change, and leaves the pauses of others; ` + "`gkctl undo CHANGE`" + ` does so too, and brings back what was paused before it.
 
@@ -38,10 +39,10 @@ It asks, or in a script needs --yes, when it resumes more than 20 semaphores.`,
   gkctl resume -l team=data --dry-run
   gkctl resume --all --reason "it went well"
   gkctl resume --change 1234`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.chosen.names = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.chosen.register(cmd)

@@ -21,9 +21,10 @@ type revokeOptions struct {
 	yes    bool
 }
 
-func newRevoke(a *conn.Factory) *cobra.Command {
-	o := &revokeOptions{f: a}
-	cmd := tokenCommand(a, &cobra.Command{
+func newRevoke(f *conn.Factory) *cobra.Command {
+	o := &revokeOptions{f: f}
+	cmd := tokenCommand(f, &cobra.Command{
+		GroupID:    ui.GroupPermits,
 		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
 		SuggestFor: []string{"kill", "stop"},
 		Short:      "Tell holders to stop: their refreshes are refused from now on",

@@ -48,11 +48,12 @@ type runOptions struct {
 	signals chan os.Signal
 }
 
-func newRun(a *conn.Factory) *cobra.Command {
-	o := &runOptions{f: a, onDenied: newChoice("fail", "wait", "queue", "skip"), onUnavailable: newChoice("fail", "wait")}
+func newRun(f *conn.Factory, run func(*runOptions, context.Context) error) *cobra.Command {
+	o := &runOptions{f: f, onDenied: newChoice("fail", "wait", "queue", "skip"), onUnavailable: newChoice("fail", "wait")}
 	cmd := &cobra.Command{
-		Use:   "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
-		Short: "Run a command under a permit",
+		GroupID: ui.GroupPermits,
+		Use:     "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
+		Short:   "Run a command under a permit",
 		Long: `Acquires a permit, runs the command while it holds it, and releases it when the command, and whatever it left running in its process
 group, has ended. The permit is kept alive meanwhile. When it is lost, or to stop, the command gets SIGTERM, and SIGKILL after
 --kill-after, which is before anybody else can be granted the permit.
@@ -96,29 +97,29 @@ the permit can be counted on (safe_until).`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault // the command, and its files
 			}
-			return a.CompleteNames(cmd, args, begun)
+			return f.CompleteNames(cmd, args, begun)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore, o.command = args[0], args[1:]
 			o.limited = cmd.Flags().Changed("timeout")
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	o.RegisterAsker(cmd) // no --holder-id: two commands that share one would take the permit from each other
-	f := cmd.Flags()
-	f.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
-	f.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
-	f.DurationVar(&o.timeout, "timeout", 0, "wait at most that long for a permit")
-	f.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given, unless a run of this host waits already; queue, which waits in any case; skip, which exits with 0")
-	f.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
-	f.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
-	f.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code when the permit was not acquired")
-	f.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
-	f.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")
-	f.DurationVar(&o.killAfter, "kill-after", defaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
-	f.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell on standard error what happens")
-	f.StringVar(&o.statusFile, "status-file", "", "write to this file, as JSON, what became of it")
+	flags := cmd.Flags()
+	flags.Uint32Var(&o.weight, "weight", 1, "how much of the permits to take")
+	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
+	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most that long for a permit")
+	flags.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given, unless a run of this host waits already; queue, which waits in any case; skip, which exits with 0")
+	flags.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
+	flags.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
+	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code when the permit was not acquired")
+	flags.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
+	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")
+	flags.DurationVar(&o.killAfter, "kill-after", defaultKillAfter, "time between SIGTERM and SIGKILL when the permit is lost")
+	flags.BoolVar(&o.shell, "shell", false, "run the command, which is one argument, by sh -c")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "tell on standard error what happens")
+	flags.StringVar(&o.statusFile, "status-file", "", "write to this file, as JSON, what became of it")
 	o.onDenied.complete(cmd, "on-denied")
 	o.onUnavailable.complete(cmd, "on-unavailable")
 	_ = cmd.RegisterFlagCompletionFunc("firing", cobra.FixedCompletions([]string{"auto", "auto:1h", "cron:"}, cobra.ShellCompDirectiveNoFileComp)) // its only error: no such flag
@@ -126,10 +127,10 @@ the permit can be counted on (safe_until).`,
 }
 
 // newRunGuard is the second process of run; see package child.
-func newRunGuard(a *conn.Factory) *cobra.Command {
+func newRunGuard(f *conn.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: guardCommand, Hidden: true, Args: ui.NoArgs,
-		Run: func(*cobra.Command, []string) { child.Guard(a.In) },
+		Run: func(*cobra.Command, []string) { child.Guard(f.In) },
 	}
 }
 

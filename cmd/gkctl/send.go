@@ -26,7 +26,7 @@ const (
 )
 
 // batch is a plan as the API takes it, and the changes that its edits are of; nil when there is nothing to do.
-func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end change.Ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
+func batch(f *conn.Factory, plan []step, drain *durationpb.Duration, end change.Ending) (*gatekeeperv1.BatchEditRequest, []*step, error) {
 	var edits []*gatekeeperv1.Edit
 	var edited []*step
 	for i := range plan {
@@ -42,7 +42,7 @@ func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end change.
 		return nil, nil, ui.Usagef("%d changes are more than one batch holds, which is %d: split them", len(edits), maxEdits)
 	}
 	r := &gatekeeperv1.BatchEditRequest{
-		Edits: edits, Author: a.Global.Who(), Reason: a.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
+		Edits: edits, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
 	}
 	switch {
 	case end.Lasts != nil:
@@ -54,27 +54,27 @@ func batch(a *conn.Factory, plan []step, drain *durationpb.Duration, end change.
 }
 
 // send applies a plan as one batch: all of it, or nothing. It returns the batch's revision, 0 when there was nothing to do.
-func send(ctx context.Context, a *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (uint64, error) {
-	batch, edited, err := batch(a, plan, drain, end)
+func send(ctx context.Context, f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (uint64, error) {
+	batch, edited, err := batch(f, plan, drain, end)
 	if err != nil || batch == nil {
 		return 0, err
 	}
 	done := func() {}
 	if len(batch.GetEdits()) >= many {
-		done = a.Progress("sending %d changes in one batch ...", len(batch.GetEdits()))
+		done = f.Progress("sending %d changes in one batch ...", len(batch.GetEdits()))
 	}
 	r, err := c.Definitions().BatchEdit(ctx, batch)
 	if done(); err == nil {
 		for _, text := range r.GetWarnings() {
-			a.Say("warning: %s", words.Cell(text))
+			f.Say("warning: %s", words.Cell(text))
 		}
 		return r.GetRevision(), nil
 	}
-	return 0, editRefusal(ctx, a, c, edited, err, again)
+	return 0, editRefusal(ctx, f, c, edited, err, again)
 }
 
 // editRefusal says which change was at fault, and what about it.
-func editRefusal(ctx context.Context, a *conn.Factory, c *client.Client, edited []*step, err error, again string) error {
+func editRefusal(ctx context.Context, f *conn.Factory, c *client.Client, edited []*step, err error, again string) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(edited, e)
 	}

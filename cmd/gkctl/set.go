@@ -42,11 +42,12 @@ type assignment struct {
 
 const labelPrefix = "label."
 
-func newSet(a *conn.Factory) *cobra.Command {
-	o := &setOptions{f: a}
+func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobra.Command {
+	o := &setOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
-		Short: "Change fields of definitions",
+		GroupID: ui.GroupChange,
+		Use:     "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
+		Short:   "Change fields of definitions",
 		Long: `Changes fields of definitions, all in one step, or none. Fields are those of the definitions file:
 
   ` + strings.Join(deffile.Keys()[1:], ", ") + `
@@ -63,12 +64,12 @@ With --drain holders that are shut out may go on for so long.
   gkctl set -l team=data max_hold=2h --dry-run
   gkctl set pool permits=80 --for 2h --reason "month's end"
   gkctl set nightly-export acquirer_pattern='app[12]' --drain 2m --dry-run`,
-		ValidArgsFunction: completeAssignments(a),
+		ValidArgsFunction: completeAssignments(f),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.names, o.fields, err = assignments(args, o.labels); err != nil {
 				return err
 			}
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
@@ -111,9 +112,9 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 }
 
 // completeAssignments completes names, and after one of them fields.
-func completeAssignments(a *conn.Factory) cobra.CompletionFunc {
+func completeAssignments(f *conn.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		names, directive := a.CompleteNames(cmd, args, begun)
+		names, directive := f.CompleteNames(cmd, args, begun)
 		if len(args) == 0 {
 			return names, directive
 		}

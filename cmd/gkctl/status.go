@@ -25,16 +25,17 @@ type statusOptions struct {
 	output ui.Output
 }
 
-func newStatus(a *conn.Factory) *cobra.Command {
-	o := &statusOptions{f: a}
+func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error) *cobra.Command {
+	o := &statusOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show in a few lines how the cluster is",
-		Long:  "Shows in a few lines how the cluster is, how many definitions are paused or not heard of as expected, and which semaphores deny every caller. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
+		GroupID: ui.GroupSee,
+		Use:     "status",
+		Short:   "Show in a few lines how the cluster is",
+		Long:    "Shows in a few lines how the cluster is, how many definitions are paused or not heard of as expected, and which semaphores deny every caller. It exits with 69 when no server leads. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: ui.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd

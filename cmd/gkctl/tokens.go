@@ -31,12 +31,12 @@ type tokenDone struct {
 // tokenCommand completes a command that does something to each token, and goes on after one that fails. first, unless it is nil, may
 // refuse before anything is done.
 func tokenCommand(
-	a *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
+	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
 ) *cobra.Command {
 	var output ui.Output
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.Args = ui.AtLeastOne("the tokens of permits: `gkctl holders` shows them")
-	cmd.ValidArgsFunction = completeTokens(a)
+	cmd.ValidArgsFunction = completeTokens(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := ui.Tokens(args)
 		if err != nil {
@@ -47,8 +47,8 @@ func tokenCommand(
 				return err
 			}
 		}
-		return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := a.Bounded(ctx)
+		return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			ctx, cancel := f.Bounded(ctx)
 			defer cancel()
 			var failed []error
 			done := []tokenDone{}
@@ -59,10 +59,10 @@ func tokenCommand(
 					d.Error = ui.Sentence(err)
 				}
 				done = append(done, d)
-				printToken(a, output, &d)
+				printToken(f, output, &d)
 			}
 			if output.Is(ui.JSON) || output.Is(ui.YAML) {
-				failed = append(failed, a.PrintObject(output, struct {
+				failed = append(failed, f.PrintObject(output, struct {
 					Items []tokenDone `json:"items"`
 				}{done}))
 			}
@@ -84,19 +84,19 @@ func actionIf(err error, action string) string {
 }
 
 // printToken tells of one token as soon as it is done with: a later one may take long.
-func printToken(a *conn.Factory, o ui.Output, d *tokenDone) {
+func printToken(f *conn.Factory, o ui.Output, d *tokenDone) {
 	switch {
 	case d.Error != "":
 	case o.Is(ui.Table):
-		fmt.Fprintln(a.Out, d.text)
+		fmt.Fprintln(f.Out, d.text)
 	case o.Is(ui.Name):
-		fmt.Fprintln(a.Out, d.Token)
+		fmt.Fprintln(f.Out, d.Token)
 	}
 }
 
 // completeTokens completes the tokens of permits, and shows who holds them.
-func completeTokens(a *conn.Factory) cobra.CompletionFunc {
-	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+func completeTokens(f *conn.Factory) cobra.CompletionFunc {
+	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: conn.CompletionPage})
 		return words.Mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
 			return fmt.Sprintf("%d\t%s of %s in %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())

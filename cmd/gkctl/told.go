@@ -57,7 +57,7 @@ func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder 
 }
 
 // printApplied tells what a plan has done, a line each, and of a dry run also what that would do.
-func printApplied(a *conn.Factory, o ui.Output, plan []step, out *applied) error {
+func printApplied(f *conn.Factory, o ui.Output, plan []step, out *applied) error {
 	count, stopped := make(map[string]int), stoppedHolders(out.preview)
 	for i := range plan {
 		item := appliedItem{Name: plan[i].name, Action: plan[i].action()}
@@ -75,10 +75,10 @@ func printApplied(a *conn.Factory, o ui.Output, plan []step, out *applied) error
 		if err := out.foresee(); err != nil {
 			return err
 		}
-		return a.PrintObject(o, out)
+		return f.PrintObject(o, out)
 	case ui.Name:
 		for _, item := range out.Items {
-			fmt.Fprintln(a.Out, item.Name)
+			fmt.Fprintln(f.Out, item.Name)
 		}
 		return nil
 	}
@@ -91,27 +91,27 @@ func printApplied(a *conn.Factory, o ui.Output, plan []step, out *applied) error
 		if item.Action == actionReplaced {
 			end = out.end.Text()
 		}
-		fmt.Fprintf(a.Out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
+		fmt.Fprintf(f.Out, "%s %s%s%s%s\n", item.Name, item.Action, end, liveOn(item.LivePermits), dry)
 	}
 	if !out.DryRun {
-		if err := change.PrintStopped(a.Out, out.preview.GetEffects(), change.SomeOf); err != nil {
+		if err := change.PrintStopped(f.Out, out.preview.GetEffects(), change.SomeOf); err != nil {
 			return err
 		}
 	}
-	if len(out.Items) > 1 && a.ErrTTY {
-		a.Say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
+	if len(out.Items) > 1 && f.ErrTTY {
+		f.Say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
-	change.UndoWith(a.IO, out.Revision)
+	change.UndoWith(f.IO, out.Revision)
 	if out.DryRun {
-		if err := change.PrintEffects(a.IO, out.preview.GetEffects(), out.preview.GetWarnings(), change.EveryLine); err != nil {
+		if err := change.PrintEffects(f.IO, out.preview.GetEffects(), out.preview.GetWarnings(), change.EveryLine); err != nil {
 			return err
 		}
-		change.PrintNeedsYes(a.IO, out.preview.GetEffects(), out.preview.GetConfirm())
+		change.PrintNeedsYes(f.IO, out.preview.GetEffects(), out.preview.GetConfirm())
 		return nil
 	}
 	if !out.asked {
 		for _, text := range change.EffectWarnings(out.preview.GetEffects(), nil, change.SomeOf) {
-			a.Say("warning: %s", words.Cell(text))
+			f.Say("warning: %s", words.Cell(text))
 		}
 	}
 	return nil

@@ -18,32 +18,33 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func newUncordon(a *conn.Factory) *cobra.Command {
+func newUncordon(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use:   "uncordon ID... [--dry-run] [--reason TEXT]",
-		Short: "End cordons",
-		Long:  "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
+		GroupID: ui.GroupChange,
+		Use:     "uncordon ID... [--dry-run] [--reason TEXT]",
+		Short:   "End cordons",
+		Long:    "Ends cordons by their ids, which `gkctl cordons` lists. It goes on after one that fails.",
 		Example: `  gkctl uncordon acquirer:app7
   gkctl cordons -o name | xargs gkctl uncordon --reason "the works are done"`,
 		Args:              ui.AtLeastOne("the ids of cordons: gkctl cordons lists them"),
-		ValidArgsFunction: completeCordons(a),
+		ValidArgsFunction: completeCordons(f),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would be ended; do nothing")
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			ctx, cancel := a.Bounded(ctx)
+		return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			ctx, cancel := f.Bounded(ctx)
 			defer cancel()
 			if dryRun {
-				return uncordonDry(ctx, a, c, output, ids)
+				return uncordonDry(ctx, f, c, output, ids)
 			}
 			var failed []error
 			done := []uncordoned{}
 			for _, id := range ids {
 				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
-					Id: id, Author: a.Global.Who(), Reason: a.Global.Reason, RequestId: client.NewRequestID(),
+					Id: id, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(),
 				})
 				if noSuchCordon(err) {
 					failed = append(failed, noCordon(ctx, c, id))
@@ -55,7 +56,7 @@ func newUncordon(a *conn.Factory) *cobra.Command {
 				}
 				done = append(done, uncordoned{ID: id, Revision: r.GetRevision()})
 			}
-			return errors.Join(append(failed, printUncordoned(a, output, done))...)
+			return errors.Join(append(failed, printUncordoned(f, output, done))...)
 		})
 	}
 	return cmd
@@ -71,7 +72,7 @@ type uncordoned struct {
 }
 
 // uncordonDry says which of the cordons would be ended, and which there are not.
-func uncordonDry(ctx context.Context, a *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
+func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func uncordonDry(ctx context.Context, a *conn.Factory, c *client.Client, output 
 		}
 		would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
 	}
-	return errors.Join(append(failed, printUncordoned(a, output, would))...)
+	return errors.Join(append(failed, printUncordoned(f, output, would))...)
 }
 
 func noSuchCordon(err error) bool {
@@ -113,29 +114,29 @@ func noCordon(ctx context.Context, c *client.Client, id string) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "`gkctl cordons` lists them."}
 }
 
-func printUncordoned(a *conn.Factory, o ui.Output, done []uncordoned) error {
+func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 	switch o.String() {
 	case ui.JSON, ui.YAML:
-		return a.PrintObject(o, struct {
+		return f.PrintObject(o, struct {
 			Items []uncordoned `json:"items"`
 		}{done})
 	case ui.Name:
-		return a.PrintNames(words.Mapped(done, func(d uncordoned) string { return d.ID }))
+		return f.PrintNames(words.Mapped(done, func(d uncordoned) string { return d.ID }))
 	}
 	for _, d := range done {
 		if d.DryRun {
-			fmt.Fprintf(a.Out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
+			fmt.Fprintf(f.Out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
 			continue
 		}
-		fmt.Fprintf(a.Out, "cordon %q is ended\n", d.ID)
-		change.UndoWith(a.IO, d.Revision)
+		fmt.Fprintf(f.Out, "cordon %q is ended\n", d.ID)
+		change.UndoWith(f.IO, d.Revision)
 	}
 	return nil
 }
 
 // completeCordons completes the ids of cordons.
-func completeCordons(a *conn.Factory) cobra.CompletionFunc {
-	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+func completeCordons(f *conn.Factory) cobra.CompletionFunc {
+	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 		return words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
 	})

@@ -29,11 +29,12 @@ type undoOptions struct {
 	output                 ui.Output
 }
 
-func newUndo(a *conn.Factory) *cobra.Command {
-	o := &undoOptions{f: a}
+func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *cobra.Command {
+	o := &undoOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
-		Short: "Take changes back",
+		GroupID: ui.GroupChange,
+		Use:     "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
+		Short:   "Take changes back",
 		Long: `Takes changes back in one step, all of them or nothing: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + `
 lists the changes. An undo is one change, and brings back what was: also a pause or a cordon that was replaced, and with a deleted definition its
 pause and what it was to get back in time. What others changed since stays. Nothing is done if somebody has set the same field again since;
@@ -51,7 +52,7 @@ change; --partial undoes what it still knows. It shows what it would do, and ask
 				}
 				o.changes = append(o.changes, n)
 			}
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still knows of the changes")

@@ -20,11 +20,12 @@ type verifyOptions struct {
 	token     uint64
 }
 
-func newVerify(a *conn.Factory) *cobra.Command {
-	o := &verifyOptions{f: a}
+func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error) *cobra.Command {
+	o := &verifyOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "verify TOKEN [--semaphore NAME]",
-		Short: "Ask whether a token may still act",
+		GroupID: ui.GroupPermits,
+		Use:     "verify TOKEN [--semaphore NAME]",
+		Short:   "Ask whether a token may still act",
 		Long: `Asks whether the permit with this token is live. Exits with 75 when it is not, and says how it ended; with 69 when no server can
 tell. A permit whose holder is told to stop is valid until it ends, and the output says that it is stopping.
 
@@ -32,18 +33,18 @@ It is for scripts that write for somebody else, who sent the token along. The an
 permit may end. Where the write itself can compare tokens, let it.`,
 		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
 		Args:              ui.Exactly(1, "the token of a permit"),
-		ValidArgsFunction: completeTokens(a),
+		ValidArgsFunction: completeTokens(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := ui.Tokens(args)
 			if err != nil {
 				return err
 			}
 			o.token = all[0]
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&o.semaphore, "semaphore", "", "the permit must be of this semaphore")
-	_ = cmd.RegisterFlagCompletionFunc("semaphore", a.CompleteNames) // its only error: no such flag
+	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // its only error: no such flag
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }

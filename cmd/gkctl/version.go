@@ -11,22 +11,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-func newVersion(a *conn.Factory) *cobra.Command {
+func newVersion(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
+		GroupID: ui.GroupCluster,
 		Use:     "version",
 		Short:   "Print the version of gkctl; `gkctl cluster status` prints those of the servers",
 		Example: `  gkctl version`,
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !output.Is(ui.Table) {
-				return a.PrintObject(output, struct {
+				return f.PrintObject(output, struct {
 					Version string `json:"version"`
 					Go      string `json:"go"`
 					System  string `json:"system"`
 				}{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(a.Out, "gkctl %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(f.Out, "gkctl %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -20,17 +20,18 @@ type waitersOptions struct {
 	labels string
 }
 
-func newWaiters(a *conn.Factory) *cobra.Command {
-	o := &waitersOptions{f: a}
+func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) error) *cobra.Command {
+	o := &waitersOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "waiters [NAME|GLOB...] [-l SELECTOR]",
-		Short: "Show who waits for a permit, and at which place",
+		GroupID: ui.GroupSee,
+		Use:     "waiters [NAME|GLOB...] [-l SELECTOR]",
+		Short:   "Show who waits for a permit, and at which place",
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only of semaphores with these labels")

@@ -25,20 +25,21 @@ type watchOptions struct {
 	count   int
 }
 
-func newWatch(a *conn.Factory) *cobra.Command {
-	o := &watchOptions{f: a}
+func newWatch(f *conn.Factory, run func(*watchOptions, context.Context) error) *cobra.Command {
+	o := &watchOptions{f: f}
 	cmd := &cobra.Command{
-		Use:   "watch [NAME|GLOB...] [--permits] [--from REVISION]",
-		Short: "Follow changes, one line each, until interrupted",
+		GroupID: ui.GroupSee,
+		Use:     "watch [NAME|GLOB...] [--permits] [--from REVISION]",
+		Short:   "Follow changes, one line each, until interrupted",
 		Long: `Follows edits, with --permits also grants, releases and losses, one line each, until it is interrupted. A server that goes away
 is replaced by another one. -o json prints each event of the API on a line.`,
 		Example: `  gkctl watch
   gkctl watch 'nightly-*' --permits
   gkctl watch --from 1234 -o json | jq .semaphore`,
-		ValidArgsFunction: a.CompleteNames,
+		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.globs = args
-			return o.run(cmd.Context())
+			return run(o, cmd.Context())
 		},
 	}
 	cmd.Flags().BoolVar(&o.permits, "permits", false, "also what happens to permits")
@@ -158,14 +159,14 @@ func eventDetail(e *gatekeeperv1.Event) string {
 
 // pointOut tells a person which of the names are of no definition, and which one was likely meant. Only a remark, of a command that
 // may be early: a server that does not answer this is not worth an error.
-func pointOut(ctx context.Context, a *conn.Factory, c *client.Client, names []string) {
-	ctx, cancel := a.Bounded(ctx)
+func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
+	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
 	unknown, err := lookup.Undefined(ctx, c, names, nil)
 	if err != nil {
 		return
 	}
 	for _, name := range unknown {
-		a.Say("gkctl: %s", lookup.NoDefinition(ctx, c, name))
+		f.Say("gkctl: %s", lookup.NoDefinition(ctx, c, name))
 	}
 }

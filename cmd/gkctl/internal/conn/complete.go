@@ -19,10 +19,10 @@ const CompletionPage = 1000
 
 // Complete completes a word by what list returns, where that has the same beginning. It asks the servers while a person waits: not for
 // long, and a shell shows no errors.
-func (a *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
+func (f *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
-		_ = a.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
-			ctx, cancel := context.WithTimeout(ctx, min(a.Global.Timeout, client.DefaultAttemptTimeout))
+		_ = f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
+			ctx, cancel := context.WithTimeout(ctx, min(f.Global.Timeout, client.DefaultAttemptTimeout))
 			defer cancel()
 			words, err = list(ctx, c, args, begun)
 			return err
@@ -32,24 +32,24 @@ func (a *Factory) Complete(list func(ctx context.Context, c *client.Client, args
 }
 
 // CompleteNames completes the names of definitions.
-func (a *Factory) CompleteNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return a.Complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
+func (f *Factory) CompleteNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
 		return lookup.DefinitionNames(ctx, c, []string{begun + "*"})
 	})(cmd, args, begun)
 }
 
 // CompleteGroups and completeAcquirers complete a flag by the callers that were seen asking.
-func (a *Factory) CompleteGroups(cmd *cobra.Command, flag string) {
-	a.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
+func (f *Factory) CompleteGroups(cmd *cobra.Command, flag string) {
+	f.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetGroup)
 }
 
-func (a *Factory) CompleteAcquirers(cmd *cobra.Command, flag string) {
-	a.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
+func (f *Factory) CompleteAcquirers(cmd *cobra.Command, flag string) {
+	f.completeCallers(cmd, flag, (*gatekeeperv1.Caller).GetAcquirer)
 }
 
-func (a *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
+func (f *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*gatekeeperv1.Caller) string) {
 	// Its only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc(flag, a.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: CompletionPage})
 		names := words.Mapped(r.GetCallers(), name)
 		slices.Sort(names)
@@ -58,19 +58,19 @@ func (a *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*ga
 }
 
 // CompleteFlags completes the flags that mean the same in each command, as far as a command has not done so itself.
-func (a *Factory) CompleteFlags(cmd *cobra.Command) {
-	for flag, complete := range map[string]cobra.CompletionFunc{"selector": a.Complete(labelPairs), "context": CompleteContexts} {
+func (f *Factory) CompleteFlags(cmd *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{"selector": f.Complete(labelPairs), "context": CompleteContexts} {
 		if cmd.Flags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // its only error: there is one already
 		}
 	}
-	for flag, complete := range map[string]func(*cobra.Command, string){"group": a.CompleteGroups, "acquirer": a.CompleteAcquirers} {
+	for flag, complete := range map[string]func(*cobra.Command, string){"group": f.CompleteGroups, "acquirer": f.CompleteAcquirers} {
 		if _, done := cmd.GetFlagCompletionFunc(flag); !done && cmd.Flags().Lookup(flag) != nil {
 			complete(cmd, flag)
 		}
 	}
 	for _, c := range cmd.Commands() {
-		a.CompleteFlags(c)
+		f.CompleteFlags(c)
 	}
 }
 

@@ -23,21 +23,21 @@ func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }
 
-// Connected runs f with a connection to the cluster, and closes it.
-func (a *Factory) Connected(ctx context.Context, f func(context.Context, *client.Client) error, opts ...client.Option) error {
-	endpoints, settings, err := a.Global.Connection()
+// Connected runs do with a connection to the cluster, and closes it.
+func (f *Factory) Connected(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
+	endpoints, settings, err := f.Global.Connection()
 	if err != nil {
 		return err
 	}
-	c, err := a.Dial(ctx, endpoints, append(settings, opts...)...)
+	c, err := f.Dial(ctx, endpoints, append(settings, opts...)...)
 	if err != nil {
 		return ui.Usagef("%s", strings.TrimPrefix(err.Error(), "client: "))
 	}
 	defer func() { _ = c.Close() }() // it has none
-	return lookup.Meant(ctx, c, f(ctx, c))
+	return lookup.Meant(ctx, c, do(ctx, c))
 }
 
 // Bounded is a context for one step of a command.
-func (a *Factory) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, a.Global.Timeout)
+func (f *Factory) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, f.Global.Timeout)
 }

@@ -11,6 +11,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
+// The groups of commands in help.
+const (
+	GroupSee     = "see"
+	GroupChange  = "change"
+	GroupPermits = "permits"
+	GroupCluster = "cluster"
+)
+
+// NoArgs refuses every argument.
 func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unexpected argument %q", args[0])

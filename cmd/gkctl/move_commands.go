@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+)
+
+// moveCommands are the commands of this package.
+func moveCommands(f *conn.Factory) []*cobra.Command {
+	return []*cobra.Command{
+		newMove(f, (*moveOptions).run),
+		newPause(f, (*pauseOptions).run),
+		newResume(f, (*resumeOptions).run),
+		newCordon(f, (*cordonOptions).run),
+		newCordons(f),
+		newUncordon(f),
+	}
+}

@@ -30,7 +30,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          helpOfGroup,
+		RunE:          ui.HelpOfGroup,
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(f, cmd) }
 	root.SetIn(f.In)
@@ -82,22 +82,6 @@ func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-// helpOfGroup runs a command that only has others below it.
-func helpOfGroup(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return ui.Usagef("unknown command %q%s", args[0], suggestion(cmd, args[0]))
-	}
-	return cmd.Help()
-}
-
-func suggestion(cmd *cobra.Command, word string) string {
-	cmd.SuggestionsMinimumDistance = 2
-	if s := cmd.SuggestionsFor(word); len(s) > 0 {
-		return ": did you mean " + strings.Join(s, " or ") + "?"
-	}
-	return ""
 }
 
 // run runs a command line, and returns the exit code.

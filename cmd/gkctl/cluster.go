@@ -24,7 +24,7 @@ func newCluster(f *conn.Factory) *cobra.Command {
 		Use:     "cluster",
 		Short:   "Show and change who the cluster is",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    helpOfGroup,
+		RunE:    ui.HelpOfGroup,
 	}
 	cmd.AddCommand(newClusterStatus(f, (*clusterStatusOptions).run), newClusterAdd(f), newClusterRemove(f, (*clusterRemoveOptions).run),
 		newClusterTransfer(f), newClusterSettings(f, (*settingsOptions).run))

@@ -30,7 +30,7 @@ func newContext(f *conn.Factory) *cobra.Command {
 
 Paths in the file are relative to it; set writes them from the root. Flags and variables come before the context, but for --context, which comes before variables.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: helpOfGroup,
+		RunE: ui.HelpOfGroup,
 	}
 	cmd.AddCommand(newContextList(f), newContextUse(f), newContextSet(f), newContextDelete(f))
 	return cmd

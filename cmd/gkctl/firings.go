@@ -24,7 +24,7 @@ func newFirings(f *conn.Factory) *cobra.Command {
 		Use:     "firings",
 		Short:   "Show and repair what a semaphore remembers of firings",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    helpOfGroup,
+		RunE:    ui.HelpOfGroup,
 	}
 	cmd.AddCommand(newFiringsList(f, (*firingsListOptions).run), newFiringsShow(f, (*firingsShowOptions).run), newFiringsForget(f, (*firingsForgetOptions).run))
 	return cmd

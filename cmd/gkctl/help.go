@@ -149,7 +149,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 && about.HasSubCommands() {
-				return ui.Usagef("unknown command %q%s", strings.Join(args, " "), suggestion(about, rest[0]))
+				return ui.Usagef("unknown command %q%s", strings.Join(args, " "), ui.Suggestion(about, rest[0]))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

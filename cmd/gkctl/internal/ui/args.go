@@ -94,3 +94,20 @@ func ParseFiring(s string) (name string, due time.Time, err error) {
 	}
 	return name, due.UTC(), nil
 }
+
+// HelpOfGroup runs a command that only has others below it.
+func HelpOfGroup(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("unknown command %q%s", args[0], Suggestion(cmd, args[0]))
+	}
+	return cmd.Help()
+}
+
+// Suggestion says which command was likely meant by a word; empty when none is near.
+func Suggestion(cmd *cobra.Command, word string) string {
+	cmd.SuggestionsMinimumDistance = 2
+	if s := cmd.SuggestionsFor(word); len(s) > 0 {
+		return ": did you mean " + strings.Join(s, " or ") + "?"
+	}
+	return ""
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+)
+
+// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+func TestJSON_OfRun_StaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		got  any
+		want string
+	}{
+		{"revoke", tokenDone{Token: 5, Semaphore: "a", Action: "revoked", Revision: 7, text: "5 of a revoked"}, `{"token":"5","semaphore":"a","action":"revoked","revision":"7"}`},
+		{"release", tokenDone{Token: 5, Error: "gone"}, `{"token":"5","error":"gone"}`},
+	} {
+		got, err := ui.ToJSON(c.got)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
+)
+
+// Scripts rely on these: a field may be added, and none changed. docs/gkctl.md lists them.
+func TestJSON_OfSee_StaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		got  any
+		want string
+	}{
+		{
+			"holders --at", heldAt{Items: []json.RawMessage{}, At: "2026-01-31T02:00:00Z", HistoryBegins: "2026-01-31T03:00:00Z"},
+			`{"items":[],"at":"2026-01-31T02:00:00Z","history_begins":"2026-01-31T03:00:00Z"}`,
+		},
+	} {
+		got, err := ui.ToJSON(c.got)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
+		}
+	}
+}

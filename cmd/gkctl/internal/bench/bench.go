@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -22,8 +22,10 @@ import (
 )
 
 const (
+	// maxBatch is the most edits of one batch.
+	maxBatch = 10_000
 	// maxCallers is the most callers of a window; each has a semaphore of its own, and all are created in one batch.
-	maxCallers = maxEdits
+	maxCallers = maxBatch
 	// maxConnections and maxRate bound what is a slip.
 	maxConnections = 1000
 	maxRate        = 1_000_000
@@ -173,7 +175,7 @@ func (o *benchOptions) check() error {
 		{"connections", o.connections, 1, maxConnections},
 		{"rate", o.rate, 0, maxRate},
 		{"tokens", o.tokens, 1, maxTokens},
-		{"edits", o.edits, 1, maxEdits},
+		{"edits", o.edits, 1, maxBatch},
 	} {
 		if n.is < n.min || n.is > n.to {
 			return ui.Usagef("--%s %d must be from %d to %d", n.flag, n.is, n.min, n.to)
@@ -223,8 +225,8 @@ func (o *benchOptions) run(ctx context.Context) error {
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		field := o.field(c, nil)
-		if n := field.Size(); n > maxEdits {
-			return ui.Usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxEdits)
+		if n := field.Size(); n > maxBatch {
+			return ui.Usagef("this needs %d semaphores, and at most %d can be created in one step: lower --concurrency or --edits", n, maxBatch)
 		}
 		plan, err := o.plan(ctx, c, field)
 		if err != nil {

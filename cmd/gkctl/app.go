@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/bench"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cluster"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
@@ -44,7 +45,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		seeCommands, editCommands, moveCommands, firingsCommands, runCommands, clusterCommands, bench.Commands,
+		seeCommands, editCommands, moveCommands, firingsCommands, runCommands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

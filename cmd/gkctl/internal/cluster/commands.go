@@ -1,4 +1,4 @@
-package main
+package cluster
 
 import (
 	"github.com/spf13/cobra"
@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
-// clusterCommands are the commands of this package.
-func clusterCommands(f *conn.Factory) []*cobra.Command {
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newCluster(f),
 		newContext(f),

@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/bench"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cluster"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -45,7 +46,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		seeCommands, editCommands, moveCommands, firingsCommands, runCommands, cluster.Commands, bench.Commands,
+		seeCommands, editCommands, moveCommands, firingsCommands, run.Commands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}
@@ -86,8 +87,8 @@ func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	return nil
 }
 
-// run runs a command line, and returns the exit code.
-func run(ctx context.Context, f *conn.Factory, args []string) int {
+// execute runs a command line, and returns the exit code.
+func execute(ctx context.Context, f *conn.Factory, args []string) int {
 	root := newRoot(f)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -14,5 +14,5 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+	os.Exit(execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 }

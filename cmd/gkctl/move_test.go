@@ -120,7 +120,7 @@ func (w *moveWorld) run(args ...string) (int, string) {
 	a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 	}}
-	code := run(w.t.Context(), a, args)
+	code := execute(w.t.Context(), a, args)
 	return code, out.String()
 }
 

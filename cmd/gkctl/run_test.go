@@ -166,7 +166,12 @@ echo $$ > command
 while :; do cp "$GK_PERMIT_FILE" permit.new 2>/dev/null && mv permit.new permit; done
 `
 
-func (r *runTest) permit() (s permitStatus) {
+// permit is what the permit file says.
+func (r *runTest) permit() (s struct {
+	Token, State string
+	SafeUntil    *time.Time `json:"safe_until"`
+},
+) {
 	r.Helper()
 	if err := json.Unmarshal([]byte(r.read("permit")), &s); err != nil {
 		r.Fatal(err)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		"gkctl": func() {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			os.Exit(run(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
+			os.Exit(execute(ctx, conn.New(os.Stdin, os.Stdout, os.Stderr), os.Args[1:]))
 		},
 	})
 }

@@ -1,6 +1,6 @@
 //go:build windows || plan9
 
-package main
+package run
 
 // systemLog does nothing: there is no syslog.
 func systemLog(string) {}

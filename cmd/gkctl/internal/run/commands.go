@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"github.com/spf13/cobra"
@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
-// runCommands are the commands of this package.
-func runCommands(f *conn.Factory) []*cobra.Command {
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newAcquire(f, (*acquireOptions).run),
 		newRefresh(f, (*refreshOptions).run),

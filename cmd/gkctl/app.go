@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/bench"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cluster"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/edit"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
@@ -46,7 +47,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		seeCommands, editCommands, moveCommands, firingsCommands, run.Commands, cluster.Commands, bench.Commands,
+		seeCommands, edit.Commands, moveCommands, firingsCommands, run.Commands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

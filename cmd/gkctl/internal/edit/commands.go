@@ -1,4 +1,4 @@
-package main
+package edit
 
 import (
 	"github.com/spf13/cobra"
@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
-// editCommands are the commands of this package.
-func editCommands(f *conn.Factory) []*cobra.Command {
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newApply(f, (*applyOptions).run),
 		newSet(f, (*setOptions).run),

@@ -1,4 +1,4 @@
-package main
+package move
 
 import (
 	"github.com/spf13/cobra"
@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
-// moveCommands are the commands of this package.
-func moveCommands(f *conn.Factory) []*cobra.Command {
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newMove(f, (*moveOptions).run),
 		newPause(f, (*pauseOptions).run),

@@ -12,6 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/cluster"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/edit"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/firings"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/move"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
@@ -48,7 +49,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		seeCommands, edit.Commands, move.Commands, firingsCommands, run.Commands, cluster.Commands, bench.Commands,
+		seeCommands, edit.Commands, move.Commands, firings.Commands, run.Commands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

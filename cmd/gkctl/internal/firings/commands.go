@@ -1,4 +1,4 @@
-package main
+package firings
 
 import (
 	"github.com/spf13/cobra"
@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
-// firingsCommands are the commands of this package.
-func firingsCommands(f *conn.Factory) []*cobra.Command {
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{newFirings(f)}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/firings"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/move"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/see"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
@@ -49,7 +50,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		seeCommands, edit.Commands, move.Commands, firings.Commands, run.Commands, cluster.Commands, bench.Commands,
+		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, cluster.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

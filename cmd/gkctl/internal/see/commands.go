@@ -1,4 +1,4 @@
-package main
+package see
 
 import (
 	"github.com/spf13/cobra"
@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/conn"
 )
 
-// seeCommands are the commands of this package.
-func seeCommands(f *conn.Factory) []*cobra.Command {
+// Commands are the commands of this package.
+func Commands(f *conn.Factory) []*cobra.Command {
 	return []*cobra.Command{
 		newGet(f, (*getOptions).run),
 		newHolders(f, (*holdersOptions).run),

@@ -11,6 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/denials"
+	epochs "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/missed"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
@@ -76,6 +77,7 @@ type Keeper struct {
 	lessor   *lessor.Lessor
 	timers   *timers.Timers
 	missed   *missed.Listener
+	chores   *epochs.Room // what a leader does regularly
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -136,11 +138,10 @@ func New(cfg Config) *Keeper {
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
 		Waits: func(sem string) bool { return k.queue.Len(sem) > 0 },
 	})
+	k.chores = epochs.NewRoom(cfg.Proposer.Go, k.seen.forget)
 	k.cancel = cfg.Machine.Subscribe(k.applied)
-	k.runs.Add(3)
+	k.runs.Add(1)
 	go k.dispatch()
-	go k.housekeep()
-	go k.sight()
 	return k
 }
 
@@ -159,6 +160,11 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.queue.Gather(e.gathered)
 	k.epoch.Store(e)
 	k.news.wake()
+	k.chores.Begin(term, func(e *epochs.Epoch) {
+		var past history
+		e.Every(sightEvery, func() { k.sight(e) })
+		e.Every(trimEvery, func() { k.housekeep(e, &past) })
+	})
 }
 
 // Demote ends the leadership of that term; it implements consensus.Leading.
@@ -169,6 +175,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.lessor.Demote(term)
 	k.timers.Demote(term)
 	k.missed.Demote(term)
+	k.chores.Demote(term)
 	k.queue.Clear()
 	k.notices.closeAll()
 	k.clearClocks()
@@ -186,6 +193,7 @@ func (k *Keeper) Close() {
 		k.lessor.Close()
 		k.timers.Close()
 		k.missed.Close()
+		k.chores.Close()
 		k.runs.Wait()
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	epochs "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -76,35 +76,27 @@ func (s *sightings) lost(list []fsm.Sighting) {
 	}
 }
 
-// sight proposes what was seen, at most once a second. Between two sightings of the same caller lie minutes, so that a
-// cluster at rest writes nothing.
-func (k *Keeper) sight() {
-	defer k.runs.Done()
-	tick := time.NewTicker(sightEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-k.closed:
-			return
-		case <-tick.C:
-		}
-		e := k.epoch.Load()
-		if e == nil {
-			continue
-		}
-		list := k.seen.take()
-		if len(list) == 0 {
-			continue
-		}
-		cmd := fsm.Sight{Term: e.term, Sightings: list}
-		if fsm.Level(cmd) > k.cfg.Machine.State().FeatureLevel() {
-			k.seen.lost(list)
-			continue
-		}
-		k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) {
-			if o.Err != nil {
-				k.seen.lost(list)
-			}
-		})
+// forget makes sure that the next epoch asks the state what was noted: it does not hear the outcomes of proposals from this one.
+func (s *sightings) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.renewed = nil
+}
+
+// sight proposes what was seen. Between two sightings of the same caller lie minutes, so that a cluster at rest writes nothing.
+func (k *Keeper) sight(e *epochs.Epoch) {
+	list := k.seen.take()
+	if len(list) == 0 {
+		return
 	}
+	cmd := fsm.Sight{Term: e.Term, Sightings: list}
+	if fsm.Level(cmd) > k.cfg.Machine.State().FeatureLevel() {
+		k.seen.lost(list)
+		return
+	}
+	e.Propose(func(_ int, fate epochs.Fate) {
+		if fate != epochs.Applied {
+			k.seen.lost(list)
+		}
+	}, cmd)
 }

@@ -103,6 +103,23 @@ func TestSightings_NotAppended_AreSeenAgain(t *testing.T) {
 	})
 }
 
+// What became of a sighting is unknown when its epoch ends. The next one does not take it for noted.
+func TestSightings_LostWithTheirEpoch_AreSeenAgain(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
+		w.try(ask("a", ""))
+		w.tape.hold()
+		w.sleep(sightEvery)
+		w.demote()
+		w.tape.lose()
+		w.promote(w.term + 1)
+		w.wantSeen("prod", "a", false)
+		w.try(ask("a", ""))
+		w.sleep(sightEvery)
+		w.wantSeen("prod", "a", true)
+	})
+}
+
 func TestSightings_LevelNotInForce_NothingIsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })

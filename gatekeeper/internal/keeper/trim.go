@@ -6,39 +6,24 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	epochs "github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
 // trimEvery is how often the leader looks for firings and requests that need not be remembered any longer.
 const trimEvery = time.Minute
 
-// housekeep forgets old firings and requests while this server leads. It reads an immutable state and holds nothing up.
-func (k *Keeper) housekeep() {
-	defer k.runs.Done()
-	tick := time.NewTicker(trimEvery)
-	defer tick.Stop()
-	var past history
-	for {
-		select {
-		case <-k.closed:
-			return
-		case <-tick.C:
-		}
-		e := k.epoch.Load()
-		if e == nil {
-			continue
-		}
-		state := k.cfg.Machine.State()
-		k.trimRequests(e, state, &past)
-		for name := range state.ClaimedSemaphores() {
-			if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
-				cmd.Term = e.term
-				if fsm.Level(cmd) > state.FeatureLevel() {
-					cmd.Firings = nil // then perhaps nothing is left to forget, and the command does nothing
-				}
-				k.cfg.Proposer.Go(cmd, func(batcher.Outcome) {}) // what fails is found again in a minute
+// housekeep forgets old firings and requests. It reads an immutable state and holds nothing up. What fails is found again in a minute.
+func (k *Keeper) housekeep(e *epochs.Epoch, past *history) {
+	state := k.cfg.Machine.State()
+	e.Propose(nil, trims(e.Term, state, past)...)
+	for name := range state.ClaimedSemaphores() {
+		if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
+			cmd.Term = e.Term
+			if fsm.Level(cmd) > state.FeatureLevel() {
+				cmd.Firings = nil // then perhaps nothing is left to forget, and the command does nothing
 			}
+			e.Propose(nil, cmd)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
 		return nil, err
 	}
-	unguarded := r.outage == RunUnguarded
+	unguarded := r.outage == OutageRunUnguarded
 	if unguarded {
 		r.log().Error("gatekeeper: no server answers: the job runs WITHOUT A PERMIT, another holder may run it at the same time", "error", err)
 	} else {
@@ -45,7 +45,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 
 // ask asks until the policies say that it is enough.
 func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
-	policy := DenialPolicy(Skip)
+	policy := DenialSkip
 	if r.denial != nil {
 		policy = *r.denial
 	}
@@ -65,14 +65,14 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		}
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*DeniedError](err)
-		if denied && d.canQueue() && policy != Skip {
+		if denied && d.canQueue() && policy != DenialSkip {
 			r.report(opts, err) // before the queue: a wait for an operator may never end
 			r.tell(func(h *Hooks) { call1(h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)
 		}
 		r.report(opts, err)
-		if !denied || policy != RunLate || d.firingIsOver() || limited.Err() != nil {
+		if !denied || policy != DenialRunLate || d.firingIsOver() || limited.Err() != nil {
 			return p, err
 		}
 		r.tell(func(h *Hooks) { call1(h.Waiting, d) })
@@ -87,8 +87,8 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 
 // askOnce is answered at once, unless no server answers.
 func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
-	if r.outage != Wait {
-		patient, cancel := context.WithTimeout(ctx, r.patience)
+	if r.outage != OutageWait {
+		patient, cancel := context.WithTimeout(ctx, r.outageLimit)
 		defer cancel()
 		ctx = patient
 	}

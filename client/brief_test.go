@@ -71,7 +71,7 @@ func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 		defer cancel()
 		sem := s.client.Semaphore("export", WithStopTime(9*time.Second))
-		err := NewRunner(sem, func(context.Context) error { t.Error("ran"); return nil }, OnDenied(Skip)).Loop(ctx)
+		err := NewRunner(sem, func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialSkip)).Loop(ctx)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}

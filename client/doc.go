@@ -43,7 +43,7 @@
 //
 // Wrap and Runner do for a function what a careful caller of TryAcquire does by hand: job.go says what a run is. The order is
 // what matters. The job's context ends while the permit still lasts; the job is joined; only then is the permit released, so
-// that the next holder never meets the last one. Nothing runs without a permit, unless RunUnguarded was asked for.
+// that the next holder never meets the last one. Nothing runs without a permit, unless OutageRunUnguarded was asked for.
 //
 // # Calls
 //

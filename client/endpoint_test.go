@@ -26,7 +26,7 @@ func TestDial_EndpointThatIsNone_IsRefusedByName(t *testing.T) {
 	}
 }
 
-// Otherwise a job with RunUnguarded runs without a permit because its caller has left.
+// Otherwise a job with OutageRunUnguarded runs without a permit because its caller has left.
 func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)

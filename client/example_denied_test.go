@@ -153,7 +153,7 @@ func ExampleWithOneWaiter() {
 	queued := make(chan struct{})
 	once := sync.OnceFunc(func() { close(queued) }) // a place can be reported again
 	sem := c.Semaphore("nightly-export", client.WithPlace(func(client.Place) { once() }))
-	run := client.Wrap(sem, func(context.Context) error { return nil }, client.OnDenied(client.Wait), client.WithOneWaiter())
+	run := client.Wrap(sem, func(context.Context) error { return nil }, client.WithDenialPolicy(client.DenialWait), client.WithOneWaiter())
 	runs.Go(func() { _ = run(waiting) })
 	<-queued
 	fmt.Println(run(ctx))

@@ -40,7 +40,7 @@ func ExampleOverrun() {
 }
 
 // When no server answers, a job is skipped, waits, or runs unguarded: its author knows which is worse.
-func ExampleOnUnavailable() {
+func ExampleWithOutagePolicy() {
 	ctx := context.Background()
 	c, err := client.Dial(ctx, []string{nobody}, silent())
 	if err != nil {
@@ -51,12 +51,12 @@ func ExampleOnUnavailable() {
 		fmt.Println("reporting, under a permit:", client.PermitOf(ctx) != nil)
 		return nil
 	}
-	impatient := client.WithPatience(client.DefaultPatience / 100)
+	impatient := client.WithOutageLimit(client.DefaultOutageLimit / 100)
 
-	skips := client.Wrap(c.Semaphore("report"), report, impatient, client.OnUnavailable(client.Skip))
+	skips := client.Wrap(c.Semaphore("report"), report, impatient, client.WithOutagePolicy(client.OutageSkip))
 	fmt.Println("skipped:", errors.Is(skips(ctx), client.ErrUnavailable))
 
-	unguarded := client.Wrap(c.Semaphore("report"), report, impatient, client.OnUnavailable(client.RunUnguarded))
+	unguarded := client.Wrap(c.Semaphore("report"), report, impatient, client.WithOutagePolicy(client.OutageRunUnguarded))
 	fmt.Println(unguarded(ctx))
 	// Output:
 	// skipped: true
@@ -144,7 +144,7 @@ func ExampleWithFiringName() {
 	// exporting customers
 }
 
-func ExampleWithPause() {
+func ExampleWithLoopDelay() {
 	clients, end := connect("app1")
 	defer end()
 	ctx, stop := context.WithCancel(context.Background())
@@ -156,7 +156,7 @@ func ExampleWithPause() {
 		return nil
 	}
 
-	runner := client.NewRunner(clients[0].Semaphore("nightly-export"), poll, client.WithPause(client.DefaultPause/100))
+	runner := client.NewRunner(clients[0].Semaphore("nightly-export"), poll, client.WithLoopDelay(client.DefaultLoopDelay/100))
 	fmt.Println(runner.Loop(ctx), turns)
 	// Output: context canceled 3
 }

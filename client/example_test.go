@@ -91,7 +91,7 @@ func ExampleWithHooks() {
 	// Output: ran: true error: disk full
 }
 
-func ExampleOnDenied() {
+func ExampleWithDenialPolicy() {
 	clients, end := connect("app1", "app2")
 	defer end()
 	ctx := context.Background()
@@ -110,7 +110,7 @@ func ExampleOnDenied() {
 	err = client.Wrap(sem, export)(ctx) // skips
 	fmt.Println("skipped:", errors.As(err, new(*client.DeniedError)))
 
-	late := client.Wrap(sem, export, client.OnDenied(client.RunLate), client.WithWaitLimit(time.Hour), waiting)
+	late := client.Wrap(sem, export, client.WithDenialPolicy(client.DenialRunLate), client.WithWaitLimit(time.Hour), waiting)
 	if err := late(ctx); err != nil {
 		fmt.Println(err)
 	}

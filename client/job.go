@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,35 +9,11 @@ import (
 	"time"
 )
 
-// Skip and Wait are DenialPolicies and OutagePolicies.
 const (
-	// Skip does not run the job this time. It is the default.
-	Skip = iota
-	// Wait waits until the job can run, or its context or the WithWaitLimit ends.
-	Wait
-)
-
-// DenialPolicy says what becomes of a job that is denied a permit.
-type DenialPolicy int
-
-// RunLate owes the job its run. Wait queues a run while all permits are taken or the semaphore is paused, and skips it on any
-// other denial. RunLate asks again on every denial that can pass, as after a cordon, or when another holder has claimed the
-// firing and may yet lose it: then every 3 s, and as soon as that holder's permit can have ended. It gives up when the firing is
-// done or spent, and with the job's context or the WithWaitLimit.
-const RunLate DenialPolicy = 2
-
-// OutagePolicy says what becomes of a job when no server answers.
-type OutagePolicy int
-
-// RunUnguarded runs the job without a permit when no server answers: another holder may run it at the same time. It is logged as
-// an error and told to the hooks each time.
-const RunUnguarded OutagePolicy = 2
-
-const (
-	// DefaultPatience is how long no server may answer before the OutagePolicy decides. An election takes less.
-	DefaultPatience = 10 * time.Second
-	// DefaultPause is the pause between two runs of a Loop.
-	DefaultPause = time.Second
+	// DefaultOutageLimit is the default of WithOutageLimit. An election takes less.
+	DefaultOutageLimit = 10 * time.Second
+	// DefaultLoopDelay is the default of WithLoopDelay.
+	DefaultLoopDelay = time.Second
 
 	// maxRetry bounds the pause before a denied run is tried again.
 	maxRetry = 15 * time.Second
@@ -45,41 +22,46 @@ const (
 	maxClaimedRetry = 3 * time.Second
 )
 
-// JobOption is an option of Wrap and NewRunner.
+// JobOption is an option of Wrap and NewRunner. Of an option that is given twice the last one counts.
 type JobOption func(*Runner)
 
-// OnDenied says what becomes of the job when it is denied a permit: Skip, Wait or RunLate. Default: Skip; in a Loop: Wait.
-func OnDenied(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
+// WithDenialPolicy says what a run does when it is denied a permit. Default: DenialSkip; in a Loop: DenialWait.
+func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// OnUnavailable says what becomes of the job when no server answers: Skip, Wait or RunUnguarded. Default: Skip. A run that stands in the
-// queue already waits an outage out.
-func OnUnavailable(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
+// WithOutagePolicy says what a run does when no server answers for the WithOutageLimit. Default: OutageSkip. A run that is already in
+// the queue waits for the servers under every policy.
+func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
-// WithPatience is how long no server may answer before OnUnavailable decides. Default: DefaultPatience.
-func WithPatience(d time.Duration) JobOption { return func(r *Runner) { r.patience = d } }
+// WithOutageLimit says for how long a run tries to reach a server before its OutagePolicy decides; OutageWait has no limit.
+// Default, and 0: DefaultOutageLimit.
+func WithOutageLimit(d time.Duration) JobOption {
+	return func(r *Runner) { r.outageLimit = cmp.Or(max(d, 0), DefaultOutageLimit) }
+}
 
-// WithWaitLimit bounds how long Wait and RunLate wait for a permit. Default: as long as the job's context lasts.
+// WithWaitLimit bounds how long a run waits under DenialWait and DenialRunLate. A run that gives up returns its last *DeniedError.
+// Default, and 0: as long as the job's context lasts.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
-// WithOneWaiter lets one run of an acquirer wait in the queue. Under Wait or RunLate, a run is denied instead of queued while
+// WithOneWaiter lets one run of an acquirer wait in the queue. Under DenialWait or DenialRunLate, a run is denied instead of queued while
 // another acquisition of the same semaphore, group and acquirer waits. So a timetable does not pile up runs while the semaphore
 // is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
-// WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers, which holds up whatever
-// follows on the run. A release that does not get through leaves the firing to end as if the job had been cut short. Default: as
-// Permit.Release does it, for as long as a server may hold the permit; with RunUnguarded the patience. In any case 5 s after the
-// end of the run's context it is given up.
+// WithReleaseLimit bounds how long the end of a run tries to release its permit while no server answers. The caller of the run waits for
+// that. A release that does not get through leaves the firing to end as if the job had been cut short. Default, and 0: as
+// Permit.Release does it, for as long as a server may hold the permit; with OutageRunUnguarded the WithOutageLimit. In any case the
+// release ends 5 s after the context of the run.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
 // WithFiringName names the firings of a job with due times. Default: the semaphore's name. Two timetables that share a semaphore
 // need two names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
-// WithPause is the pause between two runs of a Loop. Default: DefaultPause.
-func WithPause(d time.Duration) JobOption { return func(r *Runner) { r.pause = d } }
+// WithLoopDelay says how long Loop waits after a run before it asks for the next one, with a random part so that processes do not ask in
+// step. Default: DefaultLoopDelay. With 0 it asks at once.
+func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
-// WithHooks has the job's runs told. Given several times, all are told, in that order.
+// WithHooks adds hooks, which are called as the job's runs go on. If it is given several times, all are called, in that order.
 func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.hooks, h) } }
 
 // Runner runs a job only while it holds a permit. It may be used from many goroutines; each run has a permit of its own.
@@ -93,14 +75,14 @@ type Runner struct {
 	sem *Semaphore
 	job func(context.Context) error
 
-	denial    *DenialPolicy // nil: the default
-	outage    OutagePolicy
-	patience  time.Duration
-	waitLimit time.Duration
-	oneWaiter bool
-	pause     time.Duration
-	firing    string
-	hooks     []Hooks
+	denial      *DenialPolicy // nil: the default
+	outage      OutagePolicy
+	outageLimit time.Duration
+	waitLimit   time.Duration
+	oneWaiter   bool
+	loopDelay   time.Duration
+	firing      string
+	hooks       []Hooks
 	// releaseLimit is 0 for the default.
 	releaseLimit time.Duration
 }
@@ -108,7 +90,7 @@ type Runner struct {
 // NewRunner returns a Runner of job under permits of sem. Leave out WithHolderID unless a restarted process must take over its own
 // permit: under one holder id only one run at a time gets a permit, and another one fails with an *InUseError.
 func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
-	r := &Runner{sem: sem, job: job, patience: DefaultPatience, pause: DefaultPause, firing: sem.name}
+	r := &Runner{sem: sem, job: job, outageLimit: DefaultOutageLimit, loopDelay: DefaultLoopDelay, firing: sem.name}
 	for _, o := range opts {
 		o(r)
 	}
@@ -133,7 +115,7 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // A firing is done when the job has returned, with or without an error: a job that failed is not run again. A job that
 // returns an error after its context has ended, because of its permit or of ctx, was cut short, and so was one that returns ErrCutShort.
 // Its firing then goes by firing_on_loss, as after a loss: with free, another host may claim it now, but a host that was already
-// denied it asks again only under RunLate. A job that returns nil came to its end all the same.
+// denied it asks again only under DenialRunLate. A job that returns nil came to its end all the same.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -171,7 +153,7 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 func (r *Runner) Loop(ctx context.Context) error {
 	if r.denial == nil {
 		looping := *r
-		OnDenied(Wait)(&looping)
+		WithDenialPolicy(DenialWait)(&looping)
 		r = &looping
 	}
 	told := ""
@@ -183,7 +165,7 @@ func (r *Runner) Loop(ctx context.Context) error {
 		if _, ok := errors.AsType[*InvalidFieldError](err); ok || errors.Is(err, ErrClosed) {
 			return err
 		}
-		wait := jitter(r.pause)
+		wait := jitter(r.loopDelay)
 		if ran {
 			failures = 0
 		} else {
@@ -241,8 +223,8 @@ func retryWait(err error, n int) time.Duration {
 
 // releasesFor is how long the end of a run tries to release; 0 leaves that to the permit.
 func (r *Runner) releasesFor() time.Duration {
-	if r.releaseLimit == 0 && r.outage == RunUnguarded {
-		return r.patience
+	if r.releaseLimit == 0 && r.outage == OutageRunUnguarded {
+		return r.outageLimit
 	}
 	return r.releaseLimit
 }

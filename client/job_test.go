@@ -190,7 +190,7 @@ func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
 			return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{Grant: grant("export", 7, time.Minute, 20*time.Second)}})
 		}
 		ran := 0
-		r := s.runner(func(context.Context) error { ran++; return nil }, OnDenied(Wait))
+		r := s.runner(func(context.Context) error { ran++; return nil }, WithDenialPolicy(DenialWait))
 		if err := r.Run(t.Context()); err != nil || ran != 1 {
 			t.Errorf("%v, ran %d", err, ran)
 		}
@@ -215,7 +215,7 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 			return stream.Context().Err()
 		}
 		start := time.Now()
-		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, OnDenied(Wait), WithWaitLimit(7*time.Second)).Run(t.Context())
+		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialWait), WithWaitLimit(7*time.Second)).Run(t.Context())
 		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != NoFreePermit || time.Since(start) != 7*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
@@ -225,7 +225,7 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 
 // A pause is waited out in the queue, by one run of an acquirer at a time if the Runner says so.
 func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
-	for _, opts := range [][]JobOption{{OnDenied(Wait)}, {OnDenied(Wait), WithOneWaiter()}} {
+	for _, opts := range [][]JobOption{{WithDenialPolicy(DenialWait)}, {WithDenialPolicy(DenialWait), WithOneWaiter()}} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t)
 			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
@@ -260,7 +260,7 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 			}
 			return granted(q.GetSemaphore(), 7, time.Minute), nil
 		}
-		if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), start); err != nil {
+		if err := s.runner(func(context.Context) error { return nil }, WithDenialPolicy(DenialRunLate)).RunDue(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
 		s.wantTold("waiting STOPPING", "waiting CORDONED", "granted", "finished")
@@ -270,7 +270,7 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 
 		s.told = nil
 		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_FIRING_DONE) })
-		if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), start); err != nil {
+		if err := s.runner(func(context.Context) error { return nil }, WithDenialPolicy(DenialRunLate)).RunDue(t.Context(), start); err != nil {
 			t.Error(err)
 		}
 		s.wantTold("denied FIRING_DONE")
@@ -298,7 +298,7 @@ func TestRunner_RunLate_ComesBackWhenTheClaimsPermitEndsAndBeforeThatEveryFewSec
 					}
 					return denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, min(c.left, time.Until(free))), nil
 				}
-				if err := s.runner(func(context.Context) error { return nil }, OnDenied(RunLate)).RunDue(t.Context(), time.Now()); err != nil {
+				if err := s.runner(func(context.Context) error { return nil }, WithDenialPolicy(DenialRunLate)).RunDue(t.Context(), time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				if late := time.Since(free); late > c.late {
@@ -325,7 +325,7 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, OnDenied(RunLate)).RunDue(ctx, time.Now()); err != nil {
+		if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialRunLate)).RunDue(ctx, time.Now()); err != nil {
 			t.Error(err)
 		}
 		if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked != len(answers) {
@@ -340,12 +340,12 @@ func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
 		job := func(context.Context) error { t.Error("ran"); return nil }
 		start := time.Now()
-		if d, ok := errors.AsType[*DeniedError](s.runner(job, OnDenied(RunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Cordoned || time.Since(start) != time.Minute {
+		if d, ok := errors.AsType[*DeniedError](s.runner(job, WithDenialPolicy(DenialRunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Cordoned || time.Since(start) != time.Minute {
 			t.Errorf("%v after %s", d, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := s.runner(job, OnDenied(RunLate)).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.runner(job, WithDenialPolicy(DenialRunLate)).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -359,9 +359,9 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 		token  uint64
 		took   time.Duration
 	}{
-		"skip":      {Skip, []string{"unavailable"}, false, 0, 10 * time.Second},
-		"unguarded": {RunUnguarded, []string{"unguarded", "finished"}, true, 0, 10 * time.Second},
-		"wait":      {Wait, []string{"granted", "finished"}, true, 7, time.Minute},
+		"skip":      {OutageSkip, []string{"unavailable"}, false, 0, 10 * time.Second},
+		"unguarded": {OutageRunUnguarded, []string{"unguarded", "finished"}, true, 0, 10 * time.Second},
+		"wait":      {OutageWait, []string{"granted", "finished"}, true, 7, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -375,7 +375,7 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 						t.Errorf("permit %v", PermitOf(ctx))
 					}
 					return nil
-				}, OnUnavailable(c.policy)).Run(t.Context())
+				}, WithOutagePolicy(c.policy)).Run(t.Context())
 				if ran != c.ran || (err == nil) != c.ran || !c.ran && !errors.Is(err, ErrUnavailable) {
 					t.Errorf("ran %v: %v", ran, err)
 				}
@@ -607,8 +607,8 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 	}{
 		"by what a server may hold":                      {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
 		"by the option":                                  {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the patience of what would run unguarded":    {[]JobOption{OnUnavailable(RunUnguarded), WithPatience(4 * time.Second)}, time.Hour, 4 * time.Second},
-		"by the option, of what would run unguarded too": {[]JobOption{OnUnavailable(RunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the patience of what would run unguarded":    {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
+		"by the option, of what would run unguarded too": {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
 		"by the end of the caller's context":             {nil, 10 * time.Second, 15 * time.Second},
 		"by the end of the caller's context before it":   {nil, 0, 5 * time.Second},
 	} {

@@ -169,12 +169,12 @@ func TestRun_SupersededAndPatient_WaitsOutTheRestWithinItsLimit(t *testing.T) {
 		d.steal(2)
 		synctest.Wait()
 		start := time.Now()
-		err := Wrap(sem, untilEnded, OnDenied(Wait), WithWaitLimit(3*time.Second))(t.Context())
+		err := Wrap(sem, untilEnded, WithDenialPolicy(DenialWait), WithWaitLimit(3*time.Second))(t.Context())
 		if !errors.Is(err, ErrSuperseded) || time.Since(start) != 3*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 		d.a.set(func(*server) { d.theirs = false })
-		if err := Wrap(sem, func(context.Context) error { return nil }, OnDenied(Wait))(t.Context()); err != nil || time.Since(start) < 10*time.Second {
+		if err := Wrap(sem, func(context.Context) error { return nil }, WithDenialPolicy(DenialWait))(t.Context()); err != nil || time.Since(start) < 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})

@@ -84,7 +84,7 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsTold(t *testing.T) {
 
 // A run that waits in the queue for a slot that only an operator frees waits until somebody looks.
 func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
-	for name, policy := range map[string]DenialPolicy{"wait": Wait, "run late": RunLate} {
+	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t)
@@ -99,7 +99,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
 				}
 				for range 2 {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-					_ = NewRunner(s.client.Semaphore("export"), untilEnded, OnDenied(policy)).Run(ctx)
+					_ = NewRunner(s.client.Semaphore("export"), untilEnded, WithDenialPolicy(policy)).Run(ctx)
 					cancel()
 					d.Message = "the same, in other words"
 				}
@@ -144,8 +144,11 @@ func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsToldOnce(t *testing.T) {
 // While a Loop or a late run waits, nobody sees an error.
 func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
 	for how, wait := range map[string]func(context.Context, *Runner) error{
-		"loop":     func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
-		"run late": func(ctx context.Context, r *Runner) error { OnDenied(RunLate)(r); return r.RunDue(ctx, time.Now()) },
+		"loop": func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
+		"run late": func(ctx context.Context, r *Runner) error {
+			WithDenialPolicy(DenialRunLate)(r)
+			return r.RunDue(ctx, time.Now())
+		},
 	} {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

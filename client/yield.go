@@ -27,7 +27,7 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 			k.restOver(key, lost)
 			return nil
 		}
-		if policy == Skip || !sleep(ctx, wait) {
+		if policy == DenialSkip || !sleep(ctx, wait) {
 			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job stays away for %s, so that the two do not take it from each other. Give each process another holder id",
 				a.semaphore, *a.holderID, a.acquirer, a.group, ErrSuperseded, seconds(max(wait, time.Second)))
 		}
@@ -36,7 +36,7 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 
 // holds reports whether a token is live. When no server says so, the acquisition that follows will tell what is wrong.
 func (r *Runner) holds(ctx context.Context, token uint64) bool {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.outageLimit)
 	defer cancel()
 	_, err := r.sem.client.Verify(ctx, r.sem.name, token)
 	return err == nil

@@ -26,7 +26,7 @@ func ExampleAdd() {
 	ran := make(chan struct{}, 10)
 	export := func(context.Context) error { ran <- struct{}{}; return nil }
 
-	runner := client.NewRunner(c.Semaphore("nightly-export"), export, client.OnUnavailable(client.Wait))
+	runner := client.NewRunner(c.Semaphore("nightly-export"), export, client.WithOutagePolicy(client.OutageWait))
 	timetable := cron.New(cron.WithSeconds())
 	if _, err := gkcron.Add(ctx, timetable, "* * * * * *", runner); err != nil {
 		log.Fatal(err)

@@ -81,7 +81,7 @@ func TestExport_ProcessDies_TheNextTakesOver(t *testing.T) {
 		next := client.NewRunner(app2.Semaphore("nightly-export"), func(context.Context) error {
 			started <- time.Now()
 			return nil
-		}, client.OnDenied(client.Wait))
+		}, client.WithDenialPolicy(client.DenialWait))
 
 		crashed := time.Now()
 		srv.Crash(t, app1) // a killed process releases nothing

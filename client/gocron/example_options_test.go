@@ -27,7 +27,7 @@ func ExampleNewLocker() {
 
 	options := []gkgocron.Option{
 		gkgocron.WithSemaphore(func(job string) *client.Semaphore { return c.Semaphore("nightly-" + job) }),
-		gkgocron.WithJobOptions(client.WithPatience(time.Second)), // gocron waits for the lock
+		gkgocron.WithJobOptions(client.WithOutageLimit(time.Second)), // gocron waits for the lock
 		gkgocron.WithUnscheduled(), // lets RunNow run
 		gkgocron.WithNow(time.Now), // that of gocron.WithClock, if it has one
 	}

@@ -264,7 +264,7 @@ func TestElector_LeaderRevoked_NextLeadsWhenItsTaskHasReturned(t *testing.T) {
 	causes := make(chan error, 10)
 	electors := make(map[string]*gkgocron.Elector)
 	for _, name := range []string{"app1", "app2"} {
-		e := gkgocron.NewElector(srv.Dial(t, name).Semaphore("leader"), client.WithPause(time.Millisecond))
+		e := gkgocron.NewElector(srv.Dial(t, name).Semaphore("leader"), client.WithLoopDelay(time.Millisecond))
 		electors[name] = e
 		s, err := gocron.NewScheduler(gocron.WithDistributedElector(e))
 		if err != nil {

@@ -159,7 +159,7 @@ func TestElector_Lost_LeadsNoMoreInTimeAndAgainLater(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := gktest.Start(t, name)
-				e := gkgocron.NewElector(srv.Dial(t, "app1").Semaphore(name), client.WithPause(time.Second))
+				e := gkgocron.NewElector(srv.Dial(t, "app1").Semaphore(name), client.WithLoopDelay(time.Second))
 				permits, causes := make(chan *client.Permit, 100), make(chan error, 100)
 				s, _ := schedule(t, name, e.Task(func(ctx context.Context) error {
 					permits <- client.PermitOf(ctx)

@@ -52,7 +52,7 @@ func (a *App) Run(ctx context.Context) error {
 	locker := gkgocron.NewLocker(c,
 		gkgocron.WithNow(clock.Now), // that of the scheduler, or none
 		// Whoever is late asks on while another has the firing: if that one dies, and the definition says so, it runs here.
-		gkgocron.WithJobOptions(client.OnDenied(client.RunLate), client.WithHooks(a.recorder.hooks())))
+		gkgocron.WithJobOptions(client.WithDenialPolicy(client.DenialRunLate), client.WithHooks(a.recorder.hooks())))
 	s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(locker))
 	if err != nil {
 		return err

@@ -98,18 +98,18 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 		client.WithMetadata(map[string]string{"command": filepath.Base(o.command0()), "pid": strconv.Itoa(os.Getpid())}),
 		client.WithPlace(o.showPlace()),
 	)...)
-	opts := []client.JobOption{client.WithPatience(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
+	opts := []client.JobOption{client.WithOutageLimit(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
 		Waiting:  o.showWaiting,
 		Finished: func(r client.Report) { o.released(r) },
 	})}
 	if o.waits() {
-		opts = append(opts, client.OnDenied(client.Wait), client.WithWaitLimit(o.timeout))
+		opts = append(opts, client.WithDenialPolicy(client.DenialWait), client.WithWaitLimit(o.timeout))
 	}
 	if o.onDenied.is("wait") {
 		opts = append(opts, client.WithOneWaiter())
 	}
 	if o.onUnavailable.is("wait") {
-		opts = append(opts, client.OnUnavailable(client.Wait))
+		opts = append(opts, client.WithOutagePolicy(client.OutageWait))
 	}
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
 }

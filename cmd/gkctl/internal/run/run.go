@@ -112,7 +112,7 @@ the permit can be counted on (safe_until).`,
 	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most that long for a permit")
 	flags.Var(&o.onDenied, "on-denied", "without a permit: fail; wait in the queue, as long as --timeout if given, unless a run of this host waits already; queue, which waits in any case; skip, which exits with 0")
 	flags.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
-	flags.DurationVar(&o.patience, "patience", client.DefaultPatience, "how long no server may answer")
+	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long no server may answer")
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code when the permit was not acquired")
 	flags.StringVar(&o.firing, "firing", "", "run once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
 	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, as Europe/Berlin; default that of the host")

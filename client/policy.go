@@ -1,0 +1,54 @@
+package client
+
+import "strconv"
+
+// DenialPolicy says what a Runner does when its run is denied a permit; see WithDenialPolicy. The zero value is DenialSkip.
+type DenialPolicy int
+
+const (
+	// DenialSkip does not run the job this time. The run returns the *DeniedError.
+	DenialSkip DenialPolicy = iota
+	// DenialWait waits in the queue while all permits are taken or the semaphore is paused. Any other denial skips the run.
+	DenialWait
+	// DenialRunLate makes sure that the job runs, if it is possible at all. It waits as DenialWait does, and asks again after every
+	// other denial that can pass, for example a cordon, or a firing that another holder has claimed and may still lose. It asks again
+	// after at most 15 s, or 3 s for a claimed firing. It gives up when the firing is done or spent.
+	DenialRunLate
+)
+
+func (p DenialPolicy) String() string {
+	switch p {
+	case DenialSkip:
+		return "skip"
+	case DenialWait:
+		return "wait"
+	case DenialRunLate:
+		return "run-late"
+	}
+	return "DenialPolicy(" + strconv.Itoa(int(p)) + ")"
+}
+
+// OutagePolicy says what a Runner does when no server answers; see WithOutagePolicy. The zero value is OutageSkip.
+type OutagePolicy int
+
+const (
+	// OutageSkip does not run the job this time. The run returns the *UnavailableError.
+	OutageSkip OutagePolicy = iota
+	// OutageWait waits until a server answers.
+	OutageWait
+	// OutageRunUnguarded runs the job without a permit, so another holder may run it at the same time. Each such run is logged as an
+	// error and reported to Hooks.Unavailable.
+	OutageRunUnguarded
+)
+
+func (p OutagePolicy) String() string {
+	switch p {
+	case OutageSkip:
+		return "skip"
+	case OutageWait:
+		return "wait"
+	case OutageRunUnguarded:
+		return "run-unguarded"
+	}
+	return "OutagePolicy(" + strconv.Itoa(int(p)) + ")"
+}

@@ -96,11 +96,11 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *DeniedError {
 	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
-		Reason: NoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
+		Reason: ReasonNoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
 		Message: fmt.Sprintf("%s: no permit became free within %s; it was place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
 	if d.Pause = a.place.Pause; d.Pause != nil {
-		d.Reason = Paused
+		d.Reason = ReasonPaused
 		d.Message = fmt.Sprintf("%s: it is %s; after %s it was place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastWord)

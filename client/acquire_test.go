@@ -77,7 +77,7 @@ func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
 		}
 		p, err := c.Semaphore("export").TryAcquire(t.Context())
 		d, ok := errors.AsType[*DeniedError](err)
-		if p != nil || !ok || d.Reason != NoFreePermit || d.Message != "app2 holds it" || len(d.Holders) != 1 || d.Retry {
+		if p != nil || !ok || d.Reason != ReasonNoFreePermit || d.Message != "app2 holds it" || len(d.Holders) != 1 || d.Retry {
 			t.Errorf("%v %#v", p, err)
 		}
 	})
@@ -211,7 +211,7 @@ func TestTryAcquireFor_TimeIsOverDuringAPause_IsDeniedAsPaused(t *testing.T) {
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), time.Minute)
 		d, ok := errors.AsType[*DeniedError](err)
-		if !ok || d.Reason != Paused || d.Pause.GetReason() != "the disks" || !strings.Contains(d.Message, "paused (the disks)") {
+		if !ok || d.Reason != ReasonPaused || d.Pause.GetReason() != "the disks" || !strings.Contains(d.Message, "paused (the disks)") {
 			t.Errorf("got %v, want denied as paused", err)
 		}
 	})

@@ -8,27 +8,27 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Reason is why a request was denied, by the API's frozen word.
+// Reason says why a request was denied. Its values are the API's frozen words; a newer server may send others, which mean a denial too.
 type Reason string
 
 // The reasons, in the order in which a decision looks for them.
 const (
-	NoSuchSemaphore      Reason = "NO_SUCH_SEMAPHORE"
-	GroupMismatch        Reason = "GROUP_MISMATCH"
-	AcquirerMismatch     Reason = "ACQUIRER_MISMATCH"
-	Cordoned             Reason = "CORDONED"
-	Paused               Reason = "PAUSED"
-	Stopping             Reason = "STOPPING"
-	HeldForOperator      Reason = "HELD_FOR_OPERATOR"
-	AlreadyHeld          Reason = "ALREADY_HELD"
-	WeightExceedsPermits Reason = "WEIGHT_EXCEEDS_PERMITS"
-	FiringClaimed        Reason = "FIRING_CLAIMED"
-	FiringDone           Reason = "FIRING_DONE"
-	NoFreePermit         Reason = "NO_FREE_PERMIT"
-	// FiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows.
-	FiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
-	// FiringForgotten: the firing is no longer remembered, so whether it ran is not known. It does not run now.
-	FiringForgotten Reason = "FIRING_FORGOTTEN"
+	ReasonNoSuchSemaphore      Reason = "NO_SUCH_SEMAPHORE"
+	ReasonGroupMismatch        Reason = "GROUP_MISMATCH"
+	ReasonAcquirerMismatch     Reason = "ACQUIRER_MISMATCH"
+	ReasonCordoned             Reason = "CORDONED"
+	ReasonPaused               Reason = "PAUSED"
+	ReasonStopping             Reason = "STOPPING"
+	ReasonHeldForOperator      Reason = "HELD_FOR_OPERATOR"
+	ReasonAlreadyHeld          Reason = "ALREADY_HELD"
+	ReasonWeightExceedsPermits Reason = "WEIGHT_EXCEEDS_PERMITS"
+	ReasonFiringClaimed        Reason = "FIRING_CLAIMED"
+	ReasonFiringDone           Reason = "FIRING_DONE"
+	ReasonNoFreePermit         Reason = "NO_FREE_PERMIT"
+	// ReasonFiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows.
+	ReasonFiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
+	// ReasonFiringForgotten: the firing is no longer remembered, so whether it ran is not known. It does not run now.
+	ReasonFiringForgotten Reason = "FIRING_FORGOTTEN"
 )
 
 // DeniedError is a denial: the servers decided, and the answer is no. Its sentinel is ErrDenied. It is an error so that a denial is
@@ -57,7 +57,7 @@ type DeniedError struct {
 	Stop gatekeeperv1.StopCause
 	// PermitRevision is the semaphore's: the expected revision of an optimistic replace.
 	PermitRevision uint64
-	// LeaderClock is what the leader's wall clock showed, of FiringTooFarAhead, and CallerClock what this host's showed then. One of them, or
+	// LeaderClock is what the leader's wall clock showed, of ReasonFiringTooFarAhead, and CallerClock what this host's showed then. One of them, or
 	// the due time, is wrong. Else zero.
 	LeaderClock, CallerClock time.Time
 
@@ -95,16 +95,18 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
 func (d *DeniedError) Is(target error) bool { return target == ErrDenied }
 
 // canQueue reports whether Acquire waits out what this denial says.
-func (d *DeniedError) canQueue() bool { return d.Reason == NoFreePermit || d.Reason == Paused }
+func (d *DeniedError) canQueue() bool {
+	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
+}
 
 // firingIsOver says that nobody runs the firing any more: it is done, or was cut short and stays claimed for ever, or is not remembered.
 func (d *DeniedError) firingIsOver() bool {
-	return d.Reason == FiringDone || d.Reason == FiringForgotten || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
+	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_SPENT
 }
 
 // runsElsewhere says that there is nothing to do: another holder runs the firing or has run it, or nobody runs it any more.
 func (d *DeniedError) runsElsewhere() bool {
-	return d.Reason == FiringDone || d.Reason == FiringClaimed && !d.ownClaim()
+	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringClaimed && !d.ownClaim()
 }
 
 // Error is the Message, and, when a slot is missing, who takes them: the first few, for how long, and what frees a slot that nobody
@@ -114,7 +116,7 @@ func (d *DeniedError) Error() string {
 	if text == "" {
 		text = fmt.Sprintf("%s: denied: %s", d.Semaphore, d.Reason)
 	}
-	if d.Reason != NoFreePermit && d.Reason != HeldForOperator || len(d.Holders) == 0 {
+	if d.Reason != ReasonNoFreePermit && d.Reason != ReasonHeldForOperator || len(d.Holders) == 0 {
 		return text
 	}
 	named := d.Holders[:min(len(d.Holders), namedHolders)]

@@ -174,7 +174,7 @@ func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
 		start := time.Now()
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
 		d, ok := errors.AsType[*DeniedError](err)
-		if !ok || d.Reason != NoFreePermit || d.QueueLength != 3 || d.HolderCount != 1 || d.Holders[0].GetToken() != 5 || !strings.Contains(d.Error(), "place 2 of 3") {
+		if !ok || d.Reason != ReasonNoFreePermit || d.QueueLength != 3 || d.HolderCount != 1 || d.Holders[0].GetToken() != 5 || !strings.Contains(d.Error(), "place 2 of 3") {
 			t.Errorf("%v", err)
 		}
 		if took := time.Since(start); took != 5*time.Second {

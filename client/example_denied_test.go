@@ -51,31 +51,31 @@ func ExampleDeniedError() {
 func ExampleReason() {
 	advice := func(r client.Reason) string {
 		switch r {
-		case client.NoFreePermit:
+		case client.ReasonNoFreePermit:
 			return "wait in the queue, by Acquire"
-		case client.FiringClaimed:
+		case client.ReasonFiringClaimed:
 			return "another holder runs it: it may still be lost"
-		case client.FiringDone:
+		case client.ReasonFiringDone:
 			return "it has run: nothing is to be done"
-		case client.FiringForgotten:
+		case client.ReasonFiringForgotten:
 			return "whether it has run is not known: look, and start it by hand if it must run"
-		case client.FiringTooFarAhead:
+		case client.ReasonFiringTooFarAhead:
 			return "a clock is wrong: the denial shows the due time, the clock here and the leader's"
-		case client.Paused, client.Cordoned:
+		case client.ReasonPaused, client.ReasonCordoned:
 			return "an operator wants it so: ask again later"
-		case client.Stopping:
+		case client.ReasonStopping:
 			return "this holder's own permit is being stopped: release it"
-		case client.HeldForOperator:
+		case client.ReasonHeldForOperator:
 			return "the last run was lost, and somebody is to look first"
-		case client.AlreadyHeld:
+		case client.ReasonAlreadyHeld:
 			return "this holder holds a permit of another weight or firing: release it"
-		case client.NoSuchSemaphore, client.GroupMismatch, client.AcquirerMismatch, client.WeightExceedsPermits:
+		case client.ReasonNoSuchSemaphore, client.ReasonGroupMismatch, client.ReasonAcquirerMismatch, client.ReasonWeightExceedsPermits:
 			return "the definition or the caller is wrong: only an edit helps"
 		}
 		return "a reason of a newer server: do not run"
 	}
-	fmt.Println(advice(client.NoFreePermit))
-	fmt.Println(advice(client.GroupMismatch))
+	fmt.Println(advice(client.ReasonNoFreePermit))
+	fmt.Println(advice(client.ReasonGroupMismatch))
 	// Output:
 	// wait in the queue, by Acquire
 	// the definition or the caller is wrong: only an edit helps

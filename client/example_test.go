@@ -107,7 +107,7 @@ func ExampleWithDenialPolicy() {
 		go other.Release(ctx)
 	}})
 
-	err = client.Wrap(sem, export)(ctx) // skips
+	err = client.Wrap(sem, export, client.WithDenialPolicy(client.DenialSkip))(ctx) // the default
 	fmt.Println("skipped:", errors.As(err, new(*client.DeniedError)))
 
 	late := client.Wrap(sem, export, client.WithDenialPolicy(client.DenialRunLate), client.WithWaitLimit(time.Hour), waiting)

@@ -194,7 +194,7 @@ const maxHopeless = time.Minute
 func needsAPerson(err error) bool {
 	_, brief := errors.AsType[*StopTimeError](err)
 	d, denied := errors.AsType[*DeniedError](err)
-	return brief || denied && d.Reason == NoSuchSemaphore
+	return brief || denied && d.Reason == ReasonNoSuchSemaphore
 }
 
 // reported reports whether Begin logs such an error as a warning.
@@ -208,7 +208,7 @@ func retryWait(err error, n int) time.Duration {
 	wait := backoff(min(n, 6)) << max(min(n-6, 4), 0)
 	d, denied := errors.AsType[*DeniedError](err)
 	switch {
-	case denied && d.Reason == FiringClaimed:
+	case denied && d.Reason == ReasonFiringClaimed:
 		// The hint is when the claim ends at the latest unless its holder refreshes. It may be done at any time before.
 		if d.Retry {
 			ends := max(d.RetryAfter, minBackoff)

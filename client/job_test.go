@@ -141,7 +141,7 @@ func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
 		s := newStage(t)
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).Run(t.Context())
-		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != Paused {
+		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != ReasonPaused {
 			t.Errorf("%v", err)
 		}
 		s.wantTold("denied PAUSED")
@@ -216,7 +216,7 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 		}
 		start := time.Now()
 		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialWait), WithWaitLimit(7*time.Second)).Run(t.Context())
-		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != NoFreePermit || time.Since(start) != 7*time.Second {
+		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != ReasonNoFreePermit || time.Since(start) != 7*time.Second {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 		s.wantTold("waiting NO_FREE_PERMIT", "denied NO_FREE_PERMIT")
@@ -340,7 +340,7 @@ func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
 		job := func(context.Context) error { t.Error("ran"); return nil }
 		start := time.Now()
-		if d, ok := errors.AsType[*DeniedError](s.runner(job, WithDenialPolicy(DenialRunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != Cordoned || time.Since(start) != time.Minute {
+		if d, ok := errors.AsType[*DeniedError](s.runner(job, WithDenialPolicy(DenialRunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != ReasonCordoned || time.Since(start) != time.Minute {
 			t.Errorf("%v after %s", d, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

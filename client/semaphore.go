@@ -115,7 +115,7 @@ func WithPlace(f func(Place)) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.onPlace = f })
 }
 
-// WithLeaveOnPause makes Acquire return a *DeniedError with the reason Paused while the semaphore is paused, also when the pause begins during
+// WithLeaveOnPause makes Acquire return a *DeniedError with the reason ReasonPaused while the semaphore is paused, also when the pause begins during
 // the wait. Default: Acquire keeps its place until the pause ends.
 func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
@@ -188,7 +188,7 @@ func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit
 }
 
 // TryAcquireFor waits its turn as Acquire does, but no longer than timeout; a timeout of 0 is TryAcquire. When its time is over while
-// it stands in the queue, it leaves the queue and the error is a *DeniedError with the reason NoFreePermit, or Paused if the semaphore is paused; when no server could
+// it stands in the queue, it leaves the queue and the error is a *DeniedError with the reason ReasonNoFreePermit, or Paused if the semaphore is paused; when no server could
 // be asked for its place at that time, an *UnavailableError.
 func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, opts ...AcquireOption) (*Permit, error) {
 	if timeout <= 0 {

@@ -92,9 +92,9 @@ func symbols(pkg *types.Package) (names []string) {
 	return names
 }
 
-// contractual are the methods that others call on an error.
+// contractual are the methods by which packages fmt, errors and grpc use a value.
 func contractual(method string) bool {
-	return method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
+	return method == "String" || method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
 }
 
 // show notes what the examples in dir use. A type is shown by a value of it too.

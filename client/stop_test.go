@@ -19,7 +19,7 @@ func TestStopError_Text_NamesAnInstant(t *testing.T) {
 }
 
 func TestDenied_IsErrDenied(t *testing.T) {
-	var err error = &DeniedError{Semaphore: "job", Reason: Paused}
+	var err error = &DeniedError{Semaphore: "job", Reason: ReasonPaused}
 	if !errors.Is(err, ErrDenied) || errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}

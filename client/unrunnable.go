@@ -58,9 +58,9 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	case denied && d.NeedsAction():
 		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
 		switch d.Reason {
-		case FiringTooFarAhead, FiringForgotten:
+		case ReasonFiringTooFarAhead, ReasonFiringForgotten:
 			cause = string(d.Reason) // its message shows the firing, and differs each time
-		case NoFreePermit:
+		case ReasonNoFreePermit:
 			cause = string(d.Reason)                    // its message may show the place in the queue
 			text = " until somebody acts: " + d.Error() // which names the slots to clear
 		}
@@ -85,14 +85,14 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 // warning, once until its cause changes. A pause and a firing that another holder has are not such denials: somebody wants them so.
 func (d *DeniedError) NeedsAction() bool {
 	switch d.Reason {
-	case NoSuchSemaphore, GroupMismatch, AcquirerMismatch, Cordoned, HeldForOperator, AlreadyHeld, WeightExceedsPermits,
-		FiringTooFarAhead, FiringForgotten:
+	case ReasonNoSuchSemaphore, ReasonGroupMismatch, ReasonAcquirerMismatch, ReasonCordoned, ReasonHeldForOperator, ReasonAlreadyHeld, ReasonWeightExceedsPermits,
+		ReasonFiringTooFarAhead, ReasonFiringForgotten:
 		return true
-	case NoFreePermit:
+	case ReasonNoFreePermit:
 		return d.heldForOperator()
-	case FiringClaimed:
+	case ReasonFiringClaimed:
 		return d.ownClaim()
-	case Paused, Stopping, FiringDone:
+	case ReasonPaused, ReasonStopping, ReasonFiringDone:
 	}
 	return false
 }
@@ -110,7 +110,7 @@ func (d *DeniedError) heldForOperator() bool {
 // ownClaim reports whether the caller's own identity claimed the firing: an earlier life of the process, or another one that uses its
 // holder id.
 func (d *DeniedError) ownClaim() bool {
-	return d.Reason == FiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
+	return d.Reason == ReasonFiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
 }
 
 // ExplainCommand is the command that shows, step by step, how the servers decide this request, for a shell.

@@ -48,7 +48,7 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 		client.WithHooks(client.Hooks{Finished: func(r client.Report) { over <- r.Due }}))
 	second := client.NewRunner(srv.Dial(t, "app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
 		client.WithHooks(client.Hooks{Denied: func(d *client.DeniedError) {
-			if d.Reason != client.FiringDone {
+			if d.Reason != client.ReasonFiringDone {
 				t.Errorf("denied: %v", d)
 			}
 			refused <- d.Firing.GetFiring().GetDue().AsTime()

@@ -52,7 +52,7 @@ func TestExport_HostIsPatched_FinishesAndIsNotLetIn(t *testing.T) {
 			t.Errorf("the export ended with %v", err)
 		}
 		again := client.Wrap(app1.Semaphore("nightly-export"), finishing)
-		if denied, ok := errors.AsType[*client.DeniedError](again(t.Context())); !ok || denied.Reason != client.Cordoned {
+		if denied, ok := errors.AsType[*client.DeniedError](again(t.Context())); !ok || denied.Reason != client.ReasonCordoned {
 			t.Errorf("during the cordon: %v", denied)
 		}
 

@@ -74,7 +74,7 @@ func TestExport_Paused_WaitsForTheOperator(t *testing.T) {
 		s := srv.Dial(t, "app1").Semaphore("nightly-export")
 		srv.Pause(t, "nightly-export", "disk is full", false)
 		_, err := s.TryAcquire(t.Context())
-		if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != client.Paused {
+		if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != client.ReasonPaused {
 			t.Errorf("got %v", err)
 		}
 		srv.Resume(t, "nightly-export")

@@ -138,7 +138,7 @@ func TestCordon_ShutsOutUntilUncordon(t *testing.T) {
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.Cordoned {
+		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonCordoned {
 			t.Errorf("%v", d)
 		}
 		srv.Uncordon(t, id)

@@ -12,7 +12,7 @@ func TestPause_GrantsNothingUntilResume(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		srv.Pause(t, "job", "disk is full", false)
-		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.Paused {
+		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonPaused {
 			t.Errorf("%v", d)
 		}
 		srv.Resume(t, "job")

@@ -174,7 +174,7 @@ func TestDefineFile_ReadsWhatProductionReads(t *testing.T) {
 	srv := Start(t)
 	srv.DefineFile(t, path)
 	acquire(t, srv.Dial(t, "app1", client.WithGroup("prod")), "nightly-export")
-	if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.GroupMismatch {
+	if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonGroupMismatch {
 		t.Errorf("a client of another group: %v", d)
 	}
 	wantFatal(t, "absent.yaml", func(s testing.TB) { srv.DefineFile(s, "absent.yaml") })

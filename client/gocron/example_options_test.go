@@ -69,7 +69,7 @@ func ExampleLocker_Lock() {
 
 	why := gocron.AfterLockError(func(_ uuid.UUID, name string, err error) {
 		switch denied, ok := errors.AsType[*client.DeniedError](err); {
-		case ok && denied.Reason == client.FiringDone:
+		case ok && denied.Reason == client.ReasonFiringDone:
 			fmt.Println(name, "has run elsewhere")
 		case ok:
 			fmt.Println(name, "is denied:", denied)

@@ -120,7 +120,7 @@ func TestLocker_SkewedClocks_ShortJobRunsOnceAFiring(t *testing.T) {
 		receive(t, fast.ran, "the first scheduler's run")
 		fast.settle()
 		slow.clock.Advance(5 * time.Second)
-		wantDenied(t, receive(t, slow.skipped, "the second scheduler's skip"), client.FiringDone)
+		wantDenied(t, receive(t, slow.skipped, "the second scheduler's skip"), client.ReasonFiringDone)
 		slow.settle()
 		fast.clock.Advance(55 * time.Second)
 		slow.clock.Advance(55 * time.Second)
@@ -144,7 +144,7 @@ func TestLocker_DurationJob_RunsOnceAnInterval(t *testing.T) {
 		receive(t, a.ran, "the run")
 		a.settle()
 		b.clock.Advance(5 * time.Minute)
-		wantDenied(t, receive(t, b.skipped, "the skip"), client.FiringDone)
+		wantDenied(t, receive(t, b.skipped, "the skip"), client.ReasonFiringDone)
 		b.settle()
 	}
 }
@@ -189,7 +189,7 @@ func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
 	}))
 	n.start()
 	n.clock.Advance(time.Second)
-	wantDenied(t, receive(t, errs, "the task"), client.NoFreePermit)
+	wantDenied(t, receive(t, errs, "the task"), client.ReasonNoFreePermit)
 	if _, err := c.Semaphore("plain").TryAcquireFor(t.Context(), patience); err != nil {
 		t.Error(err)
 	}

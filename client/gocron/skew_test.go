@@ -110,7 +110,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 				case due := <-first.dues:
 					ran[due.Format(time.DateTime)]++
 				case err := <-first.skipped:
-					wantDenied(t, err, client.FiringDone)
+					wantDenied(t, err, client.ReasonFiringDone)
 				case <-time.After(patience):
 					t.Fatal("neither ran nor skipped")
 				}

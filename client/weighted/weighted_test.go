@@ -50,7 +50,7 @@ func TestWeighted_AcquireAndRelease_CountAsTheOriginalDoes(t *testing.T) {
 	if err := w.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if d, ok := errors.AsType[*client.DeniedError](w.Acquire(t.Context(), 5)); !ok || d.Reason != client.WeightExceedsPermits {
+	if d, ok := errors.AsType[*client.DeniedError](w.Acquire(t.Context(), 5)); !ok || d.Reason != client.ReasonWeightExceedsPermits {
 		t.Errorf("%v", d)
 	}
 	other.Release(4)

@@ -121,7 +121,7 @@ func clientDenial(c *client.Client) work {
 		if err == nil {
 			return errors.New("the held semaphore was granted")
 		}
-		if d, ok := errors.AsType[*client.DeniedError](err); ok && d.Reason == client.NoFreePermit {
+		if d, ok := errors.AsType[*client.DeniedError](err); ok && d.Reason == client.ReasonNoFreePermit {
 			return nil
 		}
 		return fmt.Errorf("not denied for want of a free permit: %w", err)

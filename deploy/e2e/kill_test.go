@@ -69,7 +69,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 
 	for _, p := range holding {
 		denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
-		if !ok || denied.Reason != client.NoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
+		if !ok || denied.Reason != client.ReasonNoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
 			t.Fatalf("%s with token %d is held: %+v", p.Semaphore(), p.Token(), denied)
 		}
 		if err := p.Context().Err(); err != nil {
@@ -120,7 +120,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 	}
 
 	denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore("job").TryAcquire(ctx)))
-	if !ok || denied.Reason != client.NoFreePermit || denied.Holders[0].Token != p.Token() {
+	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != p.Token() {
 		t.Fatalf("token %d is held: %+v", p.Token(), denied)
 	}
 	await(t, "the refresh after the restart", func() bool { return p.SafeUntil().After(killed.Add(duration)) })

@@ -111,7 +111,7 @@ func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
 		return held.SafeUntil().After(killed.Add(time.Minute))
 	})
 	denied, ok := errors.AsType[*client.DeniedError](second(asker.Semaphore("job").TryAcquire(ctx)))
-	if !ok || denied.Reason != client.NoFreePermit || denied.Holders[0].Token != held.Token() {
+	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != held.Token() {
 		t.Errorf("token %d is held: %+v", held.Token(), denied)
 	}
 	if err := held.Release(ctx); err != nil {

@@ -186,12 +186,12 @@ func (o *acquireOptions) denied(err error) error {
 	switch {
 	case !ok:
 		return err
-	case d.Reason == client.NoSuchSemaphore:
+	case d.Reason == client.ReasonNoSuchSemaphore:
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided. `gkctl get` lists the definitions."}
 	case heldForOperator(d) != 0:
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err,
 			Hint: fmt.Sprintf("The permit expired and is held for an operator: `gkctl clear %d` frees it when its job is known to have stopped.", heldForOperator(d))}
-	case d.Reason == client.NoFreePermit && !o.wait.set:
+	case d.Reason == client.ReasonNoFreePermit && !o.wait.set:
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: retryHint(d) + "--wait waits in the queue."}
 	}
 	return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
@@ -218,7 +218,7 @@ func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 
 // heldForOperator is the token of a permit that only an operator frees; 0 when none stands in the way.
 func heldForOperator(d *client.DeniedError) uint64 {
-	if d.Reason == client.NoFreePermit || d.Reason == client.HeldForOperator {
+	if d.Reason == client.ReasonNoFreePermit || d.Reason == client.ReasonHeldForOperator {
 		for _, p := range d.Holders {
 			if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 				return p.GetToken()

@@ -173,7 +173,7 @@ func (o *runOptions) notBegun(err error) error {
 func (o *runOptions) denied(d *client.DeniedError) error {
 	tell := o.verbose || o.f.ErrTTY
 	switch d.Reason {
-	case client.FiringClaimed, client.FiringDone:
+	case client.ReasonFiringClaimed, client.ReasonFiringDone:
 		// The work is done, or being done: no news.
 		systemLog(d.Error())
 		if tell {
@@ -182,12 +182,12 @@ func (o *runOptions) denied(d *client.DeniedError) error {
 		return nil
 	}
 	explain := "`" + d.ExplainCommand() + "` shows how this was decided."
-	if d.Reason == client.NoSuchSemaphore {
+	if d.Reason == client.ReasonNoSuchSemaphore {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
-	if d.Reason == client.FiringTooFarAhead || d.Reason == client.FiringForgotten {
+	if d.Reason == client.ReasonFiringTooFarAhead || d.Reason == client.ReasonFiringForgotten {
 		// Nobody may have run it, and nobody will: never a success, whatever --on-denied says of jobs that run elsewhere.
-		if d.Reason == client.FiringForgotten {
+		if d.Reason == client.ReasonFiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: d, Hint: explain}
@@ -202,9 +202,9 @@ func (o *runOptions) denied(d *client.DeniedError) error {
 	}
 	e := &ui.CodeError{Code: o.conflictCode, Err: d, Hint: explain}
 	switch d.Reason {
-	case client.GroupMismatch, client.AcquirerMismatch, client.Cordoned, client.WeightExceedsPermits:
+	case client.ReasonGroupMismatch, client.ReasonAcquirerMismatch, client.ReasonCordoned, client.ReasonWeightExceedsPermits:
 		e.Code = ui.ExitNotAllowed // waiting does not help
-	case client.NoFreePermit:
+	case client.ReasonNoFreePermit:
 		if d.NeedsAction() {
 			break // it names the slots that an operator must clear
 		}

@@ -85,7 +85,7 @@ func (f firingClaim) status() *firingStatus {
 
 func (s *runStatus) denied(d *client.DeniedError) {
 	s.Outcome, s.Reason, s.Message = outcomeDenied, string(d.Reason), d.Error()
-	if d.Reason != client.FiringClaimed && d.Reason != client.FiringDone {
+	if d.Reason != client.ReasonFiringClaimed && d.Reason != client.ReasonFiringDone {
 		return
 	}
 	s.Outcome = outcomeClaimed

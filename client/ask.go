@@ -20,7 +20,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	}
 	if d, ok := errors.AsType[*DeniedError](err); ok {
 		r.log().Debug("gatekeeper: the job was denied a permit", "due", due, "reason", d.Reason, "message", d.Message)
-		r.tell(func(h *Hooks) { call1(h.Denied, d) })
+		r.tell(func(h *Hooks) { hook(ctx, h.Denied, d) })
 		return nil, err
 	}
 	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
@@ -32,11 +32,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	} else {
 		r.log().Warn("gatekeeper: no server answers: the job does not run", "error", err)
 	}
-	r.tell(func(h *Hooks) {
-		if h.Unavailable != nil {
-			h.Unavailable(err, unguarded)
-		}
-	})
+	r.tell(func(h *Hooks) { hook(ctx, h.Unavailable, Outage{Err: err, Unguarded: unguarded}) })
 	if !unguarded {
 		return nil, err
 	}
@@ -67,7 +63,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
 			r.report(opts, err) // before the queue: a wait for an operator may never end
-			r.tell(func(h *Hooks) { call1(h.Waiting, d) })
+			r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)
 		}
@@ -75,7 +71,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		if !denied || policy != DenialRunLate || d.firingIsOver() || limited.Err() != nil {
 			return p, err
 		}
-		r.tell(func(h *Hooks) { call1(h.Waiting, d) })
+		r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 		if !sleep(limited, retryWait(err, n)) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)

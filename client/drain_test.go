@@ -190,7 +190,7 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *t
 			s.a.notify(drainNotice(time.Minute))
 		})
 		var at []time.Duration
-		late := WithHooks(Hooks{Overrun: func(Overrun) { at = append(at, time.Since(ends)) }})
+		late := WithHooks(Hooks{Overrun: func(context.Context, Overrun) { at = append(at, time.Since(ends)) }})
 		err := s.runner(func(context.Context) error { pass(5 * time.Minute); return nil }, late).Run(t.Context())
 		if !errors.Is(err, ErrLost) || !errors.Is(err, ErrMoved) {
 			t.Errorf("%v", err)

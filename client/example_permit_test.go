@@ -244,8 +244,8 @@ func ExamplePermit_Progress() {
 		return nil
 	}
 
-	stalled := client.WithHooks(client.Hooks{Lost: func(p *client.Permit, cause error) {
-		fmt.Println("stalled:", errors.Is(cause, client.ErrStalled), "held:", p.Held())
+	stalled := client.WithHooks(client.Hooks{Lost: func(_ context.Context, l client.Loss) {
+		fmt.Println("stalled:", errors.Is(l.Cause, client.ErrStalled), "held:", l.Permit.Held())
 	}})
 	_ = client.Wrap(sem, hangs, stalled)(context.Background())
 	// Output: stalled: true held: true

@@ -28,7 +28,7 @@ func ExampleOverrun() {
 	}
 
 	sem := clients[0].Semaphore("nightly-export", client.WithStopTime(100*time.Millisecond))
-	hooks := client.WithHooks(client.Hooks{Overrun: func(o client.Overrun) {
+	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) {
 		fmt.Println("still running although revoked:", errors.Is(o.Cause, client.ErrRevoked), "another may run beside it:", o.Gone)
 		close(reported)
 	}})
@@ -53,13 +53,15 @@ func ExampleWithOutagePolicy() {
 	}
 	impatient := client.WithOutageLimit(client.DefaultOutageLimit / 100)
 
+	alarm := client.WithHooks(client.Hooks{Unavailable: func(_ context.Context, o client.Outage) { fmt.Println("alarm, unguarded:", o.Unguarded) }})
 	skips := client.Wrap(c.Semaphore("report"), report, impatient, client.WithOutagePolicy(client.OutageSkip))
 	fmt.Println("skipped:", errors.Is(skips(ctx), client.ErrUnavailable))
 
-	unguarded := client.Wrap(c.Semaphore("report"), report, impatient, client.WithOutagePolicy(client.OutageRunUnguarded))
+	unguarded := client.Wrap(c.Semaphore("report"), report, impatient, alarm, client.WithOutagePolicy(client.OutageRunUnguarded))
 	fmt.Println(unguarded(ctx))
 	// Output:
 	// skipped: true
+	// alarm, unguarded: true
 	// reporting, under a permit: false
 	// <nil>
 }
@@ -116,7 +118,7 @@ func ExampleRunner_RunDue_cutShort() {
 	defer end()
 	due := time.Date(2026, 6, 1, 2, 30, 0, 0, time.UTC)
 
-	report := client.WithHooks(client.Hooks{Finished: func(r client.Report) { fmt.Println("cut short:", r.CutShort) }})
+	report := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { fmt.Println("cut short:", r.CutShort) }})
 	export := func(context.Context) error { return fmt.Errorf("the disk is full: %w", client.ErrCutShort) }
 	err := client.NewRunner(clients[0].Semaphore("nightly-export"), export, report).RunDue(context.Background(), due)
 	fmt.Println(err)
@@ -165,7 +167,7 @@ func ExampleWithLoopDelay() {
 func ExampleWithReleaseLimit() {
 	clients, end := connect("app1")
 	defer end()
-	hooks := client.WithHooks(client.Hooks{Finished: func(r client.Report) { fmt.Println("the slot is free:", r.Release == nil) }})
+	hooks := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { fmt.Println("the slot is free:", r.Release == nil) }})
 	export := func(context.Context) error { return nil }
 
 	run := client.Wrap(clients[0].Semaphore("nightly-export"), export, client.WithReleaseLimit(30*time.Second), hooks)

@@ -82,10 +82,10 @@ func ExampleWithHooks() {
 	export := func(context.Context) error { return errors.New("disk full") }
 
 	hooks := client.Hooks{
-		Denied:   func(d *client.DeniedError) { fmt.Println("not run:", d) },
-		Lost:     func(p *client.Permit, cause error) { fmt.Println("told to stop:", cause) },
-		Overrun:  func(o client.Overrun) { fmt.Println("still running although", o.Cause) },
-		Finished: func(r client.Report) { fmt.Println("ran:", r.Ran, "error:", r.Err) },
+		Denied:   func(_ context.Context, d *client.DeniedError) { fmt.Println("not run:", d) },
+		Lost:     func(_ context.Context, l client.Loss) { fmt.Println("must stop:", l.Cause) },
+		Overrun:  func(_ context.Context, o client.Overrun) { fmt.Println("still running although", o.Cause) },
+		Finished: func(_ context.Context, r client.Report) { fmt.Println("ran:", r.Ran, "error:", r.Err) },
 	}
 	_ = client.Wrap(c.Semaphore("nightly-export"), export, client.WithHooks(hooks))(ctx)
 	// Output: ran: true error: disk full
@@ -102,7 +102,7 @@ func ExampleWithDenialPolicy() {
 		panic(err)
 	}
 	sem := clients[0].Semaphore("nightly-export")
-	waiting := client.WithHooks(client.Hooks{Waiting: func(d *client.DeniedError) {
+	waiting := client.WithHooks(client.Hooks{Waiting: func(_ context.Context, d *client.DeniedError) {
 		fmt.Println("waiting, for", d.Reason)
 		go other.Release(ctx)
 	}})

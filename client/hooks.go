@@ -1,31 +1,47 @@
 package client
 
 import (
+	"context"
 	"time"
 )
 
-// Hooks are told what becomes of a job's runs. Each may be nil. They are called on the goroutines of the run, which waits for them:
-// they must be brief, and must not end the run.
+// Hooks are called as the runs of a job go on. Each may be nil. They are called on the goroutines of the run, which waits for them: they
+// must be brief, and must not end the run. Each gets the context of the run, for its values: it may have ended.
 type Hooks struct {
 	// Granted: the job is about to start under this permit.
-	Granted func(*Permit)
+	Granted func(context.Context, *Permit)
 	// Waiting: denied for now; the run waits, by its DenialPolicy.
-	Waiting func(*DeniedError)
+	Waiting func(context.Context, *DeniedError)
 	// Denied: the job does not run.
-	Denied func(*DeniedError)
-	// Unavailable: no server answered; unguarded says that the job runs all the same, by its OutagePolicy.
-	Unavailable func(err error, unguarded bool)
-	// Lost: the permit's context has ended while the job runs, and the job's with it. The cause is one of ErrStopped, ErrExpiring,
-	// ErrStalled, ErrLost or ErrClosed; until Permit.SafeUntil nobody else is let in.
-	Lost func(p *Permit, cause error)
+	Denied func(context.Context, *DeniedError)
+	// Unavailable: no server answered, and the OutagePolicy has decided.
+	Unavailable func(context.Context, Outage)
+	// Lost: the permit's context has ended while the job runs, and the job's with it.
+	Lost func(context.Context, Loss)
 	// Overrun: the job still runs, although its context has ended.
-	Overrun func(Overrun)
+	Overrun func(context.Context, Overrun)
 	// Finished: the run is over, and its permit released.
-	Finished func(Report)
+	Finished func(context.Context, Report)
 }
 
-// Overrun is a job that goes on after its context has ended. It is told once when the stop time is over, or the drain when that
-// takes longer, and once more when the permit is gone: from then on another holder may run at the same time.
+// Outage says that no server answered a run.
+type Outage struct {
+	// Err is ErrUnavailable.
+	Err error
+	// Unguarded: the job runs without a permit, by OutageRunUnguarded. Otherwise it does not run.
+	Unguarded bool
+}
+
+// Loss says that a running job must stop.
+type Loss struct {
+	// Permit is the job's. Until its SafeUntil no other holder is let in.
+	Permit *Permit
+	// Cause is one of ErrStopped, ErrExpiring, ErrStalled, ErrLost or ErrClosed.
+	Cause error
+}
+
+// Overrun says that a job continues after its context has ended. It is reported when the stop time is over, or the drain if that
+// takes longer, and again when the permit is gone: from then on another holder may run at the same time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
 	// Cause is why the context ended.
@@ -67,8 +83,9 @@ func (r *Runner) tell(call func(*Hooks)) {
 	}
 }
 
-func call1[T any](f func(T), v T) {
+// hook calls one, if it is there.
+func hook[T any](ctx context.Context, f func(context.Context, T), v T) {
 	if f != nil {
-		f(v)
+		f(ctx, v)
 	}
 }

@@ -46,15 +46,15 @@ func newStage(t *testing.T) *stage {
 func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runner {
 	tell := func(word string) { s.told = append(s.told, word) }
 	hooks := Hooks{
-		Granted: func(*Permit) { tell("granted") },
-		Waiting: func(d *DeniedError) { tell("waiting " + string(d.Reason)) },
-		Denied:  func(d *DeniedError) { tell("denied " + string(d.Reason)) },
-		Unavailable: func(_ error, unguarded bool) {
-			tell(map[bool]string{true: "unguarded", false: "unavailable"}[unguarded])
+		Granted: func(context.Context, *Permit) { tell("granted") },
+		Waiting: func(_ context.Context, d *DeniedError) { tell("waiting " + string(d.Reason)) },
+		Denied:  func(_ context.Context, d *DeniedError) { tell("denied " + string(d.Reason)) },
+		Unavailable: func(_ context.Context, o Outage) {
+			tell(map[bool]string{true: "unguarded", false: "unavailable"}[o.Unguarded])
 		},
-		Lost:     func(*Permit, error) { tell("lost") },
-		Overrun:  func(o Overrun) { tell("overrun"); s.over = append(s.over, o) },
-		Finished: func(r Report) { tell("finished"); s.report = r },
+		Lost:     func(context.Context, Loss) { tell("lost") },
+		Overrun:  func(_ context.Context, o Overrun) { tell("overrun"); s.over = append(s.over, o) },
+		Finished: func(_ context.Context, r Report) { tell("finished"); s.report = r },
 	}
 	return NewRunner(s.client.Semaphore("export"), job, append([]JobOption{WithHooks(hooks)}, opts...)...)
 }
@@ -516,7 +516,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 		s := newStage(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shutdown := errors.New("shutting down")
-		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(*Permit) { cancel(shutdown) }}))
+		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(context.Context, *Permit) { cancel(shutdown) }}))
 		if err := r.RunDue(ctx, time.Now()); !errors.Is(err, shutdown) {
 			t.Errorf("%v", err)
 		}
@@ -531,7 +531,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
-		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(p *Permit) {
+		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
 			p.renewer.mu.Lock()
 			p.belief.deadline = p.renewer.clock.Now()
 			p.renewer.mu.Unlock()

@@ -75,7 +75,7 @@ func (r *Run) Do(job func(context.Context) error) error {
 // Start says that the job starts now. When the run's context has ended already the error is its cause, and the job must not start.
 func (r *Run) Start() error {
 	if r.permit != nil {
-		r.runner.tell(func(h *Hooks) { call1(h.Granted, r.permit) })
+		r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Granted, r.permit) })
 	}
 	if !r.alive() {
 		return context.Cause(r.ctx)
@@ -128,7 +128,7 @@ func (r *Run) end(jobErr error, panicked bool) error {
 		r.cancel(context.Canceled)
 		r.err = report.Err
 		r.runner.log().Debug("gatekeeper: the run has ended", "token", report.Token, "took", report.Took, "ran", report.Ran, "error", report.Err)
-		r.runner.tell(func(h *Hooks) { call1(h.Finished, report) })
+		r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Finished, report) })
 	})
 	return r.err
 }
@@ -202,11 +202,7 @@ func (r *Run) watch() {
 		wait, gone = stopTime(p.stopTime, p.Duration()), p.Done()
 		if cause := context.Cause(p.Context()); cause != nil {
 			r.runner.log().Warn("gatekeeper: the job is to stop", "token", p.Token(), "cause", cause)
-			r.runner.tell(func(h *Hooks) {
-				if h.Lost != nil {
-					h.Lost(p, cause)
-				}
-			})
+			r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Lost, Loss{Permit: p, Cause: cause}) })
 		}
 	}
 	timer := time.NewTimer(wait + wait/10) // when the context ended for want of an answer, the end of the permit comes first
@@ -273,5 +269,5 @@ func (r *Run) overrun(o Overrun) {
 		token = o.Permit.Token()
 	}
 	r.runner.log().Error(text, "token", token, "cause", o.Cause, "since", o.Since)
-	r.runner.tell(func(h *Hooks) { call1(h.Overrun, o) })
+	r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Overrun, o) })
 }

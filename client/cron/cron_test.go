@@ -45,9 +45,9 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	over := make(chan time.Time, 100)    // due times of the first process's runs that are over
 	refused := make(chan time.Time, 100) // what the second one was denied
 	first := client.NewRunner(srv.Dial(t, "app1").Semaphore("tick"), func(context.Context) error { return nil },
-		client.WithHooks(client.Hooks{Finished: func(r client.Report) { over <- r.Due }}))
+		client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { over <- r.Due }}))
 	second := client.NewRunner(srv.Dial(t, "app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
-		client.WithHooks(client.Hooks{Denied: func(d *client.DeniedError) {
+		client.WithHooks(client.Hooks{Denied: func(_ context.Context, d *client.DeniedError) {
 			if d.Reason != client.ReasonFiringDone {
 				t.Errorf("denied: %v", d)
 			}

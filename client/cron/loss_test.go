@@ -59,7 +59,7 @@ func TestAdd_PermitLost_JobIsToldInTimeAndALaterActivationIsAsAlways(t *testing.
 					}
 					causes <- context.Cause(ctx)
 					return ctx.Err()
-				}, client.WithHooks(client.Hooks{Finished: func(r client.Report) { reports <- r }}))
+				}, client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { reports <- r }}))
 				table := cron.New()
 				if _, err := gkcron.Add(t.Context(), table, "* * * * *", runner); err != nil {
 					t.Fatal(err)
@@ -88,7 +88,7 @@ func TestJobWrapper_PlainJobOutlivesItsPermit_IsReported(t *testing.T) {
 		srv := gktest.Start(t, "plain")
 		c := srv.Dial(t, "app1")
 		gone, began, end := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		wrap := gkcron.JobWrapper(t.Context(), c.Semaphore("plain"), nil, client.WithHooks(client.Hooks{Overrun: func(o client.Overrun) {
+		wrap := gkcron.JobWrapper(t.Context(), c.Semaphore("plain"), nil, client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) {
 			if o.Gone {
 				close(gone)
 			}

@@ -100,7 +100,7 @@ func TestExport_IgnoresItsContext_IsReported(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		deaf := func(context.Context) error { <-time.After(time.Hour); return nil }
 		var over []client.Overrun
-		hooks := client.Hooks{Overrun: func(o client.Overrun) { over = append(over, o) }}
+		hooks := client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { over = append(over, o) }}
 		app1 := srv.Dial(t, "app1")
 		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), deaf, client.WithHooks(hooks)))
 

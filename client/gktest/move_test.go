@@ -78,7 +78,7 @@ func TestMove_JobFinishesItsItemInTheDrain_TheOtherZoneIsGrantedAtItsRelease(t *
 
 func TestMove_JobIgnoresItsDrain_KeepsItsSlotToItsDeadlineAndIsReported(t *testing.T) {
 	over := make(chan client.Overrun, 10)
-	hooks := client.WithHooks(client.Hooks{Overrun: func(o client.Overrun) { over <- o }})
+	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { over <- o }})
 	deaf := func(context.Context) error { <-time.After(time.Hour); return nil }
 	inZones(t, deaf, func(t *testing.T, z *zones, ended <-chan error) {
 		told := time.Now()

@@ -34,7 +34,7 @@ type node struct {
 func newNode(t *testing.T, c *client.Client, now time.Time, opts ...gkgocron.Option) *node {
 	t.Helper()
 	n := &node{t: t, clock: clockwork.NewFakeClockAt(now), ran: make(chan string, 10), skipped: make(chan error, 10)}
-	finished := client.WithHooks(client.Hooks{Finished: func(r client.Report) { n.ran <- r.Semaphore }})
+	finished := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { n.ran <- r.Semaphore }})
 	n.locker = gkgocron.NewLocker(c, append([]gkgocron.Option{gkgocron.WithNow(n.clock.Now), gkgocron.WithJobOptions(finished)}, opts...)...)
 	s, err := gocron.NewScheduler(gocron.WithClock(n.clock), gocron.WithLocation(now.Location()), gocron.WithDistributedLocker(n.locker))
 	if err != nil {

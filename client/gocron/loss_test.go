@@ -73,7 +73,7 @@ func TestLocker_PermitLost_TaskIsToldInTimeAndALaterRunIsAsAlways(t *testing.T) 
 				srv := gktest.Start(t, name)
 				reports := make(chan client.Report, 100)
 				locker := gkgocron.NewLocker(srv.Dial(t, "app1"), gkgocron.WithJobOptions(client.WithHooks(client.Hooks{
-					Finished: func(r client.Report) { reports <- r },
+					Finished: func(_ context.Context, r client.Report) { reports <- r },
 				})))
 				permits, causes := make(chan *client.Permit, 100), make(chan error, 1)
 				runs := 0
@@ -118,7 +118,7 @@ func TestLocker_PlainTaskOutlivesItsPermit_IsReportedAndAnotherRuns(t *testing.T
 		overruns := make(chan client.Overrun, 100)
 		app1 := srv.Dial(t, "app1")
 		locker := gkgocron.NewLocker(app1, gkgocron.WithJobOptions(client.WithHooks(client.Hooks{
-			Overrun: func(o client.Overrun) { overruns <- o },
+			Overrun: func(_ context.Context, o client.Overrun) { overruns <- o },
 		})))
 		runs, end := make(chan struct{}, 100), make(chan struct{})
 		s, skipped := schedule(t, name, gocron.NewTask(func() {

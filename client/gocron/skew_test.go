@@ -1,6 +1,7 @@
 package gocron_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -87,7 +88,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 			var nodes []*skewed
 			for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
 				n := &skewed{skew: skew, dues: make(chan time.Time, 10)}
-				finished := client.WithHooks(client.Hooks{Finished: func(r client.Report) { n.dues <- r.Due }})
+				finished := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { n.dues <- r.Due }})
 				n.node = newNode(t, srv.Dial(t, "app"+skew.String()), c.from.Add(skew), gkgocron.WithJobOptions(finished))
 				n.job = n.node.job(name, c.d, c.opts...)
 				n.start()

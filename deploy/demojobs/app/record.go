@@ -68,11 +68,11 @@ func (r *recorder) write(rec Record) {
 
 func (r *recorder) hooks() client.Hooks {
 	return client.Hooks{
-		Granted: func(p *client.Permit) {
+		Granted: func(_ context.Context, p *client.Permit) {
 			_, due := p.Firing()
 			r.write(Record{Event: Granted, Job: p.Semaphore(), Token: p.Token(), Due: due})
 		},
-		Finished: func(f client.Report) {
+		Finished: func(_ context.Context, f client.Report) {
 			rec := Record{Event: Finished, Job: f.Semaphore, Token: f.Token, Due: f.Due, Ran: f.Ran, Lost: f.Stopped != nil}
 			if f.Release != nil {
 				rec.Text = f.Release.Error()

@@ -100,7 +100,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 	)...)
 	opts := []client.JobOption{client.WithOutageLimit(o.patience), client.WithReleaseLimit(o.patience), client.WithHooks(client.Hooks{
 		Waiting:  o.showWaiting,
-		Finished: func(r client.Report) { o.released(r) },
+		Finished: func(_ context.Context, r client.Report) { o.released(r) },
 	})}
 	if o.waits() {
 		opts = append(opts, client.WithDenialPolicy(client.DenialWait), client.WithWaitLimit(o.timeout))
@@ -115,7 +115,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, firing firingC
 }
 
 // showWaiting prints a wait that only a person ends, and with --verbose every wait.
-func (o *runOptions) showWaiting(d *client.DeniedError) {
+func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	if d.NeedsAction() {
 		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 		return

@@ -16,7 +16,7 @@ PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(C
 DEPLOY    = go -C deploy build -o $(CURDIR)/bin/deploy/ ./$(1) && bin/deploy/$(1) -bin bin
 SUMMARY   = go run ./.ci/testsum -skips .ci/skips.txt
 # The product, and the programs under .ci, which ./... leaves out.
-PACKAGES := ./... ./.ci/testsum
+PACKAGES := ./... ./.ci/testsum ./.ci/mutants
 # The rooms whose micro-benchmarks are worth comparing from one version to the next.
 ROOMS    ?= ./semaphore ./fsm ./gatekeeper/internal/batcher ./gatekeeper/internal/lessor ./gatekeeper/internal/queue ./gatekeeper/internal/api \
             ./gatekeeper/internal/consensus/... ./gatekeeper/internal/watch ./client
@@ -56,12 +56,9 @@ demo-move: build ## Three servers, 510 tasks held in one zone and moved to anoth
 faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
 	@$(call DEPLOY,proof) $(ARGS)
 
-.PHONY: planted
-planted: ## Plant known bugs, one after the other, in simulated and in real clusters: the checks must see each
-	@go test -count=1 -tags planted -run '^TestPlanted$$' -v ./gatekeeper/internal/sim | grep -v '^=== '
-	@go -C deploy test -count=1 -tags planted -run '^TestPlanted$$' -v ./proof | grep -v '^=== '
-	@go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper
-	@{ PLANTED_BUGS='lease overwritten by its grant' go test -count=1 -tags planted -run BetweenTheGrantAndItsEvent ./gatekeeper/internal/keeper || true; } | grep -e '^--- FAIL: Test'
+.PHONY: mutants
+mutants: ## Apply known bugs one at a time, and demand that the tests which each names fail (ARGS='-run NAME')
+	@go run ./.ci/mutants $(ARGS)
 
 .PHONY: test
 test: ## Run the tests of the product; a skip that .ci/skips.txt does not list fails the run

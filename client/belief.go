@@ -60,7 +60,7 @@ type belief struct {
 
 // believe is the belief that an answer gives: sent is the reading before its attempt, now the reading at its receipt.
 func believe(sent, waited, duration, now time.Duration) belief {
-	base := sentAt(sent, now) + waited
+	base := sent + waited
 	deadline := base + duration - margin(waited+duration)
 	// However fast the leader's clock runs, it began to count no later than now.
 	deadline = min(deadline, now+duration-margin(duration))

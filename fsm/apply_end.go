@@ -3,7 +3,6 @@ package fsm
 import (
 	"time"
 
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -67,11 +66,6 @@ func (d *draft) release(c Release) Result {
 		return invalid("release: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	if planted.Is(planted.ReleaseUnchecked) && p == nil && d.EndedPermit(c.Token) != nil {
-		for other := range d.Holders(d.EndedPermit(c.Token).Semaphore) {
-			p = other
-		}
-	}
 	if p == nil || p.State != semaphore.Live {
 		return ReleaseResult{Permit: p, Ended: d.EndedPermit(c.Token), Revision: d.completeLate(c)}
 	}
@@ -96,8 +90,7 @@ func (d *draft) expire(c Expire) Result {
 		return invalid("expire: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	timely := d.timely(c.Term) || planted.Is(planted.ExpiryWithoutTerm)
-	if !timely || p == nil || p.State != semaphore.Live {
+	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
 	if !d.holdsLost(p.Semaphore) {
@@ -178,8 +171,8 @@ func (d *draft) cancel(c Cancel) Result {
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return CancelResult{Ended: ended}
 	}
-	if p := d.Own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && (p.RequestID == c.RequestID || planted.Is(planted.CancelAny)) {
-		if d.featureLevel >= 3 && p.Token != c.Token && !planted.Is(planted.CancelAny) {
+	if p := d.Own(c.Semaphore, c.Identity); p != nil && p.State == semaphore.Live && p.RequestID == c.RequestID {
+		if d.featureLevel >= 3 && p.Token != c.Token {
 			return CancelResult{Changed: true}
 		}
 		after, revision := d.end(p, ending{how: semaphore.EndCancelled, kind: Abandoned, cooling: c.Cooling})

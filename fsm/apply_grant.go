@@ -1,9 +1,6 @@
 package fsm
 
-import (
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
-	"github.com/gatekeeperd/gatekeeper/semaphore"
-)
+import "github.com/gatekeeperd/gatekeeper/semaphore"
 
 // grant decides again, by the same rule as the leader, and grants if it still holds. The leader matched the patterns; here
 // the revisions that it matched against are compared instead. Who waits ahead is the leader's alone: it proposes in that order.
@@ -156,7 +153,7 @@ func (d *draft) revoke(c Revoke) Result {
 	if p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
-	if c.UnsafeNow || planted.Is(planted.RevokeFrees) {
+	if c.UnsafeNow {
 		after, revision := d.end(p, ending{how: semaphore.EndFreedUnsafely, kind: FreedUnsafely, author: c.Author, reason: c.Reason, at: c.At})
 		return PermitResult{Applied: true, Permit: after, Revision: revision}
 	}

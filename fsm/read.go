@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -399,7 +398,7 @@ func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts 
 	g := s.gate(req.Semaphore)
 	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater), Drains: s.Drains(req.Semaphore)}
 	// Below feature level 3 nothing is superseded: whatever request an identity makes, it is answered as a repeat.
-	f.Repeat = f.Own != nil && (s.featureLevel < 3 || planted.Is(planted.ReacquiredInPlace) || requestID != "" && f.Own.RequestID == requestID)
+	f.Repeat = f.Own != nil && (s.featureLevel < 3 || requestID != "" && f.Own.RequestID == requestID)
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause
 	}

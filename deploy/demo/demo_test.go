@@ -42,7 +42,7 @@ func TestHost_SuspendedBeyondItsDeadline_BelievesNoLonger(t *testing.T) {
 }
 
 // A host that does not stop believing at its deadline is what the count is there to see.
-func TestHost_PlantedFault_IsSeenByTheCount(t *testing.T) {
+func TestHost_BelievesTooLong_IsSeenByTheCount(t *testing.T) {
 	found := suspendHolder(t, believeLonger)
 	if len(found) == 0 {
 		t.Fatal("a host went on believing after another was granted its permit, and the count saw nothing")

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,10 @@ func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
+// repeat is how many runs of a kind to make, each with the next seed, until one breaks a promise. What a mutant of .ci/mutants breaks is not seen by
+// every run.
+var repeat = flag.Uint64("repeat", 1, "how many runs of each kind to make")
+
 // A short part of `make faults`: what is found here is found again by its kind and seed.
 func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
@@ -27,29 +33,36 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "clock-steps", "mixed"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // they mostly wait
-			keep := t.TempDir()
-			tally := filepath.Join(keep, "tally.tsv")
-			var out strings.Builder
-			err := command(t.Context(), []string{"-bin", bin, "-kind", kind, "-seed", "3", "-for", "3s", "-keep", keep, "-keep-all", "-tally", tally, "-commit", "test"}, &out)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, &out)
-			}
-			t.Log(out.String())
-			if strings.Contains(out.String(), " 0 by re-acquisition") {
-				t.Errorf("no identity acquired again: %s", &out)
-			}
-			text, err := os.ReadFile(tally)
-			if err != nil || !strings.HasPrefix(string(text), columns+"test\t3\t"+kind+"\t3\t") {
-				t.Errorf("the tally is %q, %v", text, err)
-			}
-			if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
-				t.Errorf("the tally comes to %q, %v", text, err)
-			}
-			var again strings.Builder
-			if err := command(t.Context(), []string{"-check", filepath.Join(keep, kind+"-3.jsonl")}, &again); err != nil {
-				t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
+			for seed := uint64(3); seed < 3+*repeat; seed++ {
+				short(t, kind, seed)
 			}
 		})
+	}
+}
+
+func short(t *testing.T, kind string, seed uint64) {
+	keep := t.TempDir()
+	tally := filepath.Join(keep, "tally.tsv")
+	var out strings.Builder
+	err := command(t.Context(), []string{"-bin", bin, "-kind", kind, "-seed", fmt.Sprint(seed), "-for", "3s", "-keep", keep, "-keep-all",
+		"-tally", tally, "-commit", "test"}, &out)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	t.Log(out.String())
+	if strings.Contains(out.String(), " 0 by re-acquisition") {
+		t.Errorf("no identity acquired again: %s", &out)
+	}
+	text, err := os.ReadFile(tally)
+	if err != nil || !strings.HasPrefix(string(text), fmt.Sprintf("%stest\t%d\t%s\t3\t", columns, seed, kind)) {
+		t.Errorf("the tally is %q, %v", text, err)
+	}
+	if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
+		t.Errorf("the tally comes to %q, %v", text, err)
+	}
+	var again strings.Builder
+	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &again); err != nil {
+		t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
 	}
 }
 

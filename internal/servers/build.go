@@ -13,16 +13,7 @@ const module = "github.com/gatekeeperd/gatekeeper"
 
 // BuildFaulty compiles gatekeeperd with disks that fail on command, for tests alone, into dir.
 func BuildFaulty(dir string) error {
-	_, err := buildTagged(dir, "faulty")
-	return err
-}
-
-// BuildPlanted compiles gatekeeperd with the bugs of internal/planted, for tests alone, into dir, and returns its file.
-func BuildPlanted(dir string) (file string, err error) { return buildTagged(dir, "planted") }
-
-func buildTagged(dir, tag string) (file string, err error) {
-	file = filepath.Join(dir, "gatekeeperd")
-	return file, build(file, "-tags", tag, "./cmd/gatekeeperd")
+	return build(filepath.Join(dir, "gatekeeperd"), "-tags", "faulty", "./cmd/gatekeeperd")
 }
 
 // Build compiles commands of the product, named by their folders ("cmd/gatekeeperd"), into dir and returns their files in the

@@ -70,7 +70,7 @@ const (
 	// recoverTime is for the cluster to work again.
 	recoverTime = 30 * time.Second
 	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its semaphores, with crowds
-	// and with planted bugs among them; the rest is for a machine that is busy.
+	// and with mutants among them; the rest is for a machine that is busy.
 	modelTime = time.Minute
 	// holders, bareClients and libraryClients are how many there are.
 	holders, bareClients, libraryClients = 2, 40, 3

@@ -22,7 +22,7 @@ func (n *Node) Append(entry []byte) *Pending {
 		end(notAppended(n.notLeader()))
 		return p
 	}
-	f := n.apply(entry)
+	f := n.raft.Apply(entry, n.enqueueTimeout())
 	if !n.futures.TryGo(func() {
 		err := f.Error()
 		n.transfers.saw(err)

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 )
 
 // leadership is what Confirm needs of Raft.
@@ -295,11 +293,7 @@ func (c *confirmer) close() {
 // heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	err := n.leadsIn(term)
-	switch {
-	case err != nil:
-	case planted.Is(planted.ConfirmByVerifyLeader):
-		err = n.within(ctx, n.raft.VerifyLeader())
-	default:
+	if err == nil {
 		err = n.confirmer.confirm(ctx, term, t)
 	}
 	return n.confirmed(term, err)
@@ -309,14 +303,11 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 // is for those who would else keep a goroutine waiting, and has no end but a little more than twice the lease.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)
-	switch {
-	case err != nil:
+	if err != nil {
 		tell(n.confirmed(term, err))
-	case planted.Is(planted.ConfirmByVerifyLeader):
-		n.wg.Go(func() { tell(n.confirmed(term, n.within(n.life, n.raft.VerifyLeader()))) })
-	default:
-		n.confirmer.later(term, t, func(err error) { tell(n.confirmed(term, err)) })
+		return
 	}
+	n.confirmer.later(term, t, func(err error) { tell(n.confirmed(term, err)) })
 }
 
 func (n *Node) leadsIn(term uint64) error {

@@ -9,7 +9,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -230,9 +229,6 @@ func (k *Keeper) await(ctx context.Context, e *epoch, rec *pending, call *Acquir
 	}
 	switch r.Outcome {
 	case fsm.GrantGranted, fsm.GrantReacquired:
-		if planted.Is(planted.AbandonAnswered) {
-			context.AfterFunc(ctx, func() { k.lessor.Abandon(e.term, r.Permit.Token) })
-		}
 		a := Answer{Outcome: semaphore.Granted, Permit: r.Permit, Waited: waiting}
 		if r.Outcome == fsm.GrantReacquired {
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token

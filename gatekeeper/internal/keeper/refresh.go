@@ -10,7 +10,6 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/lessor"
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -24,10 +23,8 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, holder *semaph
 		return nil, err
 	}
 	k.lengthen(ctx, r.before)
-	if !planted.Is(planted.RefreshUnconfirmed) {
-		if err := k.confirm(ctx, r.epoch, received); err != nil {
-			return nil, err
-		}
+	if err := k.confirm(ctx, r.epoch, received); err != nil {
+		return nil, err
 	}
 	return r.results()
 }
@@ -47,10 +44,6 @@ func (k *Keeper) refreshLater(ctx context.Context, frame lessor.Frame, tokens []
 		return
 	}
 	confirm := func() {
-		if planted.Is(planted.RefreshUnconfirmed) {
-			ready(r.results)
-			return
-		}
 		k.cfg.Leadership.ConfirmLater(r.epoch.term, frame.Received, func(err error) {
 			if err = k.confirmed(r.epoch, err); err != nil {
 				ready(unanswered(err))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -148,10 +147,6 @@ func (l *Lessor) Applied(a fsm.Applied) {
 func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	switch e.Kind {
 	case fsm.Granted:
-		if planted.Is(planted.LeaseOverwritten) {
-			l.put(e.Permit, now)
-			return
-		}
 		// The lease may be there: a refresh that saw the new state before this event has made it, and its deadline stands.
 		le := l.lookup(e.Permit, state)
 		le.since = min(le.since, now)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -193,7 +192,7 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 		v.Answer = min(want, le.shortening)
 	case want > replicated:
 		v.Answer, v.Lengthen = replicated, want
-	case want < replicated && (planted.Is(planted.ShortenedInPlace) || states > 0 && states <= want && sameStream && newest && alone):
+	case want < replicated && states > 0 && states <= want && sameStream && newest && alone:
 		le.shortening = want
 		v.Answer, v.Shorten = want, want
 	default:
@@ -267,9 +266,6 @@ func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 
 // owing is Owed for a lease.
 func (l *Lessor) owing(le *lease) time.Duration {
-	if planted.Is(planted.SupersededUncooled) {
-		return 0
-	}
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 

@@ -22,8 +22,8 @@
 // The dangerous moments are rare. paths_test.go counts how often each was met, from the log and from the servers' own metrics. A path
 // that no seed met proves nothing, so `make sim` fails then.
 //
-// # Planted bugs
+// # Mutants
 //
-// planted_test.go builds the tree with the tag `planted`, plants one known bug after the other (package internal/planted), and
-// demands that the checkers see each.
+// scenario_test.go leads into single dangers. The mutants in .ci/mutants are known bugs, kept as patches: `make mutants` runs a scenario with
+// each, and the checkers must see it.
 package sim

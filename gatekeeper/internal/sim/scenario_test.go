@@ -10,18 +10,36 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"google.golang.org/protobuf/types/known/durationpb"
-
-	"github.com/gatekeeperd/gatekeeper/internal/planted"
 )
 
-// scenario is a directed way into one of the dangers that the protocol rules out. It lives it with a phase of 0 to phases-1, which moves one
-// thing against the others.
-type scenario struct {
-	name   string
-	bugs   []planted.Bug // each of which it must show
-	with   []planted.Bug // planted in any case; they are no bugs
-	phases int
-	act    func(s *stage, phase int)
+// The scenarios are directed ways into the dangers that the protocol rules out. Each is what a mutant in .ci/mutants needs to break a promise.
+
+func TestDeposedLeader_HearsLate_StopsAnswering(t *testing.T)     { scenario(t, 12, deposed) }
+func TestRelease_AfterThePermitsEnd_FreesNothing(t *testing.T)    { scenario(t, 1, lateRelease) }
+func TestLeader_DiesAsItAnswers_GrantStands(t *testing.T)         { scenario(t, 12, diesAnswering) }
+func TestExpiry_AppendedInALaterTerm_IsRefused(t *testing.T)      { scenario(t, 3, lateExpiry) }
+func TestAnswer_TakesLong_CountsFromTheCall(t *testing.T)         { scenario(t, 1, lateAnswer) }
+func TestDuration_ShortenedUnheard_StaysAsPromised(t *testing.T)  { scenario(t, 1, shortenedUnheard) }
+func TestRevokedHolder_DoesNotStop_KeepsItsSlot(t *testing.T)     { scenario(t, 1, revokedHolder) }
+func TestAnsweredCall_ItsContextEnds_PermitStays(t *testing.T)    { scenario(t, 1, answeredCall) }
+func TestCancel_OfAnEarlierRequest_EndsNoOther(t *testing.T)      { scenario(t, 1, lateCancel) }
+func TestRelease_OfASupersededToken_FreesNothing(t *testing.T)    { scenario(t, 1, overtakenRelease) }
+func TestSupersededHolder_NeverHears_SlotStaysTaken(t *testing.T) { scenario(t, 1, unheardSuccessor) }
+
+// scenario plays each phase, which moves one thing against the others, and demands that no promise is broken. Chance has its part in when
+// clients ask: -repeat plays all phases more often, until a promise is broken.
+func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
+	t.Parallel()
+	for round := range option[int](t, "repeat") {
+		for phase := range phases {
+			for _, broken := range play(t, phase, act) {
+				t.Errorf("round %d, phase and seed %d: %s", round+1, phase, broken)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
 }
 
 // stage is where a scenario plays: a world in which nothing happens unless a step does it.
@@ -30,38 +48,8 @@ type stage struct {
 	a, b *process // two machines
 }
 
-func scenarios() []scenario {
-	return []scenario{
-		{"a deposed leader that hears late goes on answering", []planted.Bug{planted.RefreshUnconfirmed, planted.ConfirmByVerifyLeader}, nil, 12, deposed},
-		{"a release comes after the permit's end", []planted.Bug{planted.ReleaseUnchecked}, nil, 1, lateRelease},
-		{"a leader dies in the moment of an answer", []planted.Bug{planted.PromotionWithoutBarrier}, nil, 12, diesAnswering},
-		{"an expiry is appended in a later term", []planted.Bug{planted.ExpiryWithoutTerm}, []planted.Bug{planted.AppendLate}, 3, lateExpiry},
-		{"an answer takes long", []planted.Bug{planted.DeadlineFromAnswer}, nil, 1, lateAnswer},
-		{"a duration is shortened and the holder does not hear of it", []planted.Bug{planted.ShortenedInPlace}, nil, 1, shortenedUnheard},
-		{"a holder is revoked and goes on", []planted.Bug{planted.RevokeFrees}, nil, 1, revokedHolder},
-		{"the context of an answered call ends", []planted.Bug{planted.AbandonAnswered}, nil, 1, answeredCall},
-		{"a cancel comes after another request of its identity", []planted.Bug{planted.CancelAny, planted.ReacquiredInPlace}, nil, 1, lateCancel},
-		{"a release comes after the identity has acquired again", []planted.Bug{planted.ReacquiredInPlace}, nil, 1, overtakenRelease},
-		{"a superseded holder never hears of it", []planted.Bug{planted.SupersededUncooled}, nil, 1, unheardSuccessor},
-	}
-}
-
-// TestScenarios plays every scenario without its bug: no promise is broken.
-func TestScenarios(t *testing.T) {
-	for _, sc := range scenarios() {
-		t.Run(sc.name, func(t *testing.T) {
-			t.Parallel()
-			for phase := range sc.phases {
-				for _, broken := range sc.play(t, phase) {
-					t.Errorf("phase %d: %s", phase, broken)
-				}
-			}
-		})
-	}
-}
-
 // play plays one phase and says which promises were broken.
-func (sc *scenario) play(t *testing.T, phase int) []string {
+func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 	t.Helper()
 	var w *world
 	inBubble(t, func(t *testing.T) {
@@ -72,7 +60,7 @@ func (sc *scenario) play(t *testing.T, phase int) []string {
 		w.operator = &operator{w.process("ops", "prod", 1, 1), luckOf(uint64(phase), "operator")}
 		w.operator.create()
 		s := &stage{w, w.process(machine(0), "prod", 1, 1), w.process(machine(1), "prod", 1, 1)}
-		sc.act(s, phase)
+		act(s, phase)
 		for _, m := range w.members {
 			w.must(m.start())
 		}

@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	flag.Int("seeds", 12, "how many seeds to run")
 	flag.Uint64("from", 1, "the first seed")
-	flag.Int("repeat", 1, "how often to run each seed")
+	flag.Int("repeat", 1, "how often to run each seed, and each scenario")
 	flag.Duration("length", time.Minute, "virtual time of a seed, before everything is healed")
 	flag.Bool("all-paths", false, "fail when a path was never taken")
 	flag.String("out", "", "folder for the histories of runs that failed")

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// runner runs tests.
+type runner struct {
+	root, temp string
+	timeout    time.Duration
+	out        io.Writer
+}
+
+// all runs the tests without mutants, and then with each.
+func (r *runner) all(ctx context.Context, mutants []*mutant) error {
+	begun := time.Now()
+	healthy, err := r.healthy(ctx, mutants)
+	if err != nil {
+		return err
+	}
+	ran, missed := 0, 0
+	for _, m := range mutants {
+		overlay, err := r.overlay(m)
+		if err != nil {
+			return err
+		}
+		for _, t := range m.tests {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			ran++
+			result, took := r.test(ctx, overlay, t)
+			words, ok := m.judge(result, t)
+			if !healthy[t] {
+				words, ok = "NOT WELL", false // without the mutant
+			}
+			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, words, took.Seconds(), t)
+			if !ok {
+				missed++
+				fmt.Fprintln(r.out, indented(result.output))
+			}
+		}
+	}
+	fmt.Fprintf(r.out, "%d mutants, %d runs, %d not as they must be, in %v\n", len(mutants), ran, missed, time.Since(begun).Round(time.Second))
+	if missed > 0 {
+		return errors.New("a mutant was not caught")
+	}
+	return nil
+}
+
+// healthy runs each test once without a mutant, those of a package together.
+func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool, error) {
+	type group struct{ pkg, parent, args string }
+	var order []group
+	leaves := make(map[group][]string)
+	passed := make(map[test]bool)
+	for _, m := range mutants {
+		for _, t := range m.tests {
+			if _, seen := passed[t]; seen {
+				continue
+			}
+			passed[t] = false
+			g := group{t.pkg, path.Dir(t.name), t.args}
+			if leaves[g] == nil {
+				order = append(order, g)
+			}
+			leaves[g] = append(leaves[g], path.Base(t.name))
+		}
+	}
+	for _, g := range order {
+		all := test{g.pkg, path.Join(g.parent, "("+strings.Join(leaves[g], "|")+")"), g.args}
+		result, took := r.test(ctx, "", all)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, leaf := range leaves[g] {
+			t := test{g.pkg, path.Join(g.parent, leaf), g.args}
+			passed[t] = result.ended[t.name] == "pass"
+			if !passed[t] {
+				fmt.Fprintf(r.out, "%-36s FAILED    %4.0fs  %s\n%s\n", "(none)", took.Seconds(), t, indented(result.output))
+			}
+		}
+		fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", "(none)", "run", took.Seconds(), all)
+	}
+	return passed, nil
+}
+
+// overlay writes the mutant's files, and what has the go command read them in place of the tree's.
+func (r *runner) overlay(m *mutant) (string, error) {
+	replace := make(map[string]string)
+	for file, text := range m.files {
+		to := filepath.Join(r.temp, m.name, file)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(r.root, file)] = to
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(r.temp, m.name, "overlay.json")
+	return file, os.WriteFile(file, list, 0o600)
+}
+
+// test runs a test with an overlay, or with none. Packages under deploy are another module.
+func (r *runner) test(ctx context.Context, overlay string, t test) (*result, time.Duration) {
+	dir, pkg := r.root, t.pkg
+	if inside, ok := strings.CutPrefix(t.pkg, "./deploy/"); ok {
+		dir, pkg = filepath.Join(r.root, "deploy"), "./"+inside
+	}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-timeout", r.timeout.String(), "-run", pattern(t.name), pkg}
+	if t.args != "" {
+		args = append(append(args, "-args"), strings.Fields(t.args)...)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Env = dir, os.Environ()
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	if overlay != "" {
+		// By the environment, so that it holds for what the test builds as well.
+		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
+	}
+	begun := time.Now()
+	out, err := cmd.CombinedOutput()
+	res := read(bytes.NewReader(out))
+	if err != nil && len(res.ended) == 0 {
+		res.output += err.Error()
+	}
+	return res, time.Since(begun)
+}
+
+// pattern matches exactly this test, whose name may have alternatives in its last part.
+func pattern(name string) string {
+	var parts []string
+	for part := range strings.SplitSeq(name, "/") {
+		parts = append(parts, "^"+part+"$")
+	}
+	return strings.Join(parts, "/")
+}
+
+// result is what a run of go test -json said.
+type result struct {
+	ended   map[string]string // how each test ended: pass, fail or skip
+	crashed bool              // a panic, or out of time
+	output  string
+}
+
+func read(in io.Reader) *result {
+	r := &result{ended: make(map[string]string)}
+	var output strings.Builder
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e struct{ Action, Test, Output string }
+		if json.Unmarshal(line, &e) != nil {
+			e.Output = string(line) // of the go command itself
+		}
+		for _, crash := range []string{"panic: ", "fatal error: "} {
+			r.crashed = r.crashed || strings.HasPrefix(e.Output, crash)
+		}
+		output.WriteString(e.Output)
+		if e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
+			r.ended[e.Test] = e.Action
+		}
+		if err != nil {
+			r.output = output.String()
+			return r
+		}
+	}
+}
+
+// judge says what the mutant's test came to, and whether it is as it must be: exactly that test fails, by what it found itself.
+func (m *mutant) judge(r *result, t test) (words string, ok bool) {
+	for name, how := range r.ended {
+		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")
+		if how == "fail" && !family {
+			return "another test failed: " + name, false
+		}
+	}
+	switch how := r.ended[t.name]; {
+	case r.crashed:
+		return "CRASHED", false
+	case how == "fail" && m.harmless == "":
+		return "caught", true
+	case how == "fail":
+		return "FAILED", false
+	case how == "pass" && m.harmless != "":
+		return "harmless", true
+	case how == "pass":
+		return "MISSED", false
+	default:
+		return "NOT RUN", false // it did not build, there is no such test, or it was skipped
+	}
+}
+
+// indented is the end of an output.
+func indented(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if len(lines) > 40 {
+		lines = lines[len(lines)-40:]
+	}
+	return "    " + strings.Join(lines, "\n    ")
+}

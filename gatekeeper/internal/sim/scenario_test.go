@@ -25,6 +25,7 @@ func TestAnsweredCall_ItsContextEnds_PermitStays(t *testing.T)    { scenario(t, 
 func TestCancel_OfAnEarlierRequest_EndsNoOther(t *testing.T)      { scenario(t, 1, lateCancel) }
 func TestRelease_OfASupersededToken_FreesNothing(t *testing.T)    { scenario(t, 1, overtakenRelease) }
 func TestSupersededHolder_NeverHears_SlotStaysTaken(t *testing.T) { scenario(t, 1, unheardSuccessor) }
+func TestSlowClock_CountsNoLongerThanTheServer(t *testing.T)      { scenario(t, 1, slowClock) }
 
 // scenario plays each phase, which moves one thing against the others, and demands that no promise is broken. Chance has its part in when
 // clients ask: -repeat plays all phases more often, until a promise is broken.
@@ -373,6 +374,29 @@ func unheardSuccessor(s *stage, _ int) {
 			s.try(s.b, single, time.Second)
 		},
 	)
+}
+
+// slowClock: a holder is cut off whose clock runs at 0.98 of the servers'. That is as far as they may differ, one of each being 1 % off.
+func slowClock(s *stage, _ int) {
+	slow := s.process(machine(2), "prod", 1, 0.98)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	long := definition(single)
+	long.Duration = durationpb.New(10 * time.Second)
+	s.replace(ctx, long)
+	s.together(
+		func() { s.hold(slow, single, 20*time.Second) },
+		func() {
+			pass(time.Second)
+			defer s.only(slow.acquirer, nil)()
+			pass(15 * time.Second)
+		},
+		func() {
+			pass(8 * time.Second)
+			s.try(s.b, single, time.Second)
+		},
+	)
+	slow.end()
 }
 
 // again is a wish of an identity that machine a has more than once.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -16,10 +17,10 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			x := newBench(b)
-			x.machine.Sync(func(s *fsm.State) { x.Promote(1, time.Now(), s) })
+			x.Machine.Sync(func(s *fsm.State) { x.Promote(1, time.Now(), s) })
 			defer x.Close()
 			x.fill(n)
-			state := x.machine.State()
+			state := x.State()
 			sd := state.Definition("pool")
 			applied := fsm.Applied{State: state, Events: []fsm.Event{{Kind: fsm.Replaced, Semaphore: "pool", Definition: sd, Before: sd}}}
 			for b.Loop() {
@@ -37,11 +38,8 @@ func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 		b.cfg.Overheld = func(*semaphore.Permit) { told.Add(1) }
 		b.promote(1)
 		defer b.Close()
-		b.fill(2*chunk + 7)
-		sd := b.machine.State().Definition("pool")
-		edited := sd.Definition.Clone()
-		edited.MaxHold = 10 * time.Second
-		b.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "pool", Definition: edited, ExpectedVersion: sd.Version}}})
+		b.fill(2*epoch.Chunk + 7)
+		b.Do(b.edit(func(d *semaphore.Definition) { d.MaxHold = 10 * time.Second }))
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
 		if n := told.Load(); n != 0 {
@@ -49,7 +47,7 @@ func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if n := told.Load(); n != 2*chunk+7 {
+		if n := told.Load(); n != 2*epoch.Chunk+7 {
 			t.Fatalf("%d holders are told", n)
 		}
 	})

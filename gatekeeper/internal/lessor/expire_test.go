@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch/epochtest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -20,23 +21,23 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 		b.promote(1)
 		defer b.Close()
 		b.fill(1)
-		token := b.machine.State().LastToken()
+		token := b.State().LastToken()
 
 		b.late.Store(true)
 		time.Sleep(time.Minute) // the grace is left
 		synctest.Wait()
-		b.apply(fsm.Release{Token: token, Cooling: time.Minute})
+		b.Do(fsm.Release{Token: token, Cooling: time.Minute})
 		time.Sleep(5 * time.Second) // now the deadline has passed
 		synctest.Wait()
 		b.hear()
 		time.Sleep(50 * time.Second)
 		synctest.Wait()
-		if p := b.machine.State().Permit(token); p == nil || p.State != semaphore.Cooling {
+		if p := b.State().Permit(token); p == nil || p.State != semaphore.Cooling {
 			t.Fatalf("55 s after its release the slot is %+v; it is to cool for a minute", p)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if p := b.machine.State().Permit(token); p != nil {
+		if p := b.State().Permit(token); p != nil {
 			t.Fatalf("the slot still cools: %+v", p)
 		}
 	})
@@ -46,26 +47,26 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
-		b.fill(3 * chunk)
-		const last = 3 * chunk
+		b.fill(3 * epoch.Chunk)
+		const last = 3 * epoch.Chunk
 		time.Sleep(30 * time.Second)
-		b.machine.Sync(func(s *fsm.State) { b.Promote(1, time.Now().Add(-10*time.Second), s) })
+		b.Machine.Sync(func(s *fsm.State) { b.Promote(1, time.Now().Add(-10*time.Second), s) })
 		defer b.Close()
 		synctest.Wait()
 		if b.hasLease(last) {
 			t.Fatal("it has a lease already")
 		}
 		b.late.Store(true)
-		b.apply(fsm.Release{Token: last, Cooling: time.Second})
+		b.Do(fsm.Release{Token: last, Cooling: time.Second})
 		time.Sleep(4 * longestRest) // the walk is done
 		synctest.Wait()
 		b.hear()
-		if p := b.machine.State().Permit(last); p == nil || p.State != semaphore.Cooling {
+		if p := b.State().Permit(last); p == nil || p.State != semaphore.Cooling {
 			t.Fatalf("20 ms after its release the slot is %+v; it is to cool for a second", p)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if p := b.machine.State().Permit(last); p != nil {
+		if p := b.State().Permit(last); p != nil {
 			t.Fatalf("the slot still cools: %+v", p)
 		}
 	})
@@ -77,8 +78,8 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.promote(1)
 		defer b.Close()
 		b.fill(2)
-		first, second := b.machine.State().LastToken()-1, b.machine.State().LastToken()
-		b.refuse.Store(true)
+		first, second := b.State().LastToken()-1, b.State().LastToken()
+		b.Fail(consensus.ErrNotAppended)
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
@@ -89,43 +90,32 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		if v := renewed(b.Lessor, 1, second, admit); v.Status != Renewed {
 			t.Fatalf("the renewal is %+v", v)
 		}
-		b.refuse.Store(false)
+		b.Become(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if p := b.machine.State().Permit(first); p != nil {
+		if p := b.State().Permit(first); p != nil {
 			t.Errorf("a grant of which nobody was told is still there: %+v", p)
 		}
-		if ended := b.machine.State().EndedPermit(first); ended == nil || ended.Outcome != semaphore.EndAbandoned {
+		if ended := b.State().EndedPermit(first); ended == nil || ended.Outcome != semaphore.EndAbandoned {
 			t.Errorf("it ended as %+v", ended)
 		}
-		if b.machine.State().Permit(second) == nil {
+		if b.State().Permit(second) == nil {
 			t.Error("a permit of which somebody was told was abandoned")
 		}
 	})
 }
 
-// slowBench is a bench whose lessor hears late of what was applied, or whose commands are refused, when a test says so.
+// slowBench is a bench whose lessor hears late of what was applied when a test says so.
 type slowBench struct {
 	*bench
 	late   atomic.Bool
 	unsaid []fsm.Applied
-	refuse atomic.Bool
 }
 
 func newSlowBench(t testing.TB) *slowBench {
-	b := &slowBench{bench: &bench{t: t, machine: fsm.New("test")}}
-	b.Lessor = New(Config{
-		State: b.machine.State,
-		Propose: func(cmd fsm.Command, done func(batcher.Outcome)) {
-			if b.refuse.Load() {
-				go done(batcher.Outcome{Err: consensus.ErrNotAppended})
-				return
-			}
-			done(batcher.Outcome{Result: b.apply(cmd)[0]})
-		},
-		Overheld: func(*semaphore.Permit) {},
-	})
-	b.machine.Subscribe(func(a fsm.Applied) {
+	b := &slowBench{bench: &bench{World: epochtest.New(t)}}
+	b.Lessor = New(Config{State: b.State, Propose: b.World.Propose, Overheld: func(*semaphore.Permit) {}})
+	b.Machine.Subscribe(func(a fsm.Applied) {
 		if b.late.Load() {
 			b.unsaid = append(b.unsaid, a)
 			return

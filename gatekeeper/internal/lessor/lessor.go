@@ -1,11 +1,11 @@
 package lessor
 
 import (
-	"sync"
 	"time"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -13,34 +13,28 @@ import (
 type Config struct {
 	// State is the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and tells its outcome once. It must not block, nor may done.
+	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Overheld is told of a permit that has been held for longer than its definition's max_hold. It is called without locks.
+	// Overheld hears of a permit that has been held for longer than its definition's max_hold. It is called without locks.
 	Overheld func(*semaphore.Permit)
 }
 
 // Lessor keeps a deadline for every live and cooling permit of one epoch, and proposes their end. It is safe for
-// concurrent use. While this server does not lead it keeps nothing and ends nothing.
+// concurrent use. While this server does not lead it keeps nothing and ends nothing. See package epoch for Demote and Close.
 type Lessor struct {
-	cfg Config
+	*epoch.Room // its lock guards everything from promoted on
 
+	cfg    Config
 	intake intake
-	runs   sync.WaitGroup
+	base   time.Time // see moment
 
-	base time.Time // see moment
-
-	mu sync.Mutex // guards all below
-	// term is the epoch; 0 while this server does not lead.
-	term     uint64
 	promoted moment
 	// lastToken is the last one that was given out before the promotion. The time of a permit with a later token began in this epoch.
 	lastToken uint64
 	// marks counts the ends that were proposed in this epoch; see Unchanged.
-	marks uint64
-	// wake is the epoch's own, so that what wakes or ends one epoch cannot be taken by another.
-	wake   chan struct{}
+	marks  uint64
 	leases map[uint64]*lease
-	due    schedule
+	due    epoch.Heap[*lease]
 	// owed is by token when the last deadline of superseded tokens has passed, of the few permits that have superseded any.
 	owed map[uint64]moment
 }
@@ -64,7 +58,7 @@ type lease struct {
 	others moment
 	// mark is set while the permit's end is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
-	// at and index are the schedule's: at is never later than the next thing to do.
+	// at and index are its place in the heap: at is never later than the next thing to do.
 	at    moment
 	index int32 // narrow: there are a million leases
 	// cooling: it is that of a cooling permit; else of a live one.
@@ -77,55 +71,38 @@ type lease struct {
 
 // New returns a lessor that does not lead.
 func New(cfg Config) *Lessor {
-	return &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
+	l := &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
+	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
+	return l
 }
 
 // Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
 // precedes the first event of the epoch. instant is from where permits get their full duration again.
 func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.term, l.promoted, l.lastToken, l.marks = term, l.moment(instant), state.LastToken(), 0
-	l.leases, l.owed = make(map[uint64]*lease), make(map[uint64]moment)
-	l.due = nil
-	l.wake = make(chan struct{}, 1)
-	l.runs.Add(2)
-	go l.run(term, l.wake)
-	go l.adopt(term, state)
+	l.Begin(term, func(e *epoch.Epoch) {
+		l.promoted, l.lastToken, l.marks = l.moment(instant), state.LastToken(), 0
+		l.leases, l.owed = make(map[uint64]*lease), make(map[uint64]moment)
+		l.Go(func() { l.adopt(e, state) })
+		e.Run(func() (func(), time.Duration) {
+			due, over, next := l.collect()
+			if len(due)+len(over) == 0 {
+				return nil, next
+			}
+			return func() { l.end(e, due, over) }, 0
+		})
+	})
 }
 
-// Demote ends the epoch of that term: nothing is kept and nothing more is proposed. It takes as long with a million leases as
-// with none: marks are resolved afterwards, for nobody reaches a lease of an epoch that is over but who waits for its mark.
-func (l *Lessor) Demote(term uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term != term {
-		return
-	}
+// forget drops all leases at the end of an epoch. Their marks are resolved afterwards, so that it takes as long with a million leases as
+// with none: nothing reaches a lease any more but the calls that wait for its mark.
+func (l *Lessor) forget() {
 	old := l.leases
-	l.term, l.leases, l.due, l.owed = 0, nil, nil, nil
-	l.poke()
-	l.runs.Add(1)
-	go l.forget(old)
-}
-
-// forget resolves the marks of an epoch that is over.
-func (l *Lessor) forget(leases map[uint64]*lease) {
-	defer l.runs.Done()
-	for _, le := range leases {
-		le.resolve()
-	}
-}
-
-// Close ends the epoch, if any, and waits until nothing of the lessor runs any more.
-func (l *Lessor) Close() {
-	l.mu.Lock()
-	term := l.term
-	l.mu.Unlock()
-	if term != 0 {
-		l.Demote(term)
-	}
-	l.runs.Wait()
+	l.leases, l.due, l.owed = nil, epoch.Heap[*lease]{}, nil
+	l.Go(func() {
+		for _, le := range old {
+			le.resolve()
+		}
+	})
 }
 
 // Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
@@ -133,9 +110,9 @@ func (l *Lessor) Applied(a fsm.Applied) {
 	if len(a.Events) == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term == 0 {
+	l.Lock()
+	defer l.Unlock()
+	if l.Current() == nil {
 		return
 	}
 	now := l.now()
@@ -166,8 +143,8 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 		l.drop(e.Permit.Token)
 	case fsm.Created, fsm.Replaced, fsm.RevertedEvent:
 		if e.Before == nil || e.Before.Definition.MaxHold != e.Definition.Definition.MaxHold {
-			l.runs.Add(1)
-			go l.rearm(l.term, e.Semaphore, state)
+			current, name := l.Current(), e.Semaphore
+			l.Go(func() { l.rearm(current, name, state) })
 		}
 	}
 }
@@ -229,7 +206,9 @@ func (l *Lessor) drop(token uint64) {
 		return
 	}
 	le.resolve()
-	l.due.remove(le)
+	if le.index != unscheduled {
+		l.due.Remove(int(le.index))
+	}
 	delete(l.leases, token)
 	delete(l.owed, token)
 }
@@ -241,17 +220,29 @@ func (l *Lessor) reschedule(le *lease) {
 	if le.index != unscheduled && next >= le.at {
 		return
 	}
-	if l.due.set(le, next) {
-		l.poke()
+	if l.schedule(le, next) {
+		l.Wake()
 	}
 }
 
-func (l *Lessor) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
+// schedule has the lease looked at then, and reports whether it is now the first.
+func (l *Lessor) schedule(le *lease, at moment) (first bool) {
+	le.at = at
+	if le.index == unscheduled {
+		return l.due.Add(le)
 	}
+	l.due.Fix(int(le.index))
+	return le.index == 0
 }
+
+// unscheduled is the index of a lease that is not in the heap.
+const unscheduled = -1
+
+// Before is epoch.Item's.
+func (le *lease) Before(other *lease) bool { return le.at < other.at }
+
+// Moved is epoch.Item's.
+func (le *lease) Moved(index int) { le.index = int32(index) } //nolint:gosec // nobody has so many
 
 func (le *lease) next() moment {
 	if le.overAt != 0 {

@@ -73,8 +73,8 @@ type Seen struct{ term, index, marks uint64 }
 
 // Renew moves deadlines out: it is the first half of a refresh, before Confirm. It appends one verdict a refresh, in order.
 func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admit, verdicts []Verdict) ([]Verdict, Seen) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	now, received := l.now(), l.moment(frame.Received)
 	state := l.cfg.State()
 	for _, r := range refreshes {
@@ -89,21 +89,21 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 		}
 		verdicts = append(verdicts, v)
 	}
-	return verdicts, Seen{term: l.term, index: state.Index(), marks: l.marks}
+	return verdicts, Seen{term: l.Term(), index: state.Index(), marks: l.marks}
 }
 
 // Unchanged tells that Check would find what Renew found: no entry was applied and no end proposed since. That leaves what time
 // alone does, a max_hold that runs out between the two; the refresh came before it.
 func (l *Lessor) Unchanged(seen Seen) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.term != 0 && seen == Seen{term: l.term, index: l.cfg.State().Index(), marks: l.marks}
+	l.Lock()
+	defer l.Unlock()
+	return l.Current() != nil && seen == Seen{term: l.Term(), index: l.cfg.State().Index(), marks: l.marks}
 }
 
 // Check is the second half of a refresh, after Confirm: it finds whether what Renew found still holds, and moves nothing.
 func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	now := l.now()
 	state := l.cfg.State()
 	for _, r := range refreshes {
@@ -140,7 +140,7 @@ func (j *judgement) stands(p *semaphore.Permit, rules uint64, held time.Duration
 }
 
 func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now moment) (Verdict, *lease) {
-	if l.term == 0 || l.term != term {
+	if term == 0 || l.Term() != term {
 		return Verdict{Status: NotLeading}, nil
 	}
 	p := state.Permit(token)
@@ -212,9 +212,9 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 // Shortened tells that the outcome of a claimed shortening is known. While it is unknown the claim stays: the command may
 // still be applied in this epoch.
 func (l *Lessor) Shortened(term, token uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if le := l.leases[token]; l.term == term && le != nil {
+	l.Lock()
+	defer l.Unlock()
+	if le := l.leases[token]; l.Term() == term && le != nil {
 		le.shortening = 0
 	}
 }
@@ -222,24 +222,25 @@ func (l *Lessor) Shortened(term, token uint64) {
 // Abandon ends a permit of which nobody was told, unless somebody has renewed it since or its end is proposed already. Somebody may have
 // been told of a token that it superseded: then the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
-	l.mu.Lock()
+	l.Lock()
 	le := l.leases[token]
-	if l.term != term || l.term == 0 || le == nil || le.mark != nil || le.renewed {
-		l.mu.Unlock()
+	e := l.Current()
+	if e == nil || e.Term != term || le == nil || le.mark != nil || le.renewed {
+		l.Unlock()
 		return
 	}
 	l.marked(le)
 	le.abandoned = true
 	cmd := fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)}
-	l.mu.Unlock()
-	l.propose(term, cmd)
+	l.Unlock()
+	l.propose(e, cmd)
 }
 
 // Held is how long a permit has been held, as far as this epoch knows: since its grant, or since the promotion.
 func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term == 0 {
+	l.Lock()
+	defer l.Unlock()
+	if l.Current() == nil {
 		return 0
 	}
 	if le := l.leases[p.Token]; le != nil {
@@ -253,9 +254,9 @@ func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	if !p.Owes {
 		return 0
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term == 0 {
+	l.Lock()
+	defer l.Unlock()
+	if l.Current() == nil {
 		return p.Duration
 	}
 	if le := l.leases[p.Token]; le != nil {
@@ -284,9 +285,9 @@ func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 // Remaining is how long a live or cooling permit has until its end is proposed, unless it is refreshed; false while this
 // server does not lead, and for permits that have no deadline.
 func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.term == 0 || p.State == semaphore.Held {
+	l.Lock()
+	defer l.Unlock()
+	if l.Current() == nil || p.State == semaphore.Held {
 		return 0, false
 	}
 	deadline := l.begun(p).add(lifetime(p))
@@ -298,7 +299,7 @@ func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 
 // Len is how many leases there are, for metrics.
 func (l *Lessor) Len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	return len(l.leases)
 }

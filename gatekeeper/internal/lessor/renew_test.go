@@ -12,35 +12,29 @@ import (
 
 // A judgement is kept for as long as nothing that it depends on has changed, and no longer.
 func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
-	edit := func(b *bench, change func(*semaphore.Definition)) fsm.Command {
-		sd := b.machine.State().Definition("pool")
-		def := *sd.Definition
-		change(&def)
-		return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "pool", Definition: &def, ExpectedVersion: sd.Version}}}
-	}
 	for _, c := range []struct {
 		name    string
 		command func(b *bench) fsm.Command
 		anew    bool
 	}{
 		{"another permit is granted", func(b *bench) fsm.Command {
-			return fsm.Grant{Semaphore: "pool", Weight: 1, DefinitionVersion: b.machine.State().Definition("pool").Version,
+			return fsm.Grant{Semaphore: "pool", Weight: 1, DefinitionVersion: b.State().Definition("pool").Version,
 				Identity: semaphore.Identity{Group: "g", Acquirer: "other"}}
 		}, false},
 		{"another permit is released", func(*bench) fsm.Command { return fsm.Release{Token: 2} }, false},
 		{"its definition is edited", func(b *bench) fsm.Command {
-			return edit(b, func(def *semaphore.Definition) { def.GroupPattern = "h" })
+			return b.edit(func(def *semaphore.Definition) { def.GroupPattern = "h" })
 		}, true},
 		{"its definition gets a max_hold", func(b *bench) fsm.Command {
-			return edit(b, func(def *semaphore.Definition) { def.MaxHold = time.Hour })
+			return b.edit(func(def *semaphore.Definition) { def.MaxHold = time.Hour })
 		}, true},
 		{"its definition is edited, and drains", func(b *bench) fsm.Command {
-			batch := edit(b, func(def *semaphore.Definition) { def.GroupPattern = "h" }).(fsm.EditBatch)
+			batch := b.edit(func(def *semaphore.Definition) { def.GroupPattern = "h" })
 			batch.Drain = time.Minute
 			return batch
 		}, true},
 		{"its definition is deleted", func(b *bench) fsm.Command {
-			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "pool", ExpectedVersion: b.machine.State().Definition("pool").Version}}}
+			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "pool", ExpectedVersion: b.State().Definition("pool").Version}}}
 		}, true},
 		{"it is paused", func(*bench) fsm.Command { return fsm.Pause{Names: []string{"pool"}, Stop: true} }, true},
 		{"a cordon is set", func(*bench) fsm.Command { return fsm.SetCordon{ID: "c", GroupPattern: "g"} }, true},
@@ -51,12 +45,11 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				b.fill(2)
-				b.apply(fsm.RaiseFeatureLevel{Level: 2})
 				b.promote(1)
 				defer b.Close()
 				var judged int
 				admit := func(_ *fsm.State, p *semaphore.Permit, _ bool) semaphore.Decision {
-					if judged++; p != b.machine.State().Permit(1) {
+					if judged++; p != b.State().Permit(1) {
 						t.Error("an old permit is judged")
 					}
 					return semaphore.Decision{Outcome: semaphore.Refreshed}
@@ -67,9 +60,9 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 				if judged != 1 {
 					t.Fatalf("it was judged %d times before anything changed, want once", judged)
 				}
-				state := b.machine.State()
-				b.apply(c.command(b))
-				if b.machine.State().Revision() == state.Revision() {
+				state := b.State()
+				b.Do(c.command(b))
+				if b.State().Revision() == state.Revision() {
 					t.Fatal("the command changed nothing")
 				}
 				if renewed(b.Lessor, 1, 1, admit); (judged == 2) != c.anew {
@@ -107,10 +100,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(1)
-		sd := b.machine.State().Definition("pool")
-		def := *sd.Definition
-		def.MaxHold = 90 * time.Second
-		b.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "pool", Definition: &def, ExpectedVersion: sd.Version}}})
+		b.Do(b.edit(func(def *semaphore.Definition) { def.MaxHold = 90 * time.Second }))
 		b.promote(1)
 		defer b.Close()
 		admit := func(_ *fsm.State, _ *semaphore.Permit, overheld bool) semaphore.Decision {
@@ -121,7 +111,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAnew(t *testing.T) {
 		}
 		for _, want := range []Status{Renewed, Renewed, Renewed, Refused} {
 			if v := renewed(b.Lessor, 1, 1, admit); v.Status != want {
-				t.Fatalf("after %v the verdict is %+v", b.Held(b.machine.State().Permit(1)), v)
+				t.Fatalf("after %v the verdict is %+v", b.Held(b.State().Permit(1)), v)
 			}
 			time.Sleep(30 * time.Second)
 		}
@@ -143,17 +133,17 @@ func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 		if !b.Unchanged(s) {
 			t.Fatal("nothing has happened")
 		}
-		b.apply(fsm.Release{Token: 2})
+		b.Do(fsm.Release{Token: 2})
 		if b.Unchanged(s) {
 			t.Error("an entry was not seen")
 		}
 		l := New(Config{
-			State:    b.machine.State,
+			State:    b.Machine.State,
 			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // its outcome is not known
 			Overheld: func(*semaphore.Permit) {},
 		})
 		defer l.Close()
-		l.Promote(1, time.Now(), b.machine.State())
+		l.Promote(1, time.Now(), b.State())
 		synctest.Wait()
 		_, s = l.Renew(1, Frame{Received: time.Now()}, nil, admitAll, nil)
 		l.Abandon(1, 1)
@@ -165,7 +155,7 @@ func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 		if l.Unchanged(s) {
 			t.Error("the end of the epoch was not seen")
 		}
-		l.Promote(2, time.Now(), b.machine.State())
+		l.Promote(2, time.Now(), b.State())
 		if l.Unchanged(s) {
 			t.Error("the next epoch was not seen")
 		}

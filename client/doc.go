@@ -54,8 +54,7 @@
 // from every endpoint, and that never got through before, gives up after one round; see CertificateError. Errors of servers are
 // decided on google.rpc.ErrorInfo alone, never on text; only of a failed TLS handshake the text is all there is.
 //
-// Goroutines that try to acquire and release at the same time share a stream of the API, Multiplex, once there is one: multiplex.go
-// opens it in the background when two calls meet, and closes it when it is not used. It makes calls cheaper and changes nothing else:
-// whatever is wrong with a stream, or with a server that does not know it, calls go on their own meanwhile. WithCallsAlone does
-// without it.
+// Goroutines that are denied the same semaphores at the same time ask for them in batches: batch.go. A batch makes denials cheaper and
+// changes nothing else. It never grants, and whatever it does not answer is asked for again, each request alone, as for servers
+// that do not know batches. WithCallsAlone does without them.
 package client

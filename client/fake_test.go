@@ -65,8 +65,10 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	}
 	client.router.next = 0
 	client.router.rotate() // tests know where a client starts
-	if strings.Contains(c.t.Name(), byStream) {
-		c.openLines(client, endpoints)
+	if strings.Contains(c.t.Name(), inBatches) {
+		for _, name := range names {
+			c.engage(client, name, "export", "s")
+		}
 	}
 	c.t.Cleanup(func() {
 		if err := client.Close(); err != nil {
@@ -86,20 +88,20 @@ type server struct {
 	listener *bufconn.Listener
 	grpc     *grpc.Server
 
-	mu         sync.Mutex // guards everything below
-	cut        bool       // connections are accepted by nobody
-	instead    *server    // connections lead to this one
-	cluster    string     // it belongs to this cluster; empty: it does not say
-	calls      []string
-	acquired   []*gatekeeperv1.TryAcquireRequest
-	released   []uint64
-	outcomes   []gatekeeperv1.ReleaseOutcome
-	releaser   []*gatekeeperv1.Identity // of each release
-	canceled   []*gatekeeperv1.CancelRequest
-	frames     []sentFrame
-	streams    int
-	muxStreams int // streams of many calls
-	open       map[int]gatekeeperv1.PermitService_KeepAliveServer
+	mu       sync.Mutex // guards everything below
+	cut      bool       // connections are accepted by nobody
+	instead  *server    // connections lead to this one
+	cluster  string     // it belongs to this cluster; empty: it does not say
+	calls    []string
+	acquired []*gatekeeperv1.TryAcquireRequest
+	released []uint64
+	outcomes []gatekeeperv1.ReleaseOutcome
+	releaser []*gatekeeperv1.Identity // of each release
+	canceled []*gatekeeperv1.CancelRequest
+	frames   []sentFrame
+	streams  int
+	batches  []*gatekeeperv1.BatchTryAcquireRequest
+	open     map[int]gatekeeperv1.PermitService_KeepAliveServer
 
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
@@ -112,7 +114,7 @@ type server struct {
 	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
-	multiplex  func(gatekeeperv1.PermitService_MultiplexServer) error
+	tryBatch   batchHook
 	// older: the server knows no groups of tokens. keep never sees any.
 	older bool
 	// keep answers a frame; nil means no answer. Its default refreshes everything.

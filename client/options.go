@@ -170,9 +170,9 @@ func WithGRPC(opts ...grpc.DialOption) Option {
 	return dialOption(func(s *settings) error { s.grpc = append(s.grpc, opts...); return nil })
 }
 
-// WithCallsAlone makes every call a gRPC call of its own. Without it the calls of goroutines that try to acquire and release at the
-// same time share a stream, which costs them and the servers a fraction, and changes nothing else; but an interceptor of unary calls given
-// by WithGRPC does not see them then.
+// WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores at the same time ask
+// in batches. That costs them and the servers a fraction and changes nothing else, but an interceptor of unary calls given by
+// WithGRPC sees BatchTryAcquire, without its requests, instead of each TryAcquire.
 func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.alone = true; return nil })
 }

@@ -36,7 +36,7 @@ type router struct {
 	options   []grpc.DialOption
 	tls       *tls.Config   // nil: plain text
 	timeout   time.Duration // of one attempt
-	alone     bool          // each call goes on its own
+	alone     bool          // each call goes alone
 	binding   *binding
 	through   atomic.Bool // a server was heard by TLS
 
@@ -53,8 +53,8 @@ type router struct {
 // link is the connection to an address.
 type link struct {
 	*grpc.ClientConn
-	handshakes *handshakes  // nil: plain text
-	shared     *multiplexer // nil: each call goes on its own
+	handshakes *handshakes // nil: plain text
+	batches    *coalescer  // nil: each call goes alone
 }
 
 func newRouter(s *settings) *router {
@@ -111,7 +111,7 @@ func (r *router) conn(address string) (*link, error) {
 		return nil, err
 	}
 	if !r.alone {
-		c.shared = newMultiplexer(c.ClientConn, r.timeout)
+		c.batches = newCoalescer(c.ClientConn, r.timeout)
 	}
 	r.conns[address] = c
 	return c, nil
@@ -184,9 +184,6 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	}
 	r.term, r.target = hint.term, hint.address
 	if !slices.Contains(r.endpoints, hint.address) {
-		if conn := r.conns[hint.address]; conn != nil && conn.shared != nil && r.names[hint.address] != hint.name {
-			conn.shared.leave() // its stream was opened in another name, and not each call on it says who is meant
-		}
 		r.names[hint.address] = hint.name
 	}
 	return true
@@ -210,8 +207,8 @@ func (r *router) close() {
 	r.conns = nil
 	r.mu.Unlock()
 	for _, c := range conns {
-		if c.shared != nil {
-			c.shared.close()
+		if c.batches != nil {
+			c.batches.close()
 		}
 		_ = c.Close() // its only error is that it was closed before
 	}

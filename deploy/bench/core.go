@@ -23,8 +23,8 @@ type core struct {
 	Messages []load.Figure `json:"refreshes_by_stream"`
 	Tokens   []load.Figure `json:"tokens_by_stream"`
 	Pairs    []load.Figure `json:"pairs"`
-	// Denials by the stream of one client, beside those by calls of their own.
-	Streamed []streamed `json:"denials_by_stream"`
+	// Denials by the batches of one client, beside those by separate calls.
+	Batched []batched `json:"denials_in_batches"`
 	// What the leader's own counters say of these windows, at each number of callers.
 	Entries []shared `json:"entries"`
 }
@@ -62,8 +62,8 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	if result.Denials, err = b.measureDenials(ctx, leader, conns); err != nil {
 		return nil, fmt.Errorf("denials: %w", err)
 	}
-	if result.Streamed, err = b.measureStreamed(ctx, leader, conns); err != nil {
-		return nil, fmt.Errorf("denials by stream: %w", err)
+	if result.Batched, err = b.measureBatched(ctx, leader, conns); err != nil {
+		return nil, fmt.Errorf("denials in batches: %w", err)
 	}
 	if err := b.measureRefreshes(ctx, leader, conns, result); err != nil {
 		return nil, fmt.Errorf("refreshes: %w", err)

@@ -66,7 +66,7 @@ func (r *report) printCores(out io.Writer) {
 				c.Servers, c.Pairs[0].P50/2, c.Pairs[0].P50/2/floor, floor)
 		}
 	}
-	printStreamed(out, r.Clusters)
+	printBatched(out, r.Clusters)
 	fmt.Fprintln(out, "Denials and refreshes wrote no log entry, by the leaders' own counters.")
 }
 

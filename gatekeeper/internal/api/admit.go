@@ -22,7 +22,6 @@ import (
 func kindOf(fullMethod string) admission.Kind {
 	switch fullMethod {
 	case gatekeeperv1.PermitService_Acquire_FullMethodName,
-		gatekeeperv1.PermitService_Multiplex_FullMethodName, // its calls are admitted one by one
 		gatekeeperv1.WatchService_Watch_FullMethodName:
 		return admission.Waiting
 

@@ -29,12 +29,10 @@
 // OUTCOME_UNKNOWN for calls that may have changed something. Streams end with the leadership under which they were
 // opened, so that a client finds the next leader at once and not when its patience ends.
 //
-// # Many calls on one stream
+// # Many requests in one call
 //
-// Multiplex carries calls of many callers. Each stands for a call of its own and goes through the same rooms: admission, validation, the
-// keeper, the table of errors, the metrics. multiplex.go takes frames on and bounds what is held; multiplex_here.go answers on
-// the leader, and multiplex_onward.go passes on from any other server, under the same numbers, each call counted here and there. A
-// stream ends with its leadership and with its server, as all do, but it answers first what it has taken on, and says how far it came.
+// BatchTryAcquire decides many requests on one state with one Confirm. Each is admitted, validated and counted as a TryAcquire, here and on
+// the leader. A batch answers denials and errors and leaves the rest open, so it changes nothing and never waits for the log.
 //
 // # Contexts and grants
 //

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
@@ -85,16 +86,22 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 	if m == nil || m.here(req) || f.leading() {
 		return handler(ctx, req)
 	}
+	return f.pass(ctx, info.FullMethod, req)
+}
+
+// pass passes a unary call on to the leader.
+func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto.Message, error) {
 	h, err := f.way(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f.metrics.Forwarded(info.FullMethod)
+	f.metrics.Forwarded(fullMethod)
 	out, cancel := h.outgoing(ctx, f.id)
 	defer cancel()
 	var reached peer.Peer
+	m := f.methods[fullMethod]
 	reply := m.newReply()
-	if err := h.conn.Invoke(out, info.FullMethod, req, reply, grpc.Peer(&reached)); err != nil {
+	if err := h.conn.Invoke(out, fullMethod, req, reply, grpc.Peer(&reached)); err != nil {
 		err = f.explain(ctx, h, m, &reached, err)
 		if m.settled != nil && errors.Is(err, errLeadershipOver) {
 			if reply := m.settled(req, h.leader, f.consensus.Leader()); reply != nil {

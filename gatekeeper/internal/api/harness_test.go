@@ -121,7 +121,7 @@ type fakeKeeper struct {
 	// notLeader, when set, is the answer to reads and edits.
 	notLeader error
 
-	// denies answers what is denied by what is in memory; nil: nothing is.
+	// denies answers a call of a batch if its answer changes nothing.
 	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
@@ -180,15 +180,11 @@ func (k *fakeKeeper) TryAcquire(ctx context.Context, c *keeper.AcquireCall) (kee
 	return k.tryAcquire(ctx, c)
 }
 
-func (k *fakeKeeper) TryAcquireTogether(_ context.Context, calls []*keeper.AcquireCall, alone func(int), denied func(int, keeper.Answer, error)) {
+func (k *fakeKeeper) TryAcquireTogether(_ context.Context, calls []*keeper.AcquireCall, answer func(int, keeper.Answer, error)) {
 	for i, c := range calls {
-		if k.denies != nil {
-			if a, ok, err := k.denies(c); ok || err != nil {
-				denied(i, a, err)
-				continue
-			}
+		if a, ok, err := k.denies(c); ok || err != nil {
+			answer(i, a, err)
 		}
-		alone(i)
 	}
 }
 

@@ -40,7 +40,7 @@ func (m *method) here(req any) bool {
 func localMethods() []string {
 	return []string{
 		gatekeeperv1.ClusterService_GetStatus_FullMethodName,
-		gatekeeperv1.PermitService_Multiplex_FullMethodName, // its handler passes on each of its calls
+		gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, // its handler passes on what this server admits
 	}
 }
 
@@ -53,6 +53,7 @@ func leaderFirstMethods() []string {
 // harmlessMethods change nothing that would be in doubt. An unanswered refresh is no refresh, whether or not it was one.
 func harmlessMethods() []string {
 	return []string{
+		gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName,
 		gatekeeperv1.PermitService_Refresh_FullMethodName,
 		gatekeeperv1.PermitService_KeepAlive_FullMethodName,
 		gatekeeperv1.PermitService_Verify_FullMethodName,

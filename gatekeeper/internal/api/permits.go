@@ -7,7 +7,6 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -26,10 +25,6 @@ func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcqui
 	if err != nil {
 		return nil, err
 	}
-	return s.tryAcquire(ctx, call)
-}
-
-func (s *permitService) tryAcquire(ctx context.Context, call *keeper.AcquireCall) (*gatekeeperv1.TryAcquireResponse, error) {
 	answer, err := s.keeper.TryAcquire(ctx, call)
 	if err != nil {
 		return nil, err
@@ -42,10 +37,7 @@ func (s *permitService) tryAcquire(ctx context.Context, call *keeper.AcquireCall
 }
 
 func (s *permitService) Refresh(ctx context.Context, m *gatekeeperv1.RefreshRequest) (*gatekeeperv1.RefreshResponse, error) {
-	return s.refresh(ctx, m, time.Now()) // the time first of all: the caller counts from before it
-}
-
-func (s *permitService) refresh(ctx context.Context, m *gatekeeperv1.RefreshRequest, received time.Time) (*gatekeeperv1.RefreshResponse, error) {
+	received := time.Now() // first of all: the caller counts from before it
 	if len(m.GetTokens()) == 0 {
 		return nil, invalid("tokens", "", "must name at least one token")
 	}

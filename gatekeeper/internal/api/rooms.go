@@ -43,7 +43,7 @@ type reader interface {
 
 type permitKeeper interface {
 	TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
-	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, alone func(i int), answer func(i int, a keeper.Answer, err error))
+	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, answer func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
 	Refresh(ctx context.Context, received time.Time, holder *semaphore.Identity, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
 	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.

@@ -176,10 +176,17 @@ func (m *countingMetrics) note(s string) {
 	m.log = append(m.log, s)
 }
 
-func (m *countingMetrics) has(s string) bool {
+func (m *countingMetrics) has(s string) bool { return m.count(s) > 0 }
+
+func (m *countingMetrics) count(s string) (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Contains(m.log, s)
+	for _, line := range m.log {
+		if line == s {
+			n++
+		}
+	}
+	return n
 }
 
 func (m *countingMetrics) CallEnded(method string, code codes.Code, reason string, _ time.Duration) {

@@ -105,8 +105,8 @@ func TestTryAcquire_RequestThatWasForgotten_IsTooOld(t *testing.T) {
 		wantErr(t, err, ErrRequestTooOld)
 		_, err = w.Acquire(context.Background(), call(), func(Place) error { return nil })
 		wantErr(t, err, ErrRequestTooOld)
-		w.TryAcquireTogether(context.Background(), []*AcquireCall{call()}, func(int) { t.Error("it goes alone") },
-			func(_ int, _ Answer, err error) { wantErr(t, err, ErrRequestTooOld) })
+		r := w.together(call())
+		wantErr(t, r.errs[0], ErrRequestTooOld)
 		if n := w.tape.entries(); n != entries {
 			t.Errorf("%d entries were written", n-entries)
 		}

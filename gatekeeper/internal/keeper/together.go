@@ -5,12 +5,9 @@ import (
 	"time"
 )
 
-// TryAcquireTogether asks once for each of many calls. Those whose answer changes nothing share one Confirm; answer is
-// called once for each of them. Before it waits, it calls alone for every other call: the caller must ask TryAcquire for
-// that one on another goroutine. Both functions run on the caller's goroutine.
-//
-// ctx is that of the message which brought the calls. A call that nobody waits for any longer is answered all the same.
-func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, alone func(i int), answer func(i int, a Answer, err error)) {
+// TryAcquireTogether decides many calls on one state. Those whose answer changes nothing share one Confirm, and answer is
+// called once for each of them, on the caller's goroutine. It does nothing for the others: TryAcquire must decide those.
+func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
 	e, err := k.leading()
 	if err != nil {
 		for i := range calls {
@@ -27,7 +24,6 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	for i, call := range calls {
 		r, ok := k.unchanging(call) // all before the wait: what they say was so when it was decided
 		if !ok {
-			alone(i)
 			continue
 		}
 		k.asked(call)

@@ -14,20 +14,25 @@ import (
 
 // told is what became of calls that were made together.
 type told struct {
-	alone  []int
+	open   []int
 	denied map[int]Answer
 	errs   map[int]error
 }
 
 func (w *world) together(calls ...*AcquireCall) told {
 	r := told{denied: make(map[int]Answer), errs: make(map[int]error)}
-	w.TryAcquireTogether(context.Background(), calls, func(i int) { r.alone = append(r.alone, i) }, func(i int, a Answer, err error) {
+	w.TryAcquireTogether(context.Background(), calls, func(i int, a Answer, err error) {
 		if err != nil {
 			r.errs[i] = err
 		} else {
 			r.denied[i] = a
 		}
 	})
+	for i := range calls {
+		if _, denied := r.denied[i]; !denied && r.errs[i] == nil {
+			r.open = append(r.open, i)
+		}
+	}
 	return r
 }
 
@@ -56,8 +61,8 @@ func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) 
 		if len(confirmed) != 1 || !confirmed[0].Equal(calls[0].Received) {
 			t.Errorf("confirmed for %v, want once, for the latest, %v", confirmed, calls[0].Received)
 		}
-		if diff := cmp.Diff([]int{1}, r.alone); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
-			t.Fatalf("alone %v, denied %d, errors %v", r.alone, len(r.denied), r.errs)
+		if diff := cmp.Diff([]int{1}, r.open); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
+			t.Fatalf("open %v, denied %d, errors %v", r.open, len(r.denied), r.errs)
 		}
 		w.lead.set(nil)
 		for i, a := range r.denied {
@@ -68,8 +73,8 @@ func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) 
 	})
 }
 
-// Whatever may change something goes through all of TryAcquire.
-func TestTogether_GrantsAndReplaysGoAlone_ErrorsDoNot(t *testing.T) {
+// A call that may change something is left to TryAcquire.
+func TestTogether_GrantsAndReplaysStayOpen_ErrorsDoNot(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("slow", nil)
@@ -82,8 +87,8 @@ func TestTogether_GrantsAndReplaysGoAlone_ErrorsDoNot(t *testing.T) {
 		expects, revision := ask("a", "2"), uint64(1)
 		expects.ExpectedRevision = &revision
 		r := w.together(ask("holder", "1"), ask("gone", "ended"), askFor("slow", "first", "1"), expects, ask("a", "3"))
-		if diff := cmp.Diff([]int{0, 2}, r.alone); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
-			t.Errorf("alone %v, denied %v, errors %v", r.alone, r.denied, r.errs)
+		if diff := cmp.Diff([]int{0, 2}, r.open); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
+			t.Errorf("open %v, denied %v, errors %v", r.open, r.denied, r.errs)
 		}
 		wantErr(t, r.errs[1], ErrRequestEnded)
 		wantErr(t, r.errs[3], ErrRevisionChanged)
@@ -111,8 +116,8 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 		for range 2 { // deposed meanwhile, and before
 			r = w.together(ask("a", "1"))
 			var deposed *consensus.NotLeaderError
-			if len(r.alone) != 0 || !asError(r.errs[0], &deposed) {
-				t.Errorf("alone %v, denied %v, errors %v", r.alone, r.denied, r.errs)
+			if len(r.open) != 0 || !asError(r.errs[0], &deposed) {
+				t.Errorf("open %v, denied %v, errors %v", r.open, r.denied, r.errs)
 			}
 		}
 		w.promote(2)

@@ -45,8 +45,8 @@ const (
 	overheld          path = "a holder went beyond max_hold"
 	unconfirmed       path = "a leader could not confirm itself"
 	forwarded         path = "a call was passed on to the leader"
-	carried           path = "a call was answered by a shared stream"
-	carriedSoFar      path = "a shared stream said how far it came"
+	batched           path = "a call was answered in a batch"
+	leftOpen          path = "a batch left a call open"
 	refusedRefresh    path = "a refresh was refused"
 	lostRefresh       path = "a refresh was told that the permit is lost"
 	reacquired        path = "an identity that held a permit acquired again"
@@ -65,7 +65,7 @@ func required() []path {
 	all := []path{
 		expired, expiredLater, refreshMetExpiry, expiryMetEnd, unknownOutcome, markedAtPromotion, abandoned, gaveBack, cancelledFirst, replayed,
 		drained, drainedLater, lengthened, shortened, overwritten, refusedAtApply, cooled, cooledLater, heldForOperator, cleared, revoked,
-		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, carried, carriedSoFar, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
+		reverted, resumed, uncordoned, moved, overheld, unconfirmed, forwarded, batched, leftOpen, refusedRefresh, lostRefresh, reacquired, cooledForOld, supersededLater, endedAfterwards, ownFiring, leftByItself, snapshotTaken, snapshotInstalled,
 	}
 	for _, k := range faultKinds() {
 		all = append(all, "fault: "+path(k))

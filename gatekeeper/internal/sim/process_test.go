@@ -64,35 +64,23 @@ func (w *world) process(machine, group string, life int, rate float64) *process 
 		client.WithClock(clock{time.Now(), rate}),
 		client.WithGRPC(grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			return w.net.dial(ctx, p.host, address)
-		}), grpc.WithChainStreamInterceptor(w.shared, p.frames)))
+		}), grpc.WithChainUnaryInterceptor(w.batched), grpc.WithChainStreamInterceptor(p.frames)))
 	if err != nil {
 		w.wrong("dial: %v", err)
 	}
 	return p
 }
 
-// shared counts what comes by streams that the jobs of a process share.
-func (w *world) shared(
-	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption,
-) (grpc.ClientStream, error) {
-	stream, err := open(ctx, desc, cc, method, options...)
-	if err != nil || method != gatekeeperv1.PermitService_Multiplex_FullMethodName {
-		return stream, err
-	}
-	return sharedStream{stream, w.paths}, nil
-}
-
-type sharedStream struct {
-	grpc.ClientStream
-	paths *paths
-}
-
-func (s sharedStream) RecvMsg(m any) error {
-	err := s.ClientStream.RecvMsg(m)
-	if r, ok := m.(*gatekeeperv1.MultiplexResponse); ok && err == nil {
-		s.paths.add(carried, len(r.GetAnswers()))
-		if r.Taken != nil {
-			s.paths.met(carriedSoFar)
+// batched counts what the jobs of a process ask for in batches.
+func (w *world) batched(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	err := invoke(ctx, method, req, reply, cc, options...)
+	if r, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse); ok && err == nil {
+		for _, result := range r.GetResults() {
+			if result.GetResult() == nil {
+				w.paths.met(leftOpen)
+			} else {
+				w.paths.met(batched)
+			}
 		}
 	}
 	return err

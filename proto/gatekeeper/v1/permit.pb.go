@@ -2572,30 +2572,28 @@ func (x *ReleaseResponse) GetRevision() uint64 {
 	return 0
 }
 
-type MultiplexRequest struct {
+type BatchTryAcquireRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 1 024.
-	Calls []*NumberedCall `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
-	// Numbers of calls that were given up: nobody waits for their answers. They are answered all the same.
-	Cancel        []uint64 `protobuf:"varint,2,rep,packed,name=cancel,proto3" json:"cancel,omitempty"`
+	// 1 to 1 024.
+	Requests      []*TryAcquireRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *MultiplexRequest) Reset() {
-	*x = MultiplexRequest{}
+func (x *BatchTryAcquireRequest) Reset() {
+	*x = BatchTryAcquireRequest{}
 	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *MultiplexRequest) String() string {
+func (x *BatchTryAcquireRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*MultiplexRequest) ProtoMessage() {}
+func (*BatchTryAcquireRequest) ProtoMessage() {}
 
-func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
+func (x *BatchTryAcquireRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_v1_permit_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2607,56 +2605,40 @@ func (x *MultiplexRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use MultiplexRequest.ProtoReflect.Descriptor instead.
-func (*MultiplexRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use BatchTryAcquireRequest.ProtoReflect.Descriptor instead.
+func (*BatchTryAcquireRequest) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *MultiplexRequest) GetCalls() []*NumberedCall {
+func (x *BatchTryAcquireRequest) GetRequests() []*TryAcquireRequest {
 	if x != nil {
-		return x.Calls
+		return x.Requests
 	}
 	return nil
 }
 
-func (x *MultiplexRequest) GetCancel() []uint64 {
-	if x != nil {
-		return x.Cancel
-	}
-	return nil
-}
-
-// NumberedCall is one call among others.
-type NumberedCall struct {
+type BatchTryAcquireResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rises with each call of a stream, from 1 or above. A stream on which it does not is ended, and nothing is done of that frame.
-	Number uint64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// How much time the caller still gives the call, counted from when the server receives it; absent: no end.
-	Timeout *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// Types that are valid to be assigned to Call:
-	//
-	//	*NumberedCall_TryAcquire
-	//	*NumberedCall_Release
-	//	*NumberedCall_Refresh
-	Call          isNumberedCall_Call `protobuf_oneof:"call"`
+	// One for each request, in the same order.
+	Results       []*TryAcquireResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *NumberedCall) Reset() {
-	*x = NumberedCall{}
+func (x *BatchTryAcquireResponse) Reset() {
+	*x = BatchTryAcquireResponse{}
 	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NumberedCall) String() string {
+func (x *BatchTryAcquireResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NumberedCall) ProtoMessage() {}
+func (*BatchTryAcquireResponse) ProtoMessage() {}
 
-func (x *NumberedCall) ProtoReflect() protoreflect.Message {
+func (x *BatchTryAcquireResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_v1_permit_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2668,105 +2650,44 @@ func (x *NumberedCall) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NumberedCall.ProtoReflect.Descriptor instead.
-func (*NumberedCall) Descriptor() ([]byte, []int) {
+// Deprecated: Use BatchTryAcquireResponse.ProtoReflect.Descriptor instead.
+func (*BatchTryAcquireResponse) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *NumberedCall) GetNumber() uint64 {
+func (x *BatchTryAcquireResponse) GetResults() []*TryAcquireResult {
 	if x != nil {
-		return x.Number
-	}
-	return 0
-}
-
-func (x *NumberedCall) GetTimeout() *durationpb.Duration {
-	if x != nil {
-		return x.Timeout
+		return x.Results
 	}
 	return nil
 }
 
-func (x *NumberedCall) GetCall() isNumberedCall_Call {
-	if x != nil {
-		return x.Call
-	}
-	return nil
-}
-
-func (x *NumberedCall) GetTryAcquire() *TryAcquireRequest {
-	if x != nil {
-		if x, ok := x.Call.(*NumberedCall_TryAcquire); ok {
-			return x.TryAcquire
-		}
-	}
-	return nil
-}
-
-func (x *NumberedCall) GetRelease() *ReleaseRequest {
-	if x != nil {
-		if x, ok := x.Call.(*NumberedCall_Release); ok {
-			return x.Release
-		}
-	}
-	return nil
-}
-
-func (x *NumberedCall) GetRefresh() *RefreshRequest {
-	if x != nil {
-		if x, ok := x.Call.(*NumberedCall_Refresh); ok {
-			return x.Refresh
-		}
-	}
-	return nil
-}
-
-type isNumberedCall_Call interface {
-	isNumberedCall_Call()
-}
-
-type NumberedCall_TryAcquire struct {
-	TryAcquire *TryAcquireRequest `protobuf:"bytes,3,opt,name=try_acquire,json=tryAcquire,proto3,oneof"`
-}
-
-type NumberedCall_Release struct {
-	Release *ReleaseRequest `protobuf:"bytes,4,opt,name=release,proto3,oneof"`
-}
-
-type NumberedCall_Refresh struct {
-	Refresh *RefreshRequest `protobuf:"bytes,5,opt,name=refresh,proto3,oneof"`
-}
-
-func (*NumberedCall_TryAcquire) isNumberedCall_Call() {}
-
-func (*NumberedCall_Release) isNumberedCall_Call() {}
-
-func (*NumberedCall_Refresh) isNumberedCall_Call() {}
-
-type MultiplexResponse struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Answers []*NumberedAnswer      `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"`
-	// Only in the last frame of a stream that the server ends of its own accord, when all calls that it has taken on are answered: those
-	// above this number were not, and nothing of them was done.
-	Taken         *uint64 `protobuf:"varint,2,opt,name=taken,proto3,oneof" json:"taken,omitempty"`
+// TryAcquireResult is what a batch says of one request. If nothing is set, the batch has not answered it: ask TryAcquire.
+type TryAcquireResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Result:
+	//
+	//	*TryAcquireResult_Denial
+	//	*TryAcquireResult_Error
+	Result        isTryAcquireResult_Result `protobuf_oneof:"result"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *MultiplexResponse) Reset() {
-	*x = MultiplexResponse{}
+func (x *TryAcquireResult) Reset() {
+	*x = TryAcquireResult{}
 	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *MultiplexResponse) String() string {
+func (x *TryAcquireResult) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*MultiplexResponse) ProtoMessage() {}
+func (*TryAcquireResult) ProtoMessage() {}
 
-func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
+func (x *TryAcquireResult) ProtoReflect() protoreflect.Message {
 	mi := &file_gatekeeper_v1_permit_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2778,149 +2699,53 @@ func (x *MultiplexResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use MultiplexResponse.ProtoReflect.Descriptor instead.
-func (*MultiplexResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use TryAcquireResult.ProtoReflect.Descriptor instead.
+func (*TryAcquireResult) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{25}
 }
 
-func (x *MultiplexResponse) GetAnswers() []*NumberedAnswer {
+func (x *TryAcquireResult) GetResult() isTryAcquireResult_Result {
 	if x != nil {
-		return x.Answers
+		return x.Result
 	}
 	return nil
 }
 
-func (x *MultiplexResponse) GetTaken() uint64 {
-	if x != nil && x.Taken != nil {
-		return *x.Taken
-	}
-	return 0
-}
-
-// NumberedAnswer is the answer to the call of that number.
-type NumberedAnswer struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// Types that are valid to be assigned to Answer:
-	//
-	//	*NumberedAnswer_TryAcquire
-	//	*NumberedAnswer_Release
-	//	*NumberedAnswer_Refresh
-	//	*NumberedAnswer_Error
-	Answer        isNumberedAnswer_Answer `protobuf_oneof:"answer"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *NumberedAnswer) Reset() {
-	*x = NumberedAnswer{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *NumberedAnswer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*NumberedAnswer) ProtoMessage() {}
-
-func (x *NumberedAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
+func (x *TryAcquireResult) GetDenial() *Denial {
 	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use NumberedAnswer.ProtoReflect.Descriptor instead.
-func (*NumberedAnswer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *NumberedAnswer) GetNumber() uint64 {
-	if x != nil {
-		return x.Number
-	}
-	return 0
-}
-
-func (x *NumberedAnswer) GetAnswer() isNumberedAnswer_Answer {
-	if x != nil {
-		return x.Answer
-	}
-	return nil
-}
-
-func (x *NumberedAnswer) GetTryAcquire() *TryAcquireResponse {
-	if x != nil {
-		if x, ok := x.Answer.(*NumberedAnswer_TryAcquire); ok {
-			return x.TryAcquire
+		if x, ok := x.Result.(*TryAcquireResult_Denial); ok {
+			return x.Denial
 		}
 	}
 	return nil
 }
 
-func (x *NumberedAnswer) GetRelease() *ReleaseResponse {
+func (x *TryAcquireResult) GetError() *CallError {
 	if x != nil {
-		if x, ok := x.Answer.(*NumberedAnswer_Release); ok {
-			return x.Release
-		}
-	}
-	return nil
-}
-
-func (x *NumberedAnswer) GetRefresh() *RefreshResponse {
-	if x != nil {
-		if x, ok := x.Answer.(*NumberedAnswer_Refresh); ok {
-			return x.Refresh
-		}
-	}
-	return nil
-}
-
-func (x *NumberedAnswer) GetError() *CallError {
-	if x != nil {
-		if x, ok := x.Answer.(*NumberedAnswer_Error); ok {
+		if x, ok := x.Result.(*TryAcquireResult_Error); ok {
 			return x.Error
 		}
 	}
 	return nil
 }
 
-type isNumberedAnswer_Answer interface {
-	isNumberedAnswer_Answer()
+type isTryAcquireResult_Result interface {
+	isTryAcquireResult_Result()
 }
 
-type NumberedAnswer_TryAcquire struct {
-	TryAcquire *TryAcquireResponse `protobuf:"bytes,2,opt,name=try_acquire,json=tryAcquire,proto3,oneof"`
+type TryAcquireResult_Denial struct {
+	Denial *Denial `protobuf:"bytes,1,opt,name=denial,proto3,oneof"`
 }
 
-type NumberedAnswer_Release struct {
-	Release *ReleaseResponse `protobuf:"bytes,3,opt,name=release,proto3,oneof"`
+type TryAcquireResult_Error struct {
+	Error *CallError `protobuf:"bytes,2,opt,name=error,proto3,oneof"`
 }
 
-type NumberedAnswer_Refresh struct {
-	Refresh *RefreshResponse `protobuf:"bytes,4,opt,name=refresh,proto3,oneof"`
-}
+func (*TryAcquireResult_Denial) isTryAcquireResult_Result() {}
 
-type NumberedAnswer_Error struct {
-	Error *CallError `protobuf:"bytes,5,opt,name=error,proto3,oneof"`
-}
+func (*TryAcquireResult_Error) isTryAcquireResult_Result() {}
 
-func (*NumberedAnswer_TryAcquire) isNumberedAnswer_Answer() {}
-
-func (*NumberedAnswer_Release) isNumberedAnswer_Answer() {}
-
-func (*NumberedAnswer_Refresh) isNumberedAnswer_Answer() {}
-
-func (*NumberedAnswer_Error) isNumberedAnswer_Answer() {}
-
-// CallError is the status with which the call of its own would have failed. Its fields are those of google.rpc.Status.
+// CallError is the status with which TryAcquire would have failed. Its fields are those of google.rpc.Status.
 type CallError struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          int32                  `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2932,7 +2757,7 @@ type CallError struct {
 
 func (x *CallError) Reset() {
 	*x = CallError{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2944,7 +2769,7 @@ func (x *CallError) String() string {
 func (*CallError) ProtoMessage() {}
 
 func (x *CallError) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2957,7 +2782,7 @@ func (x *CallError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallError.ProtoReflect.Descriptor instead.
 func (*CallError) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CallError) GetCode() int32 {
@@ -2997,7 +2822,7 @@ type RevokeRequest struct {
 
 func (x *RevokeRequest) Reset() {
 	*x = RevokeRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3009,7 +2834,7 @@ func (x *RevokeRequest) String() string {
 func (*RevokeRequest) ProtoMessage() {}
 
 func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3022,7 +2847,7 @@ func (x *RevokeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeRequest.ProtoReflect.Descriptor instead.
 func (*RevokeRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RevokeRequest) GetToken() uint64 {
@@ -3071,7 +2896,7 @@ type RevokeResponse struct {
 
 func (x *RevokeResponse) Reset() {
 	*x = RevokeResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3083,7 +2908,7 @@ func (x *RevokeResponse) String() string {
 func (*RevokeResponse) ProtoMessage() {}
 
 func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3096,7 +2921,7 @@ func (x *RevokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeResponse.ProtoReflect.Descriptor instead.
 func (*RevokeResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RevokeResponse) GetPermit() *Permit {
@@ -3124,7 +2949,7 @@ type ClearRequest struct {
 
 func (x *ClearRequest) Reset() {
 	*x = ClearRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +2961,7 @@ func (x *ClearRequest) String() string {
 func (*ClearRequest) ProtoMessage() {}
 
 func (x *ClearRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +2974,7 @@ func (x *ClearRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearRequest.ProtoReflect.Descriptor instead.
 func (*ClearRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ClearRequest) GetToken() uint64 {
@@ -3182,7 +3007,7 @@ type ClearResponse struct {
 
 func (x *ClearResponse) Reset() {
 	*x = ClearResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3194,7 +3019,7 @@ func (x *ClearResponse) String() string {
 func (*ClearResponse) ProtoMessage() {}
 
 func (x *ClearResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3207,7 +3032,7 @@ func (x *ClearResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClearResponse.ProtoReflect.Descriptor instead.
 func (*ClearResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClearResponse) GetRevision() uint64 {
@@ -3228,7 +3053,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3240,7 +3065,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3253,7 +3078,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CancelRequest) GetSemaphore() string {
@@ -3288,7 +3113,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3300,7 +3125,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3313,7 +3138,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelResponse) GetGaveBack() bool {
@@ -3341,7 +3166,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3178,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3191,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *VerifyRequest) GetSemaphore() string {
@@ -3401,7 +3226,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3413,7 +3238,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3426,7 +3251,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *VerifyResponse) GetValid() bool {
@@ -3478,7 +3303,7 @@ type ListHoldersRequest struct {
 
 func (x *ListHoldersRequest) Reset() {
 	*x = ListHoldersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3490,7 +3315,7 @@ func (x *ListHoldersRequest) String() string {
 func (*ListHoldersRequest) ProtoMessage() {}
 
 func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3503,7 +3328,7 @@ func (x *ListHoldersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersRequest.ProtoReflect.Descriptor instead.
 func (*ListHoldersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListHoldersRequest) GetNames() []string {
@@ -3575,7 +3400,7 @@ type ListHoldersResponse struct {
 
 func (x *ListHoldersResponse) Reset() {
 	*x = ListHoldersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3587,7 +3412,7 @@ func (x *ListHoldersResponse) String() string {
 func (*ListHoldersResponse) ProtoMessage() {}
 
 func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3600,7 +3425,7 @@ func (x *ListHoldersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHoldersResponse.ProtoReflect.Descriptor instead.
 func (*ListHoldersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListHoldersResponse) GetPermits() []*Permit {
@@ -3646,7 +3471,7 @@ type ListWaitersRequest struct {
 
 func (x *ListWaitersRequest) Reset() {
 	*x = ListWaitersRequest{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3658,7 +3483,7 @@ func (x *ListWaitersRequest) String() string {
 func (*ListWaitersRequest) ProtoMessage() {}
 
 func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3671,7 +3496,7 @@ func (x *ListWaitersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersRequest.ProtoReflect.Descriptor instead.
 func (*ListWaitersRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListWaitersRequest) GetNames() []string {
@@ -3724,7 +3549,7 @@ type Waiter struct {
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3736,7 +3561,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3749,7 +3574,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Waiter) GetSemaphore() string {
@@ -3804,7 +3629,7 @@ type ListWaitersResponse struct {
 
 func (x *ListWaitersResponse) Reset() {
 	*x = ListWaitersResponse{}
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3816,7 +3641,7 @@ func (x *ListWaitersResponse) String() string {
 func (*ListWaitersResponse) ProtoMessage() {}
 
 func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_v1_permit_proto_msgTypes[40]
+	mi := &file_gatekeeper_v1_permit_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3829,7 +3654,7 @@ func (x *ListWaitersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWaitersResponse.ProtoReflect.Descriptor instead.
 func (*ListWaitersResponse) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListWaitersResponse) GetWaiters() []*Waiter {
@@ -4035,30 +3860,15 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\breleased\x18\x01 \x01(\bR\breleased\x12.\n" +
 	"\x05ended\x18\x04 \x01(\x0e2\x18.gatekeeper.v1.PermitEndR\x05ended\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"]\n" +
-	"\x10MultiplexRequest\x121\n" +
-	"\x05calls\x18\x01 \x03(\v2\x1b.gatekeeper.v1.NumberedCallR\x05calls\x12\x16\n" +
-	"\x06cancel\x18\x02 \x03(\x04R\x06cancel\"\x9e\x02\n" +
-	"\fNumberedCall\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x04R\x06number\x123\n" +
-	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12C\n" +
-	"\vtry_acquire\x18\x03 \x01(\v2 .gatekeeper.v1.TryAcquireRequestH\x00R\n" +
-	"tryAcquire\x129\n" +
-	"\arelease\x18\x04 \x01(\v2\x1d.gatekeeper.v1.ReleaseRequestH\x00R\arelease\x129\n" +
-	"\arefresh\x18\x05 \x01(\v2\x1d.gatekeeper.v1.RefreshRequestH\x00R\arefreshB\x06\n" +
-	"\x04call\"q\n" +
-	"\x11MultiplexResponse\x127\n" +
-	"\aanswers\x18\x01 \x03(\v2\x1d.gatekeeper.v1.NumberedAnswerR\aanswers\x12\x19\n" +
-	"\x05taken\x18\x02 \x01(\x04H\x00R\x05taken\x88\x01\x01B\b\n" +
-	"\x06_taken\"\xa2\x02\n" +
-	"\x0eNumberedAnswer\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x04R\x06number\x12D\n" +
-	"\vtry_acquire\x18\x02 \x01(\v2!.gatekeeper.v1.TryAcquireResponseH\x00R\n" +
-	"tryAcquire\x12:\n" +
-	"\arelease\x18\x03 \x01(\v2\x1e.gatekeeper.v1.ReleaseResponseH\x00R\arelease\x12:\n" +
-	"\arefresh\x18\x04 \x01(\v2\x1e.gatekeeper.v1.RefreshResponseH\x00R\arefresh\x120\n" +
-	"\x05error\x18\x05 \x01(\v2\x18.gatekeeper.v1.CallErrorH\x00R\x05errorB\b\n" +
-	"\x06answer\"i\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"V\n" +
+	"\x16BatchTryAcquireRequest\x12<\n" +
+	"\brequests\x18\x01 \x03(\v2 .gatekeeper.v1.TryAcquireRequestR\brequests\"T\n" +
+	"\x17BatchTryAcquireResponse\x129\n" +
+	"\aresults\x18\x01 \x03(\v2\x1f.gatekeeper.v1.TryAcquireResultR\aresults\"\x7f\n" +
+	"\x10TryAcquireResult\x12/\n" +
+	"\x06denial\x18\x01 \x01(\v2\x15.gatekeeper.v1.DenialH\x00R\x06denial\x120\n" +
+	"\x05error\x18\x02 \x01(\v2\x18.gatekeeper.v1.CallErrorH\x00R\x05errorB\b\n" +
+	"\x06result\"i\n" +
 	"\tCallError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x05R\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12.\n" +
@@ -4184,15 +3994,15 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x1bRELEASE_OUTCOME_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14RELEASE_OUTCOME_DONE\x10\x01\x12\x1b\n" +
 	"\x17RELEASE_OUTCOME_NOT_RUN\x10\x02\x12\x1d\n" +
-	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x032\xaf\a\n" +
+	"\x19RELEASE_OUTCOME_CUT_SHORT\x10\x032\xbd\a\n" +
 	"\rPermitService\x12Q\n" +
 	"\n" +
 	"TryAcquire\x12 .gatekeeper.v1.TryAcquireRequest\x1a!.gatekeeper.v1.TryAcquireResponse\x12J\n" +
 	"\aAcquire\x12\x1d.gatekeeper.v1.AcquireRequest\x1a\x1e.gatekeeper.v1.AcquireResponse0\x01\x12H\n" +
 	"\aRefresh\x12\x1d.gatekeeper.v1.RefreshRequest\x1a\x1e.gatekeeper.v1.RefreshResponse\x12R\n" +
 	"\tKeepAlive\x12\x1f.gatekeeper.v1.KeepAliveRequest\x1a .gatekeeper.v1.KeepAliveResponse(\x010\x01\x12H\n" +
-	"\aRelease\x12\x1d.gatekeeper.v1.ReleaseRequest\x1a\x1e.gatekeeper.v1.ReleaseResponse\x12R\n" +
-	"\tMultiplex\x12\x1f.gatekeeper.v1.MultiplexRequest\x1a .gatekeeper.v1.MultiplexResponse(\x010\x01\x12E\n" +
+	"\aRelease\x12\x1d.gatekeeper.v1.ReleaseRequest\x1a\x1e.gatekeeper.v1.ReleaseResponse\x12`\n" +
+	"\x0fBatchTryAcquire\x12%.gatekeeper.v1.BatchTryAcquireRequest\x1a&.gatekeeper.v1.BatchTryAcquireResponse\x12E\n" +
 	"\x06Revoke\x12\x1c.gatekeeper.v1.RevokeRequest\x1a\x1d.gatekeeper.v1.RevokeResponse\x12B\n" +
 	"\x05Clear\x12\x1b.gatekeeper.v1.ClearRequest\x1a\x1c.gatekeeper.v1.ClearResponse\x12E\n" +
 	"\x06Cancel\x12\x1c.gatekeeper.v1.CancelRequest\x1a\x1d.gatekeeper.v1.CancelResponse\x12E\n" +
@@ -4214,185 +4024,178 @@ func file_gatekeeper_v1_permit_proto_rawDescGZIP() []byte {
 }
 
 var file_gatekeeper_v1_permit_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_gatekeeper_v1_permit_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_gatekeeper_v1_permit_proto_goTypes = []any{
-	(PermitEnd)(0),                // 0: gatekeeper.v1.PermitEnd
-	(PermitState)(0),              // 1: gatekeeper.v1.PermitState
-	(StopCause)(0),                // 2: gatekeeper.v1.StopCause
-	(Reason)(0),                   // 3: gatekeeper.v1.Reason
-	(FiringState)(0),              // 4: gatekeeper.v1.FiringState
-	(RefreshStatus)(0),            // 5: gatekeeper.v1.RefreshStatus
-	(ReleaseOutcome)(0),           // 6: gatekeeper.v1.ReleaseOutcome
-	(*Identity)(nil),              // 7: gatekeeper.v1.Identity
-	(*Firing)(nil),                // 8: gatekeeper.v1.Firing
-	(*Permit)(nil),                // 9: gatekeeper.v1.Permit
-	(*Pause)(nil),                 // 10: gatekeeper.v1.Pause
-	(*CordonRecord)(nil),          // 11: gatekeeper.v1.CordonRecord
-	(*TryAcquireRequest)(nil),     // 12: gatekeeper.v1.TryAcquireRequest
-	(*TryAcquireResponse)(nil),    // 13: gatekeeper.v1.TryAcquireResponse
-	(*Grant)(nil),                 // 14: gatekeeper.v1.Grant
-	(*Denial)(nil),                // 15: gatekeeper.v1.Denial
-	(*DeniedCaller)(nil),          // 16: gatekeeper.v1.DeniedCaller
-	(*FiringClaim)(nil),           // 17: gatekeeper.v1.FiringClaim
-	(*AcquireRequest)(nil),        // 18: gatekeeper.v1.AcquireRequest
-	(*AcquireResponse)(nil),       // 19: gatekeeper.v1.AcquireResponse
-	(*Place)(nil),                 // 20: gatekeeper.v1.Place
-	(*TokenRefresh)(nil),          // 21: gatekeeper.v1.TokenRefresh
-	(*TokenResult)(nil),           // 22: gatekeeper.v1.TokenResult
-	(*RefreshRequest)(nil),        // 23: gatekeeper.v1.RefreshRequest
-	(*RefreshResponse)(nil),       // 24: gatekeeper.v1.RefreshResponse
-	(*KeepAliveRequest)(nil),      // 25: gatekeeper.v1.KeepAliveRequest
-	(*TokenGroup)(nil),            // 26: gatekeeper.v1.TokenGroup
-	(*KeepAliveResponse)(nil),     // 27: gatekeeper.v1.KeepAliveResponse
-	(*ReleaseRequest)(nil),        // 28: gatekeeper.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 29: gatekeeper.v1.ReleaseResponse
-	(*MultiplexRequest)(nil),      // 30: gatekeeper.v1.MultiplexRequest
-	(*NumberedCall)(nil),          // 31: gatekeeper.v1.NumberedCall
-	(*MultiplexResponse)(nil),     // 32: gatekeeper.v1.MultiplexResponse
-	(*NumberedAnswer)(nil),        // 33: gatekeeper.v1.NumberedAnswer
-	(*CallError)(nil),             // 34: gatekeeper.v1.CallError
-	(*RevokeRequest)(nil),         // 35: gatekeeper.v1.RevokeRequest
-	(*RevokeResponse)(nil),        // 36: gatekeeper.v1.RevokeResponse
-	(*ClearRequest)(nil),          // 37: gatekeeper.v1.ClearRequest
-	(*ClearResponse)(nil),         // 38: gatekeeper.v1.ClearResponse
-	(*CancelRequest)(nil),         // 39: gatekeeper.v1.CancelRequest
-	(*CancelResponse)(nil),        // 40: gatekeeper.v1.CancelResponse
-	(*VerifyRequest)(nil),         // 41: gatekeeper.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 42: gatekeeper.v1.VerifyResponse
-	(*ListHoldersRequest)(nil),    // 43: gatekeeper.v1.ListHoldersRequest
-	(*ListHoldersResponse)(nil),   // 44: gatekeeper.v1.ListHoldersResponse
-	(*ListWaitersRequest)(nil),    // 45: gatekeeper.v1.ListWaitersRequest
-	(*Waiter)(nil),                // 46: gatekeeper.v1.Waiter
-	(*ListWaitersResponse)(nil),   // 47: gatekeeper.v1.ListWaitersResponse
-	nil,                           // 48: gatekeeper.v1.Permit.MetadataEntry
-	nil,                           // 49: gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	nil,                           // 50: gatekeeper.v1.AcquireRequest.MetadataEntry
-	(*timestamppb.Timestamp)(nil), // 51: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 52: google.protobuf.Duration
-	(*anypb.Any)(nil),             // 53: google.protobuf.Any
+	(PermitEnd)(0),                  // 0: gatekeeper.v1.PermitEnd
+	(PermitState)(0),                // 1: gatekeeper.v1.PermitState
+	(StopCause)(0),                  // 2: gatekeeper.v1.StopCause
+	(Reason)(0),                     // 3: gatekeeper.v1.Reason
+	(FiringState)(0),                // 4: gatekeeper.v1.FiringState
+	(RefreshStatus)(0),              // 5: gatekeeper.v1.RefreshStatus
+	(ReleaseOutcome)(0),             // 6: gatekeeper.v1.ReleaseOutcome
+	(*Identity)(nil),                // 7: gatekeeper.v1.Identity
+	(*Firing)(nil),                  // 8: gatekeeper.v1.Firing
+	(*Permit)(nil),                  // 9: gatekeeper.v1.Permit
+	(*Pause)(nil),                   // 10: gatekeeper.v1.Pause
+	(*CordonRecord)(nil),            // 11: gatekeeper.v1.CordonRecord
+	(*TryAcquireRequest)(nil),       // 12: gatekeeper.v1.TryAcquireRequest
+	(*TryAcquireResponse)(nil),      // 13: gatekeeper.v1.TryAcquireResponse
+	(*Grant)(nil),                   // 14: gatekeeper.v1.Grant
+	(*Denial)(nil),                  // 15: gatekeeper.v1.Denial
+	(*DeniedCaller)(nil),            // 16: gatekeeper.v1.DeniedCaller
+	(*FiringClaim)(nil),             // 17: gatekeeper.v1.FiringClaim
+	(*AcquireRequest)(nil),          // 18: gatekeeper.v1.AcquireRequest
+	(*AcquireResponse)(nil),         // 19: gatekeeper.v1.AcquireResponse
+	(*Place)(nil),                   // 20: gatekeeper.v1.Place
+	(*TokenRefresh)(nil),            // 21: gatekeeper.v1.TokenRefresh
+	(*TokenResult)(nil),             // 22: gatekeeper.v1.TokenResult
+	(*RefreshRequest)(nil),          // 23: gatekeeper.v1.RefreshRequest
+	(*RefreshResponse)(nil),         // 24: gatekeeper.v1.RefreshResponse
+	(*KeepAliveRequest)(nil),        // 25: gatekeeper.v1.KeepAliveRequest
+	(*TokenGroup)(nil),              // 26: gatekeeper.v1.TokenGroup
+	(*KeepAliveResponse)(nil),       // 27: gatekeeper.v1.KeepAliveResponse
+	(*ReleaseRequest)(nil),          // 28: gatekeeper.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),         // 29: gatekeeper.v1.ReleaseResponse
+	(*BatchTryAcquireRequest)(nil),  // 30: gatekeeper.v1.BatchTryAcquireRequest
+	(*BatchTryAcquireResponse)(nil), // 31: gatekeeper.v1.BatchTryAcquireResponse
+	(*TryAcquireResult)(nil),        // 32: gatekeeper.v1.TryAcquireResult
+	(*CallError)(nil),               // 33: gatekeeper.v1.CallError
+	(*RevokeRequest)(nil),           // 34: gatekeeper.v1.RevokeRequest
+	(*RevokeResponse)(nil),          // 35: gatekeeper.v1.RevokeResponse
+	(*ClearRequest)(nil),            // 36: gatekeeper.v1.ClearRequest
+	(*ClearResponse)(nil),           // 37: gatekeeper.v1.ClearResponse
+	(*CancelRequest)(nil),           // 38: gatekeeper.v1.CancelRequest
+	(*CancelResponse)(nil),          // 39: gatekeeper.v1.CancelResponse
+	(*VerifyRequest)(nil),           // 40: gatekeeper.v1.VerifyRequest
+	(*VerifyResponse)(nil),          // 41: gatekeeper.v1.VerifyResponse
+	(*ListHoldersRequest)(nil),      // 42: gatekeeper.v1.ListHoldersRequest
+	(*ListHoldersResponse)(nil),     // 43: gatekeeper.v1.ListHoldersResponse
+	(*ListWaitersRequest)(nil),      // 44: gatekeeper.v1.ListWaitersRequest
+	(*Waiter)(nil),                  // 45: gatekeeper.v1.Waiter
+	(*ListWaitersResponse)(nil),     // 46: gatekeeper.v1.ListWaitersResponse
+	nil,                             // 47: gatekeeper.v1.Permit.MetadataEntry
+	nil,                             // 48: gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	nil,                             // 49: gatekeeper.v1.AcquireRequest.MetadataEntry
+	(*timestamppb.Timestamp)(nil),   // 50: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),     // 51: google.protobuf.Duration
+	(*anypb.Any)(nil),               // 52: google.protobuf.Any
 }
 var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
-	51,  // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
-	7,   // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
-	52,  // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
-	8,   // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
-	1,   // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
-	2,   // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
-	51,  // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
-	48,  // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
-	52,  // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
-	52,  // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
-	51,  // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
-	0,   // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
-	51,  // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	52,  // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
-	51,  // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
-	52,  // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
-	7,   // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,   // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	49,  // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
-	51,  // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	14,  // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	15,  // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	9,   // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
-	52,  // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
-	3,   // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
-	9,   // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
-	52,  // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
-	17,  // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
-	2,   // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
-	10,  // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
-	51,  // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
-	51,  // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
-	7,   // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
-	8,   // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
-	3,   // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
-	51,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
-	51,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
-	7,   // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
-	8,   // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
-	7,   // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
-	4,   // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
-	51,  // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
-	7,   // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
-	8,   // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
-	50,  // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
-	52,  // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
-	51,  // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
-	20,  // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
-	14,  // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
-	15,  // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
-	10,  // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
-	52,  // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
-	52,  // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
-	5,   // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
-	52,  // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
-	2,   // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
-	52,  // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
-	21,  // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	7,   // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
-	22,  // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
-	21,  // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
-	26,  // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
-	7,   // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
-	52,  // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
-	22,  // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
-	22,  // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
-	26,  // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
-	6,   // 67: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
-	7,   // 68: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
-	0,   // 69: gatekeeper.v1.ReleaseResponse.ended:type_name -> gatekeeper.v1.PermitEnd
-	31,  // 70: gatekeeper.v1.MultiplexRequest.calls:type_name -> gatekeeper.v1.NumberedCall
-	52,  // 71: gatekeeper.v1.NumberedCall.timeout:type_name -> google.protobuf.Duration
-	12,  // 72: gatekeeper.v1.NumberedCall.try_acquire:type_name -> gatekeeper.v1.TryAcquireRequest
-	28,  // 73: gatekeeper.v1.NumberedCall.release:type_name -> gatekeeper.v1.ReleaseRequest
-	23,  // 74: gatekeeper.v1.NumberedCall.refresh:type_name -> gatekeeper.v1.RefreshRequest
-	33,  // 75: gatekeeper.v1.MultiplexResponse.answers:type_name -> gatekeeper.v1.NumberedAnswer
-	13,  // 76: gatekeeper.v1.NumberedAnswer.try_acquire:type_name -> gatekeeper.v1.TryAcquireResponse
-	29,  // 77: gatekeeper.v1.NumberedAnswer.release:type_name -> gatekeeper.v1.ReleaseResponse
-	24,  // 78: gatekeeper.v1.NumberedAnswer.refresh:type_name -> gatekeeper.v1.RefreshResponse
-	34,  // 79: gatekeeper.v1.NumberedAnswer.error:type_name -> gatekeeper.v1.CallError
-	53,  // 80: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
-	52,  // 81: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
-	9,   // 82: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
-	7,   // 83: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
-	9,   // 84: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
-	51,  // 85: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
-	1,   // 86: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
-	9,   // 87: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
-	51,  // 88: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
-	7,   // 89: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
-	52,  // 90: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
-	46,  // 91: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
-	12,  // 92: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
-	18,  // 93: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
-	23,  // 94: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
-	25,  // 95: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
-	28,  // 96: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
-	30,  // 97: gatekeeper.v1.PermitService.Multiplex:input_type -> gatekeeper.v1.MultiplexRequest
-	35,  // 98: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
-	37,  // 99: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
-	39,  // 100: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
-	41,  // 101: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
-	43,  // 102: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
-	45,  // 103: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
-	13,  // 104: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
-	19,  // 105: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
-	24,  // 106: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
-	27,  // 107: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
-	29,  // 108: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
-	32,  // 109: gatekeeper.v1.PermitService.Multiplex:output_type -> gatekeeper.v1.MultiplexResponse
-	36,  // 110: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
-	38,  // 111: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
-	40,  // 112: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
-	42,  // 113: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
-	44,  // 114: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
-	47,  // 115: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
-	104, // [104:116] is the sub-list for method output_type
-	92,  // [92:104] is the sub-list for method input_type
-	92,  // [92:92] is the sub-list for extension type_name
-	92,  // [92:92] is the sub-list for extension extendee
-	0,   // [0:92] is the sub-list for field type_name
+	50, // 0: gatekeeper.v1.Firing.due:type_name -> google.protobuf.Timestamp
+	7,  // 1: gatekeeper.v1.Permit.identity:type_name -> gatekeeper.v1.Identity
+	51, // 2: gatekeeper.v1.Permit.duration:type_name -> google.protobuf.Duration
+	8,  // 3: gatekeeper.v1.Permit.firing:type_name -> gatekeeper.v1.Firing
+	1,  // 4: gatekeeper.v1.Permit.state:type_name -> gatekeeper.v1.PermitState
+	2,  // 5: gatekeeper.v1.Permit.stop:type_name -> gatekeeper.v1.StopCause
+	50, // 6: gatekeeper.v1.Permit.granted_at:type_name -> google.protobuf.Timestamp
+	47, // 7: gatekeeper.v1.Permit.metadata:type_name -> gatekeeper.v1.Permit.MetadataEntry
+	51, // 8: gatekeeper.v1.Permit.expires_in:type_name -> google.protobuf.Duration
+	51, // 9: gatekeeper.v1.Permit.drain_left:type_name -> google.protobuf.Duration
+	50, // 10: gatekeeper.v1.Permit.ended_at:type_name -> google.protobuf.Timestamp
+	0,  // 11: gatekeeper.v1.Permit.ended:type_name -> gatekeeper.v1.PermitEnd
+	50, // 12: gatekeeper.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	51, // 13: gatekeeper.v1.Pause.drain:type_name -> google.protobuf.Duration
+	50, // 14: gatekeeper.v1.CordonRecord.until:type_name -> google.protobuf.Timestamp
+	51, // 15: gatekeeper.v1.CordonRecord.drain:type_name -> google.protobuf.Duration
+	7,  // 16: gatekeeper.v1.TryAcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 17: gatekeeper.v1.TryAcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	48, // 18: gatekeeper.v1.TryAcquireRequest.metadata:type_name -> gatekeeper.v1.TryAcquireRequest.MetadataEntry
+	50, // 19: gatekeeper.v1.TryAcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	14, // 20: gatekeeper.v1.TryAcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	15, // 21: gatekeeper.v1.TryAcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	9,  // 22: gatekeeper.v1.Grant.permit:type_name -> gatekeeper.v1.Permit
+	51, // 23: gatekeeper.v1.Grant.waited:type_name -> google.protobuf.Duration
+	3,  // 24: gatekeeper.v1.Denial.reason:type_name -> gatekeeper.v1.Reason
+	9,  // 25: gatekeeper.v1.Denial.holders:type_name -> gatekeeper.v1.Permit
+	51, // 26: gatekeeper.v1.Denial.retry_after:type_name -> google.protobuf.Duration
+	17, // 27: gatekeeper.v1.Denial.firing:type_name -> gatekeeper.v1.FiringClaim
+	2,  // 28: gatekeeper.v1.Denial.stop:type_name -> gatekeeper.v1.StopCause
+	10, // 29: gatekeeper.v1.Denial.pause:type_name -> gatekeeper.v1.Pause
+	50, // 30: gatekeeper.v1.Denial.leader_clock:type_name -> google.protobuf.Timestamp
+	50, // 31: gatekeeper.v1.Denial.caller_clock:type_name -> google.protobuf.Timestamp
+	7,  // 32: gatekeeper.v1.DeniedCaller.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 33: gatekeeper.v1.DeniedCaller.firing:type_name -> gatekeeper.v1.Firing
+	3,  // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
+	50, // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
+	50, // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
+	7,  // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
+	8,  // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
+	7,  // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
+	4,  // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState
+	50, // 41: gatekeeper.v1.FiringClaim.claimed_at:type_name -> google.protobuf.Timestamp
+	7,  // 42: gatekeeper.v1.AcquireRequest.identity:type_name -> gatekeeper.v1.Identity
+	8,  // 43: gatekeeper.v1.AcquireRequest.firing:type_name -> gatekeeper.v1.Firing
+	49, // 44: gatekeeper.v1.AcquireRequest.metadata:type_name -> gatekeeper.v1.AcquireRequest.MetadataEntry
+	51, // 45: gatekeeper.v1.AcquireRequest.waited_before:type_name -> google.protobuf.Duration
+	50, // 46: gatekeeper.v1.AcquireRequest.sent_at:type_name -> google.protobuf.Timestamp
+	20, // 47: gatekeeper.v1.AcquireResponse.place:type_name -> gatekeeper.v1.Place
+	14, // 48: gatekeeper.v1.AcquireResponse.grant:type_name -> gatekeeper.v1.Grant
+	15, // 49: gatekeeper.v1.AcquireResponse.denial:type_name -> gatekeeper.v1.Denial
+	10, // 50: gatekeeper.v1.Place.pause:type_name -> gatekeeper.v1.Pause
+	51, // 51: gatekeeper.v1.TokenRefresh.duration:type_name -> google.protobuf.Duration
+	51, // 52: gatekeeper.v1.TokenRefresh.since_progress:type_name -> google.protobuf.Duration
+	5,  // 53: gatekeeper.v1.TokenResult.status:type_name -> gatekeeper.v1.RefreshStatus
+	51, // 54: gatekeeper.v1.TokenResult.duration:type_name -> google.protobuf.Duration
+	2,  // 55: gatekeeper.v1.TokenResult.stop:type_name -> gatekeeper.v1.StopCause
+	51, // 56: gatekeeper.v1.TokenResult.drain_left:type_name -> google.protobuf.Duration
+	21, // 57: gatekeeper.v1.RefreshRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	7,  // 58: gatekeeper.v1.RefreshRequest.identity:type_name -> gatekeeper.v1.Identity
+	22, // 59: gatekeeper.v1.RefreshResponse.results:type_name -> gatekeeper.v1.TokenResult
+	21, // 60: gatekeeper.v1.KeepAliveRequest.tokens:type_name -> gatekeeper.v1.TokenRefresh
+	26, // 61: gatekeeper.v1.KeepAliveRequest.groups:type_name -> gatekeeper.v1.TokenGroup
+	7,  // 62: gatekeeper.v1.KeepAliveRequest.identity:type_name -> gatekeeper.v1.Identity
+	51, // 63: gatekeeper.v1.TokenGroup.duration:type_name -> google.protobuf.Duration
+	22, // 64: gatekeeper.v1.KeepAliveResponse.results:type_name -> gatekeeper.v1.TokenResult
+	22, // 65: gatekeeper.v1.KeepAliveResponse.notices:type_name -> gatekeeper.v1.TokenResult
+	26, // 66: gatekeeper.v1.KeepAliveResponse.refreshed:type_name -> gatekeeper.v1.TokenGroup
+	6,  // 67: gatekeeper.v1.ReleaseRequest.outcome:type_name -> gatekeeper.v1.ReleaseOutcome
+	7,  // 68: gatekeeper.v1.ReleaseRequest.identity:type_name -> gatekeeper.v1.Identity
+	0,  // 69: gatekeeper.v1.ReleaseResponse.ended:type_name -> gatekeeper.v1.PermitEnd
+	12, // 70: gatekeeper.v1.BatchTryAcquireRequest.requests:type_name -> gatekeeper.v1.TryAcquireRequest
+	32, // 71: gatekeeper.v1.BatchTryAcquireResponse.results:type_name -> gatekeeper.v1.TryAcquireResult
+	15, // 72: gatekeeper.v1.TryAcquireResult.denial:type_name -> gatekeeper.v1.Denial
+	33, // 73: gatekeeper.v1.TryAcquireResult.error:type_name -> gatekeeper.v1.CallError
+	52, // 74: gatekeeper.v1.CallError.details:type_name -> google.protobuf.Any
+	51, // 75: gatekeeper.v1.RevokeRequest.drain:type_name -> google.protobuf.Duration
+	9,  // 76: gatekeeper.v1.RevokeResponse.permit:type_name -> gatekeeper.v1.Permit
+	7,  // 77: gatekeeper.v1.CancelRequest.identity:type_name -> gatekeeper.v1.Identity
+	9,  // 78: gatekeeper.v1.VerifyResponse.permit:type_name -> gatekeeper.v1.Permit
+	50, // 79: gatekeeper.v1.ListHoldersRequest.at:type_name -> google.protobuf.Timestamp
+	1,  // 80: gatekeeper.v1.ListHoldersRequest.states:type_name -> gatekeeper.v1.PermitState
+	9,  // 81: gatekeeper.v1.ListHoldersResponse.permits:type_name -> gatekeeper.v1.Permit
+	50, // 82: gatekeeper.v1.ListHoldersResponse.history_begins:type_name -> google.protobuf.Timestamp
+	7,  // 83: gatekeeper.v1.Waiter.identity:type_name -> gatekeeper.v1.Identity
+	51, // 84: gatekeeper.v1.Waiter.waiting:type_name -> google.protobuf.Duration
+	45, // 85: gatekeeper.v1.ListWaitersResponse.waiters:type_name -> gatekeeper.v1.Waiter
+	12, // 86: gatekeeper.v1.PermitService.TryAcquire:input_type -> gatekeeper.v1.TryAcquireRequest
+	18, // 87: gatekeeper.v1.PermitService.Acquire:input_type -> gatekeeper.v1.AcquireRequest
+	23, // 88: gatekeeper.v1.PermitService.Refresh:input_type -> gatekeeper.v1.RefreshRequest
+	25, // 89: gatekeeper.v1.PermitService.KeepAlive:input_type -> gatekeeper.v1.KeepAliveRequest
+	28, // 90: gatekeeper.v1.PermitService.Release:input_type -> gatekeeper.v1.ReleaseRequest
+	30, // 91: gatekeeper.v1.PermitService.BatchTryAcquire:input_type -> gatekeeper.v1.BatchTryAcquireRequest
+	34, // 92: gatekeeper.v1.PermitService.Revoke:input_type -> gatekeeper.v1.RevokeRequest
+	36, // 93: gatekeeper.v1.PermitService.Clear:input_type -> gatekeeper.v1.ClearRequest
+	38, // 94: gatekeeper.v1.PermitService.Cancel:input_type -> gatekeeper.v1.CancelRequest
+	40, // 95: gatekeeper.v1.PermitService.Verify:input_type -> gatekeeper.v1.VerifyRequest
+	42, // 96: gatekeeper.v1.PermitService.ListHolders:input_type -> gatekeeper.v1.ListHoldersRequest
+	44, // 97: gatekeeper.v1.PermitService.ListWaiters:input_type -> gatekeeper.v1.ListWaitersRequest
+	13, // 98: gatekeeper.v1.PermitService.TryAcquire:output_type -> gatekeeper.v1.TryAcquireResponse
+	19, // 99: gatekeeper.v1.PermitService.Acquire:output_type -> gatekeeper.v1.AcquireResponse
+	24, // 100: gatekeeper.v1.PermitService.Refresh:output_type -> gatekeeper.v1.RefreshResponse
+	27, // 101: gatekeeper.v1.PermitService.KeepAlive:output_type -> gatekeeper.v1.KeepAliveResponse
+	29, // 102: gatekeeper.v1.PermitService.Release:output_type -> gatekeeper.v1.ReleaseResponse
+	31, // 103: gatekeeper.v1.PermitService.BatchTryAcquire:output_type -> gatekeeper.v1.BatchTryAcquireResponse
+	35, // 104: gatekeeper.v1.PermitService.Revoke:output_type -> gatekeeper.v1.RevokeResponse
+	37, // 105: gatekeeper.v1.PermitService.Clear:output_type -> gatekeeper.v1.ClearResponse
+	39, // 106: gatekeeper.v1.PermitService.Cancel:output_type -> gatekeeper.v1.CancelResponse
+	41, // 107: gatekeeper.v1.PermitService.Verify:output_type -> gatekeeper.v1.VerifyResponse
+	43, // 108: gatekeeper.v1.PermitService.ListHolders:output_type -> gatekeeper.v1.ListHoldersResponse
+	46, // 109: gatekeeper.v1.PermitService.ListWaiters:output_type -> gatekeeper.v1.ListWaitersResponse
+	98, // [98:110] is the sub-list for method output_type
+	86, // [86:98] is the sub-list for method input_type
+	86, // [86:86] is the sub-list for extension type_name
+	86, // [86:86] is the sub-list for extension extendee
+	0,  // [0:86] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_v1_permit_proto_init() }
@@ -4410,17 +4213,9 @@ func file_gatekeeper_v1_permit_proto_init() {
 		(*AcquireResponse_Grant)(nil),
 		(*AcquireResponse_Denial)(nil),
 	}
-	file_gatekeeper_v1_permit_proto_msgTypes[24].OneofWrappers = []any{
-		(*NumberedCall_TryAcquire)(nil),
-		(*NumberedCall_Release)(nil),
-		(*NumberedCall_Refresh)(nil),
-	}
-	file_gatekeeper_v1_permit_proto_msgTypes[25].OneofWrappers = []any{}
-	file_gatekeeper_v1_permit_proto_msgTypes[26].OneofWrappers = []any{
-		(*NumberedAnswer_TryAcquire)(nil),
-		(*NumberedAnswer_Release)(nil),
-		(*NumberedAnswer_Refresh)(nil),
-		(*NumberedAnswer_Error)(nil),
+	file_gatekeeper_v1_permit_proto_msgTypes[25].OneofWrappers = []any{
+		(*TryAcquireResult_Denial)(nil),
+		(*TryAcquireResult_Error)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4428,7 +4223,7 @@ func file_gatekeeper_v1_permit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_v1_permit_proto_rawDesc), len(file_gatekeeper_v1_permit_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   44,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,18 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PermitService_TryAcquire_FullMethodName  = "/gatekeeper.v1.PermitService/TryAcquire"
-	PermitService_Acquire_FullMethodName     = "/gatekeeper.v1.PermitService/Acquire"
-	PermitService_Refresh_FullMethodName     = "/gatekeeper.v1.PermitService/Refresh"
-	PermitService_KeepAlive_FullMethodName   = "/gatekeeper.v1.PermitService/KeepAlive"
-	PermitService_Release_FullMethodName     = "/gatekeeper.v1.PermitService/Release"
-	PermitService_Multiplex_FullMethodName   = "/gatekeeper.v1.PermitService/Multiplex"
-	PermitService_Revoke_FullMethodName      = "/gatekeeper.v1.PermitService/Revoke"
-	PermitService_Clear_FullMethodName       = "/gatekeeper.v1.PermitService/Clear"
-	PermitService_Cancel_FullMethodName      = "/gatekeeper.v1.PermitService/Cancel"
-	PermitService_Verify_FullMethodName      = "/gatekeeper.v1.PermitService/Verify"
-	PermitService_ListHolders_FullMethodName = "/gatekeeper.v1.PermitService/ListHolders"
-	PermitService_ListWaiters_FullMethodName = "/gatekeeper.v1.PermitService/ListWaiters"
+	PermitService_TryAcquire_FullMethodName      = "/gatekeeper.v1.PermitService/TryAcquire"
+	PermitService_Acquire_FullMethodName         = "/gatekeeper.v1.PermitService/Acquire"
+	PermitService_Refresh_FullMethodName         = "/gatekeeper.v1.PermitService/Refresh"
+	PermitService_KeepAlive_FullMethodName       = "/gatekeeper.v1.PermitService/KeepAlive"
+	PermitService_Release_FullMethodName         = "/gatekeeper.v1.PermitService/Release"
+	PermitService_BatchTryAcquire_FullMethodName = "/gatekeeper.v1.PermitService/BatchTryAcquire"
+	PermitService_Revoke_FullMethodName          = "/gatekeeper.v1.PermitService/Revoke"
+	PermitService_Clear_FullMethodName           = "/gatekeeper.v1.PermitService/Clear"
+	PermitService_Cancel_FullMethodName          = "/gatekeeper.v1.PermitService/Cancel"
+	PermitService_Verify_FullMethodName          = "/gatekeeper.v1.PermitService/Verify"
+	PermitService_ListHolders_FullMethodName     = "/gatekeeper.v1.PermitService/ListHolders"
+	PermitService_ListWaiters_FullMethodName     = "/gatekeeper.v1.PermitService/ListWaiters"
 )
 
 // PermitServiceClient is the client API for PermitService service.
@@ -55,10 +55,10 @@ type PermitServiceClient interface {
 	KeepAlive(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[KeepAliveRequest, KeepAliveResponse], error)
 	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and changes nothing.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
-	// Multiplex carries the calls of many callers in frames of many, and their answers in any order. Each is decided, limited, counted and
-	// answered as the call of its own that it stands for, but costs a fraction of it. A frame without calls is answered by one without
-	// answers: so a client learns that the stream is served, before it entrusts a call to it.
-	Multiplex(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[MultiplexRequest, MultiplexResponse], error)
+	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose answer changes
+	// nothing: denials and errors. It leaves every other one open, which its caller must then ask for by TryAcquire, so no caller of a batch
+	// waits for the log. A batch changes nothing: it may be repeated, and when it fails the outcome of no call is unknown.
+	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
 	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
@@ -147,18 +147,15 @@ func (c *permitServiceClient) Release(ctx context.Context, in *ReleaseRequest, o
 	return out, nil
 }
 
-func (c *permitServiceClient) Multiplex(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[MultiplexRequest, MultiplexResponse], error) {
+func (c *permitServiceClient) BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PermitService_ServiceDesc.Streams[2], PermitService_Multiplex_FullMethodName, cOpts...)
+	out := new(BatchTryAcquireResponse)
+	err := c.cc.Invoke(ctx, PermitService_BatchTryAcquire_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[MultiplexRequest, MultiplexResponse]{ClientStream: stream}
-	return x, nil
+	return out, nil
 }
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PermitService_MultiplexClient = grpc.BidiStreamingClient[MultiplexRequest, MultiplexResponse]
 
 func (c *permitServiceClient) Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -242,10 +239,10 @@ type PermitServiceServer interface {
 	KeepAlive(grpc.BidiStreamingServer[KeepAliveRequest, KeepAliveResponse]) error
 	// Release ends a permit by its token. Releasing one that has ended, or that was superseded, says how it ended and changes nothing.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
-	// Multiplex carries the calls of many callers in frames of many, and their answers in any order. Each is decided, limited, counted and
-	// answered as the call of its own that it stands for, but costs a fraction of it. A frame without calls is answered by one without
-	// answers: so a client learns that the stream is served, before it entrusts a call to it.
-	Multiplex(grpc.BidiStreamingServer[MultiplexRequest, MultiplexResponse]) error
+	// BatchTryAcquire decides many TryAcquires at once, for a fraction of what they cost alone. It answers those whose answer changes
+	// nothing: denials and errors. It leaves every other one open, which its caller must then ask for by TryAcquire, so no caller of a batch
+	// waits for the log. A batch changes nothing: it may be repeated, and when it fails the outcome of no call is unknown.
+	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
 	// Revoke tells a holder to stop: its refreshes are refused from now on. It frees nothing by itself.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	// Clear frees a permit that on_expiry holds for an operator.
@@ -287,8 +284,8 @@ func (UnimplementedPermitServiceServer) KeepAlive(grpc.BidiStreamingServer[KeepA
 func (UnimplementedPermitServiceServer) Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Release not implemented")
 }
-func (UnimplementedPermitServiceServer) Multiplex(grpc.BidiStreamingServer[MultiplexRequest, MultiplexResponse]) error {
-	return status.Error(codes.Unimplemented, "method Multiplex not implemented")
+func (UnimplementedPermitServiceServer) BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchTryAcquire not implemented")
 }
 func (UnimplementedPermitServiceServer) Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Revoke not implemented")
@@ -401,12 +398,23 @@ func _PermitService_Release_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PermitService_Multiplex_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(PermitServiceServer).Multiplex(&grpc.GenericServerStream[MultiplexRequest, MultiplexResponse]{ServerStream: stream})
+func _PermitService_BatchTryAcquire_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchTryAcquireRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PermitServiceServer).BatchTryAcquire(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PermitService_BatchTryAcquire_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PermitServiceServer).BatchTryAcquire(ctx, req.(*BatchTryAcquireRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PermitService_MultiplexServer = grpc.BidiStreamingServer[MultiplexRequest, MultiplexResponse]
 
 func _PermitService_Revoke_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RevokeRequest)
@@ -536,6 +544,10 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PermitService_Release_Handler,
 		},
 		{
+			MethodName: "BatchTryAcquire",
+			Handler:    _PermitService_BatchTryAcquire_Handler,
+		},
+		{
 			MethodName: "Revoke",
 			Handler:    _PermitService_Revoke_Handler,
 		},
@@ -569,12 +581,6 @@ var PermitService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "KeepAlive",
 			Handler:       _PermitService_KeepAlive_Handler,
-			ServerStreams: true,
-			ClientStreams: true,
-		},
-		{
-			StreamName:    "Multiplex",
-			Handler:       _PermitService_Multiplex_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

@@ -1,0 +1,417 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+)
+
+// inBatches is part of the name of a test in which requests go in batches, as far as they can.
+const inBatches = "in_batches"
+
+// engage has a client ask for these semaphores in batches, however few ask.
+func (c *cluster) engage(client *Client, name string, semaphores ...string) *coalescer {
+	c.t.Helper()
+	conn, err := client.router.conn(endpoint(name))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if conn.batches != nil {
+		conn.batches.mu.Lock()
+		defer conn.batches.mu.Unlock()
+		conn.batches.callers += minConcurrent
+		for _, s := range semaphores {
+			conn.batches.denied[s] = true
+		}
+	}
+	return conn.batches
+}
+
+// BatchTryAcquire leaves every request open, unless the test says otherwise.
+func (s *server) BatchTryAcquire(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
+	s.set(func(s *server) { s.batches = append(s.batches, q) })
+	if get(s, func(s *server) bool { return s.cut }) {
+		return nil, errDown
+	}
+	if f := get(s, func(s *server) batchHook { return s.tryBatch }); f != nil {
+		return f(ctx, q)
+	}
+	r := new(gatekeeperv1.BatchTryAcquireResponse)
+	for range q.GetRequests() {
+		r.Results = append(r.Results, new(gatekeeperv1.TryAcquireResult))
+	}
+	return r, nil
+}
+
+type batchHook = func(context.Context, *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error)
+
+func batchesOf(s *server) []*gatekeeperv1.BatchTryAcquireRequest {
+	return get(s, func(s *server) []*gatekeeperv1.BatchTryAcquireRequest { return slices.Clone(s.batches) })
+}
+
+func noFreePermit() *gatekeeperv1.Denial {
+	return &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT}
+}
+
+// denies denies every request, alone and in batches.
+func (s *server) denies() {
+	s.set(func(s *server) {
+		s.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+			return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: noFreePermit()}}, nil
+		}
+		s.tryBatch = func(_ context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
+			r := new(gatekeeperv1.BatchTryAcquireResponse)
+			for range q.GetRequests() {
+				r.Results = append(r.Results, &gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Denial{Denial: noFreePermit()}})
+			}
+			return r, nil
+		}
+	})
+}
+
+// What a Client does is the same whichever way its requests go.
+func TestCalls_GoInBatches_NothingElseChanges(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"retries":         TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt,
+		"denied":          TestTryAcquire_Denied_SaysWhy,
+		"too late":        TestTryAcquire_AnswerTooLate_IsAskedAgain,
+		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack,
+		"stop time":       TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack,
+		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
+		"belief":          TestRelease_BeliefEndsBeforeItIsSent,
+		"unanswered":      TestRelease_Unanswered_ItsTokenIsNotTakenAgain,
+		"repeats":         TestCall_Repeats_OnlyWhatIsSafe,
+		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
+		"fail-over":       TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot,
+	} {
+		t.Run(inBatches+" "+name, test)
+	}
+}
+
+func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		a := w.servers["a"]
+		a.denies()
+		ask := func() {
+			if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.Is(err, ErrDenied) {
+				t.Error(err)
+			}
+		}
+		for range 5 {
+			ask()
+		}
+		if n := len(batchesOf(a)); n != 0 {
+			t.Fatalf("%d batches for one caller", n)
+		}
+		const callers, each = 50, 20
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				for range each {
+					ask()
+				}
+			})
+		}
+		group.Wait()
+		together := 0
+		for _, b := range batchesOf(a) {
+			together += len(b.GetRequests())
+		}
+		if alone := len(calls(w, "a")) - 5; together+alone != callers*each || together < callers {
+			t.Errorf("%d of %d requests went in batches, and %d alone", together, callers*each, alone)
+		}
+	})
+}
+
+// A batch never grants, so a semaphore that grants is asked for alone.
+func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		a := w.servers["a"]
+		a.tryAcquire = grants(7, time.Minute)
+		w.engage(c, "a", "s")
+		for range 3 {
+			if _, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(batchesOf(a)); n != 1 {
+			t.Errorf("%d batches, want one for the first request alone", n)
+		}
+	})
+}
+
+func TestBatch_InFlight_TheNextOneGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		a := w.servers["a"]
+		a.denies()
+		deny, let := a.tryBatch, make(chan struct{})
+		a.tryBatch = func(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
+			<-let
+			return deny(ctx, q)
+		}
+		w.engage(c, "a", "s")
+		ask := func(ctx context.Context) error {
+			_, err := c.Permits().TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
+			return err
+		}
+		var group sync.WaitGroup
+		group.Go(func() { _ = ask(t.Context()) })
+		synctest.Wait()
+		// Of those that join the next batch, one stops waiting. The others and the server do not notice.
+		ctx, cancel := context.WithCancel(t.Context())
+		group.Go(func() {
+			u := new(UnavailableError)
+			if err := ask(ctx); !errors.As(err, &u) || u.Unknown || !errors.Is(err, context.Canceled) {
+				t.Errorf("a caller that stopped waiting: %v", err)
+			}
+		})
+		for range 10 {
+			group.Go(func() {
+				if err := ask(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		close(let)
+		group.Wait()
+		var sizes []int
+		for _, b := range batchesOf(a) {
+			sizes = append(sizes, len(b.GetRequests()))
+		}
+		if !slices.Equal(sizes, []int{1, 10}) {
+			t.Errorf("batches of %v requests", sizes)
+		}
+	})
+}
+
+func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		a := w.servers["a"]
+		a.denies()
+		deny, let := a.tryBatch, make(chan struct{})
+		a.tryBatch = func(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
+			select {
+			case <-let:
+				return deny(ctx, q)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		w.engage(c, "a", "s")
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := make([]error, 3)
+		var group sync.WaitGroup
+		for i := range errs {
+			group.Go(func() {
+				ctx := ctx
+				if i != 1 {
+					ctx = t.Context()
+				}
+				q := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
+				_, errs[i] = c.Permits().TryAcquire(ctx, q)
+				q.Semaphore = "its caller may change it" // the race detector sees whoever still reads it
+			})
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		close(let)
+		group.Wait()
+		if errs[0] != nil || !errors.Is(errs[1], context.Canceled) || errors.Is(errs[1], ErrOutcomeUnknown) || errs[2] != nil {
+			t.Errorf("got %v", errs)
+		}
+	})
+}
+
+// Whatever a batch does not answer is asked again alone, without an unknown outcome: also requests without an id, which are never repeated.
+func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
+	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
+	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
+		return &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{r}}
+	}
+	changed := status.Convert(refused(codes.Aborted, reasonRevisionChanged)).Proto()
+	for name, test := range map[string]struct {
+		reply *gatekeeperv1.BatchTryAcquireResponse
+		err   error
+		alone bool
+		rests bool
+	}{
+		"denied":            {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Denial{Denial: noFreePermit()}})},
+		"refused":           {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: changed.GetCode(), Message: changed.GetMessage(), Details: changed.GetDetails()}}})},
+		"open":              {reply: open, alone: true},
+		"no error":          {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: new(gatekeeperv1.CallError)}}), alone: true},
+		"too few results":   {reply: new(gatekeeperv1.BatchTryAcquireResponse), alone: true},
+		"the way broke":     {err: status.Error(codes.Unavailable, "reset"), alone: true, rests: true},
+		"a leader changed":  {err: refused(codes.Unavailable, reasonOutcomeUnknown), alone: true, rests: true},
+		"an older server":   {err: status.Error(codes.Unimplemented, "unknown method BatchTryAcquire"), alone: true, rests: true},
+		"it was overloaded": {err: refused(codes.ResourceExhausted, reasonNotAppended), alone: true, rests: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newCluster(t, "a")
+				c := w.dial([]string{"a"})
+				a := w.servers["a"]
+				a.tryAcquire = grants(7, time.Minute)
+				a.tryBatch = func(context.Context, *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
+					return test.reply, test.err
+				}
+				b := w.engage(c, "a", "s")
+				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
+				if test.alone != (r.GetGrant() != nil) || len(calls(w, "a")) > 1 || test.alone && err != nil {
+					t.Errorf("answered %v, %v after %v", r, err, calls(w, "a"))
+				}
+				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
+					t.Errorf("answered %v, %v", r, err)
+				}
+				b.mu.Lock()
+				b.denied["s"] = true
+				b.mu.Unlock()
+				_, _ = c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
+				if n := len(batchesOf(a)); (n == 1) != test.rests {
+					t.Errorf("%d batches", n)
+				}
+			})
+		})
+	}
+}
+
+// What concerns gRPC, and what no server could read, goes alone, and does no harm to requests of others.
+func TestBatch_WhatCannotBeBatched_GoesAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		a := w.servers["a"]
+		a.denies()
+		w.engage(c, "a", "s", "\xff", "")
+		plain := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
+		var header metadata.MD
+		if _, err := c.Permits().TryAcquire(metadata.AppendToOutgoingContext(t.Context(), "k", "v"), plain); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Permits().TryAcquire(t.Context(), plain, grpc.Header(&header)); err != nil || header == nil {
+			t.Errorf("header %v: %v", header, err)
+		}
+		for _, q := range []*gatekeeperv1.TryAcquireRequest{
+			{Semaphore: "s", Metadata: map[string]string{"k": strings.Repeat("v", maxBatched)}},
+			{Semaphore: "\xff"},
+			{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: "\xff"}},
+		} {
+			_, _ = c.Permits().TryAcquire(t.Context(), q)
+		}
+		if n := len(batchesOf(a)); n != 0 {
+			t.Errorf("%d batches", n)
+		}
+		if _, err := c.Permits().TryAcquire(t.Context(), plain); err != nil || len(batchesOf(a)) != 1 {
+			t.Errorf("a plain request: %v, %d batches", err, len(batchesOf(a)))
+		}
+	})
+}
+
+func TestBatch_LargeRequests_AreSplit(t *testing.T) {
+	b := newCoalescer(nil, 0)
+	defer b.close()
+	var want []string
+	for i := range 2 * maxBatch {
+		q := &gatekeeperv1.TryAcquireRequest{RequestId: fmt.Sprint(i)}
+		if i%2 == 0 {
+			q.Metadata = map[string]string{"k": strings.Repeat("v", maxBatched-100)}
+		}
+		encoded, ok := encode(q)
+		if !ok {
+			t.Fatal("it is not batched")
+		}
+		b.next = append(b.next, &batched{ctx: t.Context(), encoded: encoded})
+		want = append(want, q.GetRequestId())
+	}
+	var got []string
+	for calls := b.take(); calls != nil; calls = b.take() {
+		var fields []byte
+		for _, c := range calls {
+			fields = append(fields, c.encoded...)
+		}
+		m := new(gatekeeperv1.BatchTryAcquireRequest)
+		if err := proto.Unmarshal(fields, m); err != nil || len(m.GetRequests()) != len(calls) {
+			t.Fatalf("%d requests of %d: %v", len(m.GetRequests()), len(calls), err)
+		}
+		if len(fields) > maxBatchBytes || len(calls) > maxBatch {
+			t.Errorf("a batch has %d requests of %d bytes", len(calls), len(fields))
+		}
+		for _, q := range m.GetRequests() {
+			got = append(got, q.GetRequestId())
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d requests of %d were sent", len(got), len(want))
+	}
+}
+
+func TestClose_BatchIsInFlight_EndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"})
+		a := w.servers["a"]
+		a.tryBatch = func(ctx context.Context, _ *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		w.engage(c, "a", "s")
+		asked := make(chan error, 1)
+		go func() {
+			_, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
+			asked <- err
+		}()
+		synctest.Wait()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-asked; err == nil {
+			t.Error("a closed client was answered")
+		}
+	})
+}
+
+func TestWithCallsAlone_NothingGoesInBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newCluster(t, "a")
+		c := w.dial([]string{"a"}, WithCallsAlone())
+		a := w.servers["a"]
+		a.denies()
+		var group sync.WaitGroup
+		for range 10 {
+			group.Go(func() {
+				for range 10 {
+					_, _ = c.Semaphore("s").TryAcquire(t.Context())
+				}
+			})
+		}
+		group.Wait()
+		if n := len(batchesOf(a)); n != 0 {
+			t.Errorf("%d batches", n)
+		}
+	})
+}

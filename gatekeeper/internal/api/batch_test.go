@@ -1,0 +1,256 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
+	"github.com/gatekeeperd/gatekeeper/semaphore"
+)
+
+// trying is a request for a semaphore by an acquirer.
+func trying(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
+	return &gatekeeperv1.TryAcquireRequest{Semaphore: sem, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, Weight: 1}
+}
+
+func (g *gate) batch(t *testing.T, requests ...*gatekeeperv1.TryAcquireRequest) ([]*gatekeeperv1.TryAcquireResult, error) {
+	t.Helper()
+	r, err := g.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: requests})
+	if err == nil && len(r.GetResults()) != len(requests) {
+		t.Fatalf("%d results for %d requests", len(r.GetResults()), len(requests))
+	}
+	return r.GetResults(), err
+}
+
+func errorOf(r *gatekeeperv1.TryAcquireResult) error {
+	e := r.GetError()
+	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
+}
+
+// everything makes the keeper of a gate answer each semaphore in another way, alone and in batches.
+func everything(g *gate) {
+	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
+	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
+		switch c.Semaphore {
+		case "granted":
+			return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 9, Duration: time.Minute}}, nil
+		case "changed":
+			return keeper.Answer{}, &keeper.RevisionChangedError{Semaphore: c.Semaphore, Expected: 1, Current: 2}
+		case "deposed":
+			return keeper.Answer{}, &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk9", APIAddress: "there:1", Term: 8}}
+		case "panic":
+			panic("secret")
+		}
+		return keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{
+			Decision: semaphore.Decision{Reason: semaphore.NoFreePermit}, Message: "taken", HolderCount: 1, RetryAfter: time.Second,
+			Holders: []*semaphore.Permit{holder},
+		}}, nil
+	}
+	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) { return answer(c) }
+	g.keeper.denies = func(c *keeper.AcquireCall) (keeper.Answer, bool, error) {
+		a, err := answer(c)
+		return a, a.Denial != nil, err
+	}
+}
+
+func TestBatch_EachRequest_IsAnsweredAsAlone_OrLeftOpen(t *testing.T) {
+	leader, follower := pair(t)
+	everything(leader)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		tooLong := trying("held", "h")
+		tooLong.RequestId = long(129)
+		requests := []*gatekeeperv1.TryAcquireRequest{
+			trying("held", "h"), trying("granted", "h"), trying("changed", "h"), trying("a*", "h"), trying("deposed", "h"), {Semaphore: "held"}, tooLong, trying("held", "i"),
+		}
+		results, err := g.batch(t, requests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range requests {
+			reply, err := g.permits.TryAcquire(ctx(t), q)
+			if diff := cmp.Diff(said(err), said(errorOf(results[i])), protocmp.Transform()); diff != "" {
+				t.Errorf("%s, request %d: alone (-) and in a batch (+):\n%s", where, i, diff)
+			}
+			if diff := cmp.Diff(reply.GetDenial(), results[i].GetDenial(), protocmp.Transform()); diff != "" {
+				t.Errorf("%s, request %d: alone (-) and in a batch (+):\n%s", where, i, diff)
+			}
+			if open := results[i].GetResult() == nil; open != (reply.GetGrant() != nil) {
+				t.Errorf("%s, request %d: open: %v, alone it is answered %v", where, i, open, reply)
+			}
+		}
+	}
+}
+
+func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
+	leader, follower := pair(t)
+	everything(leader)
+	for _, g := range []*gate{leader, follower} {
+		for _, n := range []int{0, maxBatch + 1} {
+			_, err := g.batch(t, make([]*gatekeeperv1.TryAcquireRequest, n)...)
+			if field := want(t, err, codes.InvalidArgument, "INVALID_FIELD")["field"]; field != "requests" {
+				t.Errorf("%d requests: the field is %q", n, field)
+			}
+		}
+		raw := rawBytes{0x0a, 3, 0x0a, 1, 0xff}
+		err := g.conn.Invoke(ctx(t), gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, raw, new(gatekeeperv1.BatchTryAcquireResponse),
+			grpc.ForceCodecV2(rawCodec{encoding.GetCodecV2(encodingproto.Name)}))
+		if field := want(t, err, codes.InvalidArgument, "INVALID_FIELD")["field"]; field != "requests[0].semaphore" {
+			t.Errorf("the field is %q", field)
+		}
+	}
+}
+
+// What a client accepts of gRPC by default is less than what many denials may have.
+func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
+	g := open(t)
+	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
+		return keeper.Answer{Outcome: semaphore.Denied, Denial: &keeper.Denial{Message: long(10_000)}}, true, nil
+	}
+	requests := make([]*gatekeeperv1.TryAcquireRequest, 200)
+	for i := range requests {
+		requests[i] = trying("held", fmt.Sprint(i))
+	}
+	results, err := g.batch(t, requests...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := proto.Size(&gatekeeperv1.BatchTryAcquireResponse{Results: results}); size > maxBatchBytes+len(results)*8 || size < maxBatchBytes/2 {
+		t.Errorf("the answers have %d bytes", size)
+	}
+	if results[0].GetDenial() == nil || results[len(results)-1].GetResult() != nil {
+		t.Error("the first must be answered, and the last left open")
+	}
+}
+
+func TestBatch_Requests_AreAdmittedAsAlone(t *testing.T) {
+	leader, follower := pair(t, working(16))
+	everything(leader)
+	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
+		requests := make([]*gatekeeperv1.TryAcquireRequest, 8)
+		for i := range requests {
+			requests[i] = trying("held", fmt.Sprint(i))
+		}
+		results, err := g.batch(t, requests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results { // a connection has a quarter of 16, of which the batch is one
+			if i < 3 && r.GetDenial() == nil {
+				t.Errorf("%s: request %d: %v", where, i, r)
+			}
+			if i >= 3 {
+				wantOverloaded(t, errorOf(r), "connection")
+			}
+		}
+	}
+	for _, g := range []*gate{leader, follower} {
+		eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 && g.api.cfg.Admission.InWork(admission.Ordinary) == 0 })
+	}
+}
+
+func TestBatch_Requests_AreCountedAsAlone(t *testing.T) {
+	metrics := new(countingMetrics)
+	leader, follower := pair(t, func(c *Config) { c.Metrics = metrics })
+	everything(leader)
+	if _, err := follower.batch(t, trying("held", "h"), trying("a*", "h"), trying("granted", "h")); err != nil {
+		t.Fatal(err)
+	}
+	for s, count := range map[string]int{
+		"forwarded /gatekeeper.v1.PermitService/BatchTryAcquire":                      1,
+		"ended /gatekeeper.v1.PermitService/BatchTryAcquire OK":                       2, // on both
+		"ended /gatekeeper.v1.PermitService/TryAcquire OK":                            2,
+		"ended /gatekeeper.v1.PermitService/TryAcquire InvalidArgument INVALID_FIELD": 1, // it goes no further
+	} {
+		if n := metrics.count(s); n != count {
+			t.Errorf("%s: %d times, want %d", s, n, count)
+		}
+	}
+}
+
+// A batch changes nothing, so its end is never an unknown outcome, whatever breaks.
+func TestBatch_HopBreaks_NothingIsUnknown(t *testing.T) {
+	leader, follower := pair(t)
+	begun, release := make(chan struct{}, 1), make(chan struct{})
+	defer close(release)
+	leader.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
+		begun <- struct{}{}
+		<-release
+		return keeper.Answer{}, false, nil
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := follower.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", "h")}})
+		ended <- err
+	}()
+	receiveFrom(t, begun)
+	follower.consensus.follow(consensus.Leader{ID: "gk3", APIAddress: "there:1", Term: 2})
+	if info := want(t, receiveFrom(t, ended), codes.Unavailable, "NOT_LEADER"); info["leader_api"] != "there:1" {
+		t.Errorf("it names %v", info)
+	}
+}
+
+func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
+	g := open(t)
+	everything(g)
+	_, err := g.batch(t, trying("held", "h"), trying("panic", "h"))
+	want(t, err, codes.Internal, "INTERNAL")
+	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+}
+
+// FuzzBatch: whatever comes, each request of a batch that is not refused has one result, and none is left in work.
+func FuzzBatch(f *testing.F) {
+	for _, seed := range []*gatekeeperv1.BatchTryAcquireRequest{
+		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", "h"), trying("granted", "h"), trying("a*", ""), nil}},
+	} {
+		b, err := proto.Marshal(seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	k := &fakeKeeper{machine: fsm.New("fuzz")}
+	a, err := New(Config{ID: "gk1", Keeper: k, Consensus: &fakeConsensus{leader: consensus.Leader{ID: "gk1", Term: 1}}, Machine: k.machine})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(a.Close)
+	everything(&gate{keeper: k})
+	s := &permitService{API: a, keeper: a.cfg.Keeper}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := new(gatekeeperv1.BatchTryAcquireRequest)
+		if proto.Unmarshal(data, m) != nil {
+			return
+		}
+		for _, r := range m.GetRequests() {
+			if r.GetSemaphore() == "panic" {
+				return
+			}
+		}
+		r, err := s.BatchTryAcquire(t.Context(), m)
+		if err != nil {
+			want(t, toStatus(err), codes.InvalidArgument, "INVALID_FIELD")
+		} else if len(r.GetResults()) != len(m.GetRequests()) {
+			t.Errorf("%d results for %d requests", len(r.GetResults()), len(m.GetRequests()))
+		}
+		if n := a.cfg.Admission.IsOpen(); n != 0 {
+			t.Errorf("%d calls are open", n)
+		}
+	})
+}

@@ -23,6 +23,9 @@ func (d *draft) pause(c Pause) Result {
 	} else if done != nil {
 		return repeatedChange(done)
 	}
+	if other := d.unexpected("pause", c.Names, c.Expected); other != nil {
+		return other
+	}
 	if why := d.invalidNames("pause", c.Names); why != nil {
 		return *why
 	}
@@ -57,6 +60,9 @@ func (d *draft) resume(c Resume) Result {
 	} else if done != nil {
 		return repeatedChange(done)
 	}
+	if other := d.unexpected("resume", c.Names, c.Expected); other != nil {
+		return other
+	}
 	foundNone := len(c.Names) == 0 && c.RequestID != "" && d.featureLevel >= 3
 	if c.Term == 0 && !foundNone {
 		if why := d.invalidNames("resume", c.Names); why != nil {
@@ -83,6 +89,30 @@ func (d *draft) resume(c Resume) Result {
 	}
 	d.rememberEdit(request, EditAnswer{Names: resumed})
 	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
+}
+
+// unexpected is the result of a pause or a resume that does not find what it expects; nil if it does, or expects nothing.
+func (d *draft) unexpected(command string, names []string, expected []Expected) Result {
+	if len(expected) == 0 {
+		return nil
+	}
+	if len(expected) != len(names) {
+		return invalid("%s: it names %d semaphores and expects something of %d", command, len(names), len(expected))
+	}
+	for i, name := range names {
+		current := d.Definition(name)
+		kind := ConflictPause
+		switch {
+		case current == nil:
+			kind = ConflictAbsent
+		case current.Version != expected[i].Version:
+			kind = ConflictStale
+		case current.AsExpected() == expected[i]:
+			continue
+		}
+		return RevisionResult{Conflict: &Conflict{Index: i, Kind: kind, Name: name, Current: current}}
+	}
+	return nil
 }
 
 // names reports whether it is this pause that c ends. A timer is that of one revision; an operator means what a change set, and has it

@@ -26,6 +26,48 @@ func TestPause_AllOrNothing(t *testing.T) {
 	}
 }
 
+func TestPauseAndResume_ExpectSomethingElse_DoNothing(t *testing.T) {
+	l := newLog(t)
+	l.apply(fsm.RaiseFeatureLevel{Level: 3})
+	names := []string{"a", "b"}
+	a, b := l.define("a"), l.define("b")
+	expected := func() []fsm.Expected {
+		return []fsm.Expected{l.state().Definition("a").AsExpected(), l.state().Definition("b").AsExpected()}
+	}
+	refused := func(kind fsm.ConflictKind, expected []fsm.Expected) {
+		t.Helper()
+		for _, cmd := range []fsm.Command{fsm.Pause{Names: names, Expected: expected}, fsm.Resume{Names: names, Expected: expected}} {
+			r := unchanged[fsm.RevisionResult](l, cmd)
+			equal(t, "conflict", r, fsm.RevisionResult{Conflict: &fsm.Conflict{Index: 1, Kind: kind, Name: "b", Current: l.state().Definition("b")}})
+		}
+	}
+	equal(t, "expected", expected(), []fsm.Expected{{Version: a.Version}, {Version: b.Version}})
+	unchanged[fsm.InvalidResult](l, fsm.Pause{Names: names, Expected: expected()[:1]})
+
+	seen := expected()
+	edited := *b.Definition
+	edited.Permits++
+	l.apply(edits(replace(&edited, b.Version)))
+	refused(fsm.ConflictStale, seen)
+
+	seen = expected()
+	l.apply(fsm.Pause{Names: []string{"b"}})
+	refused(fsm.ConflictPause, seen)
+	r := one[fsm.RevisionResult](l, fsm.Pause{Names: names, Expected: expected()})
+	equal(t, "paused", r.Names, names)
+
+	seen = expected()
+	l.apply(fsm.Resume{Names: []string{"b"}})
+	refused(fsm.ConflictPause, seen)
+	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: names, Expected: expected()}); !r.Applied {
+		t.Errorf("what it expects is there: %+v", r)
+	}
+
+	seen = expected()
+	l.apply(edits(remove("b", l.state().Definition("b").Version)))
+	refused(fsm.ConflictAbsent, seen)
+}
+
 func TestResume(t *testing.T) {
 	l := newLog(t)
 	l.define("a")

@@ -1,6 +1,8 @@
 package fsm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -135,11 +137,12 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
 			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.Asked, RequestRevision: c.RequestRevision, Keep: c.Keep,
+			Expected: expectedToProto(c.Expected),
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
 			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
-			Asked: c.Asked, RequestRevision: c.RequestRevision,
+			Asked: c.Asked, RequestRevision: c.RequestRevision, Expected: expectedToProto(c.Expected),
 		}}
 	case Forget:
 		forget := &logv1.Forget{Semaphore: c.Semaphore, Term: c.Term, UpTo: w.time(c.UpTo), Names: c.Names}
@@ -244,12 +247,13 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
 			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
 			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
+			Expected: expectedFromProto(c.GetExpected()),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
 		cmd = Resume{
 			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Expected: expectedFromProto(c.GetExpected()),
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
@@ -313,6 +317,16 @@ func (r *reader) editBatch(in *logv1.EditBatch) EditBatch {
 		out.Changes[i] = r.change(c)
 	}
 	return out
+}
+
+// PlanID names what a planned command does and expects: equal commands have equal names.
+func PlanID(cmd Command) (string, error) {
+	entry, err := Encode(SupportedLevel, []Command{cmd})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(entry)
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 func changeToProto(c Change) *logv1.Change {

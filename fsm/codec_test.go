@@ -98,6 +98,12 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		number := func(what string) uint64 { return rapid.Uint64().Draw(t, what) }
 		names := func() []string { return rapid.SliceOfN(anyText(), 0, 3).Draw(t, "names") }
 		instant := func(what string) time.Time { return anyTime().Draw(t, what) }
+		expected := func() (out []fsm.Expected) {
+			for range rapid.IntRange(0, 3).Draw(t, "expected") {
+				out = append(out, fsm.Expected{Version: number("version"), Pause: number("pause")})
+			}
+			return out
+		}
 		switch rapid.IntRange(0, 24).Draw(t, "command") {
 		case 0:
 			g := fsm.Grant{
@@ -159,12 +165,12 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.Pause{
 				Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"),
 				At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
-				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
+				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
 			}
 		case 13:
 			return fsm.Resume{
 				Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
-				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
+				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
 			}
 		case 14:
 			c := fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}

@@ -270,3 +270,17 @@ func (w *writer) sighting(s Sighting) *logv1.Sighting {
 func sightingFromProto(in *logv1.Sighting) Sighting {
 	return Sighting{Group: in.GetGroup(), Acquirer: in.GetAcquirer(), At: timeFromProto(in.GetAt())}
 }
+
+func expectedToProto(expected []Expected) (out []*logv1.Expected) {
+	for _, e := range expected {
+		out = append(out, &logv1.Expected{Version: e.Version, Pause: e.Pause})
+	}
+	return out
+}
+
+func expectedFromProto(expected []*logv1.Expected) (out []Expected) {
+	for _, e := range expected {
+		out = append(out, Expected{Version: e.GetVersion(), Pause: e.GetPause()})
+	}
+	return out
+}

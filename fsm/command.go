@@ -180,6 +180,13 @@ type Pause struct {
 	Drain                  time.Duration // as in EditBatch, only with Stop; feature level 2
 	RequestID              string        // as in SetCordon
 	Asked, RequestRevision uint64        // as in EditBatch
+	Expected               []Expected    // of Names, in their order; empty: whatever is there; feature level 3
+}
+
+// Expected is what a pause or a resume expects to find under one of its names. Anything else is a conflict, and then nothing happens.
+type Expected struct {
+	Version uint64 // of the definition
+	Pause   uint64 // the revision of its pause; 0: it is not paused
 }
 
 // Resume ends pauses; its result is a RevisionResult. Revision, when not 0, names the pause that it ends: for a timer by its
@@ -190,8 +197,9 @@ type Resume struct {
 	Term, Revision         uint64
 	Author, Reason         string
 	At                     time.Time
-	RequestID              string // as in SetCordon
-	Asked, RequestRevision uint64 // as in EditBatch
+	RequestID              string     // as in SetCordon
+	Asked, RequestRevision uint64     // as in EditBatch
+	Expected               []Expected // as in Pause
 }
 
 // Undo takes one change back, as one change, all of it or nothing; its result is an UndoResult. What is to be done was planned by
@@ -303,6 +311,11 @@ type Settings struct {
 	Requests RequestBounds
 	// JournalLifetime is how long the journal tells of anything; 0 means DefaultJournalLifetime. Feature level 3.
 	JournalLifetime time.Duration
+}
+
+// JournalLife is JournalLifetime, or its default.
+func (s Settings) JournalLife() time.Duration {
+	return cmp.Or(s.JournalLifetime, DefaultJournalLifetime)
 }
 
 // DefaultJournalLifetime is a year. Frozen: what servers forget depends on it.

@@ -123,6 +123,15 @@ type StoredDefinition struct {
 	Pause           *semaphore.Pause
 }
 
+// AsExpected is what a pause or a resume that was decided from this definition expects to find.
+func (s *StoredDefinition) AsExpected() Expected {
+	e := Expected{Version: s.Version}
+	if s.Pause != nil {
+		e.Pause = s.Pause.Revision
+	}
+	return e
+}
+
 // Cordon is a group or acquirer pattern that for a time gets nothing and keeps nothing. It is immutable.
 type Cordon struct {
 	ID                            string

@@ -48,6 +48,7 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 		"forgetting.entry":      {3, commandsOfForgetting()},
 		"supersede.entry":       {3, commandsOfSupersede()},
 		"keptpauses.entry":      {3, commandsOfKeptPauses()},
+		"expectedpauses.entry":  {3, commandsOfExpectedPauses()},
 	} {
 		file := goldenFile(t, name, func() []byte {
 			b, err := fsm.Encode(of.level, of.commands)

@@ -39,9 +39,9 @@ func needsLevel3(cmd Command) bool {
 	case Uncordon:
 		return c.Asked != 0 || c.RequestRevision != 0
 	case Pause:
-		return c.Asked != 0 || c.RequestRevision != 0 || c.Keep
+		return c.Asked != 0 || c.RequestRevision != 0 || c.Keep || len(c.Expected) > 0
 	case Resume:
-		return c.Asked != 0 || c.RequestRevision != 0
+		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Expected) > 0
 	case Undo:
 		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial || len(c.Firings) > 0 ||
 			slices.ContainsFunc(c.Edits, UndoEdit.limitsAhead)

@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/tidwall/btree"
@@ -212,7 +211,7 @@ func (d *draft) ageJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
 	}
-	dead := now.Add(-cmp.Or(d.settings.JournalLifetime, DefaultJournalLifetime))
+	dead := now.Add(-d.settings.JournalLife())
 	for _, tree := range [...]*btree.BTreeG[*JournalEntry]{d.edits, d.State.runs} {
 		for range agedAtOnce {
 			if at := oldestTime(tree); at.IsZero() || !at.Before(dead) {

@@ -83,9 +83,9 @@ type ConflictKind uint8
 
 const (
 	ConflictExists ConflictKind = iota + 1 // create: the name is taken
-	ConflictAbsent                         // replace, delete: there is no such definition
-	ConflictStale                          // replace, delete: its version is not the expected one
-	ConflictPause                          // undo: its pause is not the expected one
+	ConflictAbsent                         // replace, delete, pause, resume: there is no such definition
+	ConflictStale                          // replace, delete, pause, resume: its version is not the expected one
+	ConflictPause                          // undo, pause, resume: its pause is not the expected one
 	ConflictCordon                         // undo: the cordon of that name is not the expected one
 	// ConflictFirings: a firing of that semaphore was claimed, completed or forgotten since, or its low-water mark is
 	// another one.
@@ -94,7 +94,7 @@ const (
 
 // Conflict names what is at fault in a refused batch or undo.
 type Conflict struct {
-	Index   int // of the edit
+	Index   int // of the edit, or of the name
 	Kind    ConflictKind
 	Name    string
 	Current *StoredDefinition // as it is; nil when absent
@@ -139,6 +139,8 @@ type RevisionResult struct {
 	// Names and Cordon are as in EditAnswer. In a repeat of what was remembered below feature level 3 they are not known.
 	Names  []string
 	Cordon *Cordon
+	// Conflict is the first name under which a pause or a resume did not find what it expected; nothing happened then.
+	Conflict *Conflict
 }
 
 // InvalidResult is the result of a command that was refused because of what it says, for example a pause that names no such

@@ -33,6 +33,14 @@ func commandsOfKeptPauses() []fsm.Command {
 	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
 }
 
+// commandsOfExpectedPauses pause and resume only what they expect to find: feature level 3. They are frozen.
+func commandsOfExpectedPauses() []fsm.Command {
+	return []fsm.Command{
+		fsm.Pause{Names: []string{"s", "t"}, Expected: []fsm.Expected{{Version: 2}, {Version: 3, Pause: 4}}, At: at(64)},
+		fsm.Resume{Names: []string{"s"}, Expected: []fsm.Expected{{Version: 2, Pause: 5}}, At: at(65)},
+	}
+}
+
 // storyOfRequests leaves a state that remembers requests and has forgotten others: of a semaphore, of a name of which nothing else is
 // left, of names of which nothing is left at all, and edits. It is frozen.
 func storyOfRequests(tb tester) *log {

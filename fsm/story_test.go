@@ -14,7 +14,7 @@ import (
 // everyCommand is each command once, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
-		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfForgetting())
+		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting())
 }
 
 // commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.

@@ -26,9 +26,9 @@ func (e *FieldError) Error() string {
 	return e.Field + " " + quote(e.Value) + ": " + e.Rule
 }
 
-// broken makes the error of a field. Every FieldError of this package is made here, so that no caller has to be afraid
-// of what a stranger wrote into a field.
-func broken(field, value, rule string) *FieldError {
+// Invalid makes the error of a field. It makes the value fit for printing, so that no caller must be afraid of what a stranger wrote into
+// a field.
+func Invalid(field, value, rule string) *FieldError {
 	return &FieldError{Field: field, Value: show(value), Rule: rule}
 }
 

@@ -55,27 +55,27 @@ func CompilePatterns(group, acquirer string) (Patterns, error) {
 func CompilePattern(field, pattern string) (*Pattern, error) {
 	switch {
 	case pattern == "":
-		return nil, broken(field, pattern, `must not be empty: leave it out, or write ".*", to admit everybody`)
+		return nil, Invalid(field, pattern, `must not be empty: leave it out, or write ".*", to admit everybody`)
 	case len(pattern) > MaxPattern:
-		return nil, broken(field, pattern,
+		return nil, Invalid(field, pattern,
 			"must be at most "+strconv.Itoa(MaxPattern)+" bytes, not "+strconv.Itoa(len(pattern)))
 	case !utf8.ValidString(pattern):
-		return nil, broken(field, pattern, "must be valid UTF-8")
+		return nil, Invalid(field, pattern, "must be valid UTF-8")
 	}
 
 	// The pattern is parsed by itself first. Wrapped at once, "a)|(b" would close the group that anchors it and match names
 	// that only begin with a or end with b.
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, broken(field, pattern, whyRefused(pattern, err))
+		return nil, Invalid(field, pattern, whyRefused(pattern, err))
 	}
 	tree = tree.Simplify()
 	program, err := syntax.Compile(tree)
 	if err != nil {
-		return nil, broken(field, pattern, whyRefused(pattern, err))
+		return nil, Invalid(field, pattern, whyRefused(pattern, err))
 	}
 	if len(program.Inst) > MaxPatternSteps {
-		return nil, broken(field, pattern, "must be smaller: its repetitions write out to "+
+		return nil, Invalid(field, pattern, "must be smaller: its repetitions write out to "+
 			strconv.Itoa(len(program.Inst))+" steps, and "+strconv.Itoa(MaxPatternSteps)+" is the most")
 	}
 
@@ -92,7 +92,7 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 			p.anchored, err = regexp.Compile(`\A(?:` + pattern + `\E)\z`)
 		}
 		if err != nil {
-			return nil, broken(field, pattern, whyRefused(pattern, err))
+			return nil, Invalid(field, pattern, whyRefused(pattern, err))
 		}
 	}
 	return p, nil

@@ -95,10 +95,10 @@ func (f *Firing) Validate() error {
 	}
 	first, last := time.Unix(0, math.MinInt64).UTC(), time.Unix(0, math.MaxInt64).UTC()
 	if f.Due.Before(first) || f.Due.After(last) {
-		return broken("firing.due", instant(f.Due), "must be "+instant(first)+" to "+instant(last))
+		return Invalid("firing.due", instant(f.Due), "must be "+instant(first)+" to "+instant(last))
 	}
 	if f.Due.Location() != time.UTC {
-		return broken("firing.due", f.Due.Format(time.RFC3339Nano), "must be in UTC")
+		return Invalid("firing.due", f.Due.Format(time.RFC3339Nano), "must be in UTC")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func ValidateRequestID(s string) error { return validText("request_id", s, 0, Ma
 // bytes, values of at most MaxName. The error is a *FieldError.
 func ValidateMetadata(m map[string]string) error {
 	if len(m) > MaxMetadata {
-		return broken("metadata", strconv.Itoa(len(m))+" entries", "must be at most "+strconv.Itoa(MaxMetadata)+" entries")
+		return Invalid("metadata", strconv.Itoa(len(m))+" entries", "must be at most "+strconv.Itoa(MaxMetadata)+" entries")
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) { // sorted: the same map always breaks the same rule first
 		if err := validText("metadata.key", key, 1, MaxMetadataKey); err != nil {
@@ -136,7 +136,7 @@ func validSemaphoreName(field, s string) error {
 		return err
 	}
 	if strings.ContainsAny(s, "*?[]") {
-		return broken(field, s, "must contain none of *?[], which are for globs")
+		return Invalid(field, s, "must contain none of *?[], which are for globs")
 	}
 	return nil
 }
@@ -148,11 +148,11 @@ func validText(field, s string, least, most int) error {
 		if least > 0 {
 			rule = "must be " + strconv.Itoa(least) + " to " + strconv.Itoa(most) + " bytes"
 		}
-		return broken(field, s, rule+", not "+strconv.Itoa(len(s)))
+		return Invalid(field, s, rule+", not "+strconv.Itoa(len(s)))
 	case !utf8.ValidString(s):
-		return broken(field, s, "must be valid UTF-8")
+		return Invalid(field, s, "must be valid UTF-8")
 	case hasControl(s):
-		return broken(field, s, "must contain no control characters")
+		return Invalid(field, s, "must contain no control characters")
 	}
 	return nil
 }
@@ -160,31 +160,31 @@ func validText(field, s string, least, most int) error {
 func validDescription(s string) error {
 	switch {
 	case len(s) > MaxDescription:
-		return broken("description", s, "must be at most "+strconv.Itoa(MaxDescription)+" bytes, not "+strconv.Itoa(len(s)))
+		return Invalid("description", s, "must be at most "+strconv.Itoa(MaxDescription)+" bytes, not "+strconv.Itoa(len(s)))
 	case !utf8.ValidString(s):
-		return broken("description", s, "must be valid UTF-8")
+		return Invalid("description", s, "must be valid UTF-8")
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
 		// It is printed on terminals, which obey control characters.
-		return broken("description", s, "must contain no control characters but line feeds and tabs")
+		return Invalid("description", s, "must contain no control characters but line feeds and tabs")
 	}
 	return nil
 }
 
 func validLabels(labels Labels) error {
 	if len(labels) > MaxLabels {
-		return broken("labels", strconv.Itoa(len(labels))+" labels", "must be at most "+strconv.Itoa(MaxLabels)+" labels")
+		return Invalid("labels", strconv.Itoa(len(labels))+" labels", "must be at most "+strconv.Itoa(MaxLabels)+" labels")
 	}
 	for i, label := range labels {
 		key := label.Key
 		if i > 0 && labels[i-1].Key >= key {
 			// Nobody could read it from the log again.
-			return broken("labels.key", key, "must be there once, and labels sorted by their keys")
+			return Invalid("labels.key", key, "must be there once, and labels sorted by their keys")
 		}
 		if err := validText("labels.key", key, 1, MaxName); err != nil {
 			return err
 		}
 		if strings.ContainsAny(key, "=,!()") || strings.ContainsFunc(key, unicode.IsSpace) {
-			return broken("labels.key", key, "must contain no space and none of =,!(), which are for selectors")
+			return Invalid("labels.key", key, "must contain no space and none of =,!(), which are for selectors")
 		}
 		if err := validText("labels."+key, label.Value, 0, MaxName); err != nil {
 			return err
@@ -195,21 +195,21 @@ func validLabels(labels Labels) error {
 
 func validCount(field string, n, least, most uint32) error {
 	if n < least || n > most {
-		return broken(field, count(uint64(n)), "must be "+count(uint64(least))+" to "+count(uint64(most)))
+		return Invalid(field, count(uint64(n)), "must be "+count(uint64(least))+" to "+count(uint64(most)))
 	}
 	return nil
 }
 
 func validSpan(field string, d, least, most time.Duration) error {
 	if d < least || d > most {
-		return broken(field, span(d), "must be "+span(least)+" to "+span(most))
+		return Invalid(field, span(d), "must be "+span(least)+" to "+span(most))
 	}
 	return nil
 }
 
 func validOptionalSpan(field string, d, least, most time.Duration) error {
 	if d != 0 && (d < least || d > most) {
-		return broken(field, span(d), "must be 0 (none) or "+span(least)+" to "+span(most))
+		return Invalid(field, span(d), "must be 0 (none) or "+span(least)+" to "+span(most))
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil
 	}
-	return broken("firing_max_ahead", span(d), "must be 0 (no bound) or "+span(MinFiringMaxAhead)+" to "+span(MaxSpan))
+	return Invalid("firing_max_ahead", span(d), "must be 0 (no bound) or "+span(MinFiringMaxAhead)+" to "+span(MaxSpan))
 }
 
 // validChoice is for enumerations whose String is the word of the API.
@@ -234,5 +234,5 @@ func validChoice[T interface {
 	for i, c := range choices {
 		words[i] = c.String()
 	}
-	return broken(field, v.String(), "must be "+strings.Join(words, " or "))
+	return Invalid(field, v.String(), "must be "+strings.Join(words, " or "))
 }

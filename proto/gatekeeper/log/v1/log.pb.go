@@ -2014,7 +2014,9 @@ type Pause struct {
 	Asked           uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Leave what is paused already as it is. Feature level 3.
-	Keep          bool `protobuf:"varint,11,opt,name=keep,proto3" json:"keep,omitempty"`
+	Keep bool `protobuf:"varint,11,opt,name=keep,proto3" json:"keep,omitempty"`
+	// Of names, in their order; empty: whatever is there. Feature level 3.
+	Expected      []*Expected `protobuf:"bytes,12,rep,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2126,6 +2128,67 @@ func (x *Pause) GetKeep() bool {
 	return false
 }
 
+func (x *Pause) GetExpected() []*Expected {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
+// Expected is what a pause or a resume expects to find under a name.
+type Expected struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Version uint64                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The revision of the pause; 0: it is not paused.
+	Pause         uint64 `protobuf:"varint,2,opt,name=pause,proto3" json:"pause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Expected) Reset() {
+	*x = Expected{}
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Expected) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Expected) ProtoMessage() {}
+
+func (x *Expected) ProtoReflect() protoreflect.Message {
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Expected.ProtoReflect.Descriptor instead.
+func (*Expected) Descriptor() ([]byte, []int) {
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Expected) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Expected) GetPause() uint64 {
+	if x != nil {
+		return x.Pause
+	}
+	return 0
+}
+
 type Resume struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -2138,15 +2201,16 @@ type Resume struct {
 	At        int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	// As in EditBatch. Feature level 3.
-	Asked           uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
-	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	Asked           uint64      `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestRevision uint64      `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
+	Expected        []*Expected `protobuf:"bytes,10,rep,name=expected,proto3" json:"expected,omitempty"` // as in Pause; feature level 3
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2158,7 +2222,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[20]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2171,7 +2235,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{20}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Resume) GetNames() []string {
@@ -2237,6 +2301,13 @@ func (x *Resume) GetRequestRevision() uint64 {
 	return 0
 }
 
+func (x *Resume) GetExpected() []*Expected {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
 // Forget drops remembered firings and raises the semaphore's low-water mark.
 type Forget struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -2254,7 +2325,7 @@ type Forget struct {
 
 func (x *Forget) Reset() {
 	*x = Forget{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2266,7 +2337,7 @@ func (x *Forget) String() string {
 func (*Forget) ProtoMessage() {}
 
 func (x *Forget) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[21]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2350,7 @@ func (x *Forget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Forget.ProtoReflect.Descriptor instead.
 func (*Forget) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{21}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Forget) GetSemaphore() string {
@@ -2337,7 +2408,7 @@ type ForgetFirings struct {
 
 func (x *ForgetFirings) Reset() {
 	*x = ForgetFirings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2349,7 +2420,7 @@ func (x *ForgetFirings) String() string {
 func (*ForgetFirings) ProtoMessage() {}
 
 func (x *ForgetFirings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[22]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2362,7 +2433,7 @@ func (x *ForgetFirings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetFirings.ProtoReflect.Descriptor instead.
 func (*ForgetFirings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{22}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ForgetFirings) GetSemaphore() string {
@@ -2439,7 +2510,7 @@ type ExpectedClaim struct {
 
 func (x *ExpectedClaim) Reset() {
 	*x = ExpectedClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2451,7 +2522,7 @@ func (x *ExpectedClaim) String() string {
 func (*ExpectedClaim) ProtoMessage() {}
 
 func (x *ExpectedClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[23]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2464,7 +2535,7 @@ func (x *ExpectedClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedClaim.ProtoReflect.Descriptor instead.
 func (*ExpectedClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{23}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExpectedClaim) GetFiring() *Firing {
@@ -2493,7 +2564,7 @@ type Configure struct {
 
 func (x *Configure) Reset() {
 	*x = Configure{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2505,7 +2576,7 @@ func (x *Configure) String() string {
 func (*Configure) ProtoMessage() {}
 
 func (x *Configure) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[24]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2518,7 +2589,7 @@ func (x *Configure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Configure.ProtoReflect.Descriptor instead.
 func (*Configure) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{24}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Configure) GetSettings() *Settings {
@@ -2567,7 +2638,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2579,7 +2650,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[25]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2592,7 +2663,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{25}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Settings) GetMaxDuration() int64 {
@@ -2660,7 +2731,7 @@ type RequestBounds struct {
 
 func (x *RequestBounds) Reset() {
 	*x = RequestBounds{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2672,7 +2743,7 @@ func (x *RequestBounds) String() string {
 func (*RequestBounds) ProtoMessage() {}
 
 func (x *RequestBounds) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[26]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2685,7 +2756,7 @@ func (x *RequestBounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestBounds.ProtoReflect.Descriptor instead.
 func (*RequestBounds) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{26}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RequestBounds) GetLifetime() int64 {
@@ -2725,7 +2796,7 @@ type RetireMember struct {
 
 func (x *RetireMember) Reset() {
 	*x = RetireMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2737,7 +2808,7 @@ func (x *RetireMember) String() string {
 func (*RetireMember) ProtoMessage() {}
 
 func (x *RetireMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[27]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2750,7 +2821,7 @@ func (x *RetireMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetireMember.ProtoReflect.Descriptor instead.
 func (*RetireMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{27}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RetireMember) GetId() string {
@@ -2769,7 +2840,7 @@ type RaiseFeatureLevel struct {
 
 func (x *RaiseFeatureLevel) Reset() {
 	*x = RaiseFeatureLevel{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2781,7 +2852,7 @@ func (x *RaiseFeatureLevel) String() string {
 func (*RaiseFeatureLevel) ProtoMessage() {}
 
 func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[28]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2794,7 +2865,7 @@ func (x *RaiseFeatureLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaiseFeatureLevel.ProtoReflect.Descriptor instead.
 func (*RaiseFeatureLevel) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{28}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RaiseFeatureLevel) GetLevel() uint32 {
@@ -2824,7 +2895,7 @@ type EndDrain struct {
 
 func (x *EndDrain) Reset() {
 	*x = EndDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2836,7 +2907,7 @@ func (x *EndDrain) String() string {
 func (*EndDrain) ProtoMessage() {}
 
 func (x *EndDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[29]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2849,7 +2920,7 @@ func (x *EndDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndDrain.ProtoReflect.Descriptor instead.
 func (*EndDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{29}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EndDrain) GetRevision() uint64 {
@@ -2908,7 +2979,7 @@ type Revert struct {
 
 func (x *Revert) Reset() {
 	*x = Revert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +2991,7 @@ func (x *Revert) String() string {
 func (*Revert) ProtoMessage() {}
 
 func (x *Revert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[30]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3004,7 @@ func (x *Revert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Revert.ProtoReflect.Descriptor instead.
 func (*Revert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{30}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Revert) GetRevision() uint64 {
@@ -2975,7 +3046,7 @@ type Sight struct {
 
 func (x *Sight) Reset() {
 	*x = Sight{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3058,7 @@ func (x *Sight) String() string {
 func (*Sight) ProtoMessage() {}
 
 func (x *Sight) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[31]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3071,7 @@ func (x *Sight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sight.ProtoReflect.Descriptor instead.
 func (*Sight) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{31}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Sight) GetTerm() uint64 {
@@ -3029,7 +3100,7 @@ type Sighting struct {
 
 func (x *Sighting) Reset() {
 	*x = Sighting{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3041,7 +3112,7 @@ func (x *Sighting) String() string {
 func (*Sighting) ProtoMessage() {}
 
 func (x *Sighting) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[32]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3054,7 +3125,7 @@ func (x *Sighting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sighting.ProtoReflect.Descriptor instead.
 func (*Sighting) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{32}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Sighting) GetGroup() string {
@@ -3094,7 +3165,7 @@ type NoteMissed struct {
 
 func (x *NoteMissed) Reset() {
 	*x = NoteMissed{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3177,7 @@ func (x *NoteMissed) String() string {
 func (*NoteMissed) ProtoMessage() {}
 
 func (x *NoteMissed) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[33]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3190,7 @@ func (x *NoteMissed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteMissed.ProtoReflect.Descriptor instead.
 func (*NoteMissed) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{33}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *NoteMissed) GetSemaphore() string {
@@ -3168,7 +3239,7 @@ type EndQuarantine struct {
 
 func (x *EndQuarantine) Reset() {
 	*x = EndQuarantine{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3180,7 +3251,7 @@ func (x *EndQuarantine) String() string {
 func (*EndQuarantine) ProtoMessage() {}
 
 func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[34]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3193,7 +3264,7 @@ func (x *EndQuarantine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndQuarantine.ProtoReflect.Descriptor instead.
 func (*EndQuarantine) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{34}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *EndQuarantine) GetTerm() uint64 {
@@ -3239,7 +3310,7 @@ type Undo struct {
 
 func (x *Undo) Reset() {
 	*x = Undo{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3251,7 +3322,7 @@ func (x *Undo) String() string {
 func (*Undo) ProtoMessage() {}
 
 func (x *Undo) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[35]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3264,7 +3335,7 @@ func (x *Undo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undo.ProtoReflect.Descriptor instead.
 func (*Undo) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{35}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Undo) GetChange() uint64 {
@@ -3380,7 +3451,7 @@ type UndoEdit struct {
 
 func (x *UndoEdit) Reset() {
 	*x = UndoEdit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3392,7 +3463,7 @@ func (x *UndoEdit) String() string {
 func (*UndoEdit) ProtoMessage() {}
 
 func (x *UndoEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[36]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3405,7 +3476,7 @@ func (x *UndoEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoEdit.ProtoReflect.Descriptor instead.
 func (*UndoEdit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{36}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UndoEdit) GetChange() *Change {
@@ -3448,7 +3519,7 @@ type UndoPause struct {
 
 func (x *UndoPause) Reset() {
 	*x = UndoPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3460,7 +3531,7 @@ func (x *UndoPause) String() string {
 func (*UndoPause) ProtoMessage() {}
 
 func (x *UndoPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[37]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3473,7 +3544,7 @@ func (x *UndoPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoPause.ProtoReflect.Descriptor instead.
 func (*UndoPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{37}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UndoPause) GetPause() *StoredPause {
@@ -3501,7 +3572,7 @@ type ExpectedPause struct {
 
 func (x *ExpectedPause) Reset() {
 	*x = ExpectedPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3513,7 +3584,7 @@ func (x *ExpectedPause) String() string {
 func (*ExpectedPause) ProtoMessage() {}
 
 func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[38]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3526,7 +3597,7 @@ func (x *ExpectedPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedPause.ProtoReflect.Descriptor instead.
 func (*ExpectedPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{38}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ExpectedPause) GetName() string {
@@ -3557,7 +3628,7 @@ type UndoCordon struct {
 
 func (x *UndoCordon) Reset() {
 	*x = UndoCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3569,7 +3640,7 @@ func (x *UndoCordon) String() string {
 func (*UndoCordon) ProtoMessage() {}
 
 func (x *UndoCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[39]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3582,7 +3653,7 @@ func (x *UndoCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoCordon.ProtoReflect.Descriptor instead.
 func (*UndoCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{39}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *UndoCordon) GetId() string {
@@ -3623,7 +3694,7 @@ type UndoFirings struct {
 
 func (x *UndoFirings) Reset() {
 	*x = UndoFirings{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3635,7 +3706,7 @@ func (x *UndoFirings) String() string {
 func (*UndoFirings) ProtoMessage() {}
 
 func (x *UndoFirings) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[40]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3648,7 +3719,7 @@ func (x *UndoFirings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoFirings.ProtoReflect.Descriptor instead.
 func (*UndoFirings) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{40}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *UndoFirings) GetSemaphore() string {
@@ -3700,7 +3771,7 @@ type Trim struct {
 
 func (x *Trim) Reset() {
 	*x = Trim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3712,7 +3783,7 @@ func (x *Trim) String() string {
 func (*Trim) ProtoMessage() {}
 
 func (x *Trim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[41]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3725,7 +3796,7 @@ func (x *Trim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trim.ProtoReflect.Descriptor instead.
 func (*Trim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{41}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Trim) GetTerm() uint64 {
@@ -3774,7 +3845,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3786,7 +3857,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[42]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3799,7 +3870,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{42}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Record) GetKind() isRecord_Kind {
@@ -4024,7 +4095,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4107,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[43]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4120,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{43}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Header) GetFormat() uint32 {
@@ -4172,7 +4243,7 @@ type StoredDefinition struct {
 
 func (x *StoredDefinition) Reset() {
 	*x = StoredDefinition{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4184,7 +4255,7 @@ func (x *StoredDefinition) String() string {
 func (*StoredDefinition) ProtoMessage() {}
 
 func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[44]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4197,7 +4268,7 @@ func (x *StoredDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDefinition.ProtoReflect.Descriptor instead.
 func (*StoredDefinition) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{44}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StoredDefinition) GetDefinition() *Definition {
@@ -4266,7 +4337,7 @@ type StoredPause struct {
 
 func (x *StoredPause) Reset() {
 	*x = StoredPause{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4278,7 +4349,7 @@ func (x *StoredPause) String() string {
 func (*StoredPause) ProtoMessage() {}
 
 func (x *StoredPause) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[45]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4291,7 +4362,7 @@ func (x *StoredPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPause.ProtoReflect.Descriptor instead.
 func (*StoredPause) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{45}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StoredPause) GetReason() string {
@@ -4364,7 +4435,7 @@ type StoredSemaphore struct {
 
 func (x *StoredSemaphore) Reset() {
 	*x = StoredSemaphore{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4376,7 +4447,7 @@ func (x *StoredSemaphore) String() string {
 func (*StoredSemaphore) ProtoMessage() {}
 
 func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[46]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4389,7 +4460,7 @@ func (x *StoredSemaphore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredSemaphore.ProtoReflect.Descriptor instead.
 func (*StoredSemaphore) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{46}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *StoredSemaphore) GetName() string {
@@ -4453,7 +4524,7 @@ type StoredDrain struct {
 
 func (x *StoredDrain) Reset() {
 	*x = StoredDrain{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4465,7 +4536,7 @@ func (x *StoredDrain) String() string {
 func (*StoredDrain) ProtoMessage() {}
 
 func (x *StoredDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[47]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4478,7 +4549,7 @@ func (x *StoredDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDrain.ProtoReflect.Descriptor instead.
 func (*StoredDrain) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{47}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *StoredDrain) GetRevision() uint64 {
@@ -4511,7 +4582,7 @@ type StoredRevert struct {
 
 func (x *StoredRevert) Reset() {
 	*x = StoredRevert{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4523,7 +4594,7 @@ func (x *StoredRevert) String() string {
 func (*StoredRevert) ProtoMessage() {}
 
 func (x *StoredRevert) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[48]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4536,7 +4607,7 @@ func (x *StoredRevert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRevert.ProtoReflect.Descriptor instead.
 func (*StoredRevert) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{48}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StoredRevert) GetRevision() uint64 {
@@ -4603,7 +4674,7 @@ type StoredPermit struct {
 
 func (x *StoredPermit) Reset() {
 	*x = StoredPermit{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4615,7 +4686,7 @@ func (x *StoredPermit) String() string {
 func (*StoredPermit) ProtoMessage() {}
 
 func (x *StoredPermit) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[49]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4628,7 +4699,7 @@ func (x *StoredPermit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredPermit.ProtoReflect.Descriptor instead.
 func (*StoredPermit) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{49}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StoredPermit) GetSemaphore() string {
@@ -4767,7 +4838,7 @@ type StoredClaim struct {
 
 func (x *StoredClaim) Reset() {
 	*x = StoredClaim{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4779,7 +4850,7 @@ func (x *StoredClaim) String() string {
 func (*StoredClaim) ProtoMessage() {}
 
 func (x *StoredClaim) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[50]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4792,7 +4863,7 @@ func (x *StoredClaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredClaim.ProtoReflect.Descriptor instead.
 func (*StoredClaim) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{50}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StoredClaim) GetSemaphore() string {
@@ -4862,7 +4933,7 @@ type StoredCordon struct {
 
 func (x *StoredCordon) Reset() {
 	*x = StoredCordon{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4874,7 +4945,7 @@ func (x *StoredCordon) String() string {
 func (*StoredCordon) ProtoMessage() {}
 
 func (x *StoredCordon) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[51]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4887,7 +4958,7 @@ func (x *StoredCordon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredCordon.ProtoReflect.Descriptor instead.
 func (*StoredCordon) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{51}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StoredCordon) GetId() string {
@@ -4990,7 +5061,7 @@ type StoredRequest struct {
 
 func (x *StoredRequest) Reset() {
 	*x = StoredRequest{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5002,7 +5073,7 @@ func (x *StoredRequest) String() string {
 func (*StoredRequest) ProtoMessage() {}
 
 func (x *StoredRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[52]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5015,7 +5086,7 @@ func (x *StoredRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRequest.ProtoReflect.Descriptor instead.
 func (*StoredRequest) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{52}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *StoredRequest) GetSemaphore() string {
@@ -5133,7 +5204,7 @@ type StoredDeletion struct {
 
 func (x *StoredDeletion) Reset() {
 	*x = StoredDeletion{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5145,7 +5216,7 @@ func (x *StoredDeletion) String() string {
 func (*StoredDeletion) ProtoMessage() {}
 
 func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[53]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5158,7 +5229,7 @@ func (x *StoredDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDeletion.ProtoReflect.Descriptor instead.
 func (*StoredDeletion) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{53}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *StoredDeletion) GetName() string {
@@ -5184,7 +5255,7 @@ type StoredMember struct {
 
 func (x *StoredMember) Reset() {
 	*x = StoredMember{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5196,7 +5267,7 @@ func (x *StoredMember) String() string {
 func (*StoredMember) ProtoMessage() {}
 
 func (x *StoredMember) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[54]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5209,7 +5280,7 @@ func (x *StoredMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredMember.ProtoReflect.Descriptor instead.
 func (*StoredMember) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{54}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *StoredMember) GetId() string {
@@ -5262,7 +5333,7 @@ type JournalEntry struct {
 
 func (x *JournalEntry) Reset() {
 	*x = JournalEntry{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5274,7 +5345,7 @@ func (x *JournalEntry) String() string {
 func (*JournalEntry) ProtoMessage() {}
 
 func (x *JournalEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[55]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5287,7 +5358,7 @@ func (x *JournalEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEntry.ProtoReflect.Descriptor instead.
 func (*JournalEntry) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{55}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *JournalEntry) GetRevision() uint64 {
@@ -5465,7 +5536,7 @@ type FiringsChange struct {
 
 func (x *FiringsChange) Reset() {
 	*x = FiringsChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5477,7 +5548,7 @@ func (x *FiringsChange) String() string {
 func (*FiringsChange) ProtoMessage() {}
 
 func (x *FiringsChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[56]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5490,7 +5561,7 @@ func (x *FiringsChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FiringsChange.ProtoReflect.Descriptor instead.
 func (*FiringsChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{56}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *FiringsChange) GetClaims() []*StoredClaim {
@@ -5529,7 +5600,7 @@ type JournalChange struct {
 
 func (x *JournalChange) Reset() {
 	*x = JournalChange{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5541,7 +5612,7 @@ func (x *JournalChange) String() string {
 func (*JournalChange) ProtoMessage() {}
 
 func (x *JournalChange) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[57]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5554,7 +5625,7 @@ func (x *JournalChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalChange.ProtoReflect.Descriptor instead.
 func (*JournalChange) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{57}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *JournalChange) GetNames() []string {
@@ -5590,7 +5661,7 @@ type Trailer struct {
 
 func (x *Trailer) Reset() {
 	*x = Trailer{}
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5602,7 +5673,7 @@ func (x *Trailer) String() string {
 func (*Trailer) ProtoMessage() {}
 
 func (x *Trailer) ProtoReflect() protoreflect.Message {
-	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[58]
+	mi := &file_gatekeeper_log_v1_log_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5615,7 +5686,7 @@ func (x *Trailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trailer.ProtoReflect.Descriptor instead.
 func (*Trailer) Descriptor() ([]byte, []int) {
-	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{58}
+	return file_gatekeeper_log_v1_log_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Trailer) GetRecords() uint64 {
@@ -5808,7 +5879,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
 	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\x91\x02\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\xca\x02\n" +
 	"\x05Pause\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -5822,7 +5893,11 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05asked\x18\t \x01(\x06R\x05asked\x12)\n" +
 	"\x10request_revision\x18\n" +
 	" \x01(\x04R\x0frequestRevision\x12\x12\n" +
-	"\x04keep\x18\v \x01(\bR\x04keep\"\xee\x01\n" +
+	"\x04keep\x18\v \x01(\bR\x04keep\x127\n" +
+	"\bexpected\x18\f \x03(\v2\x1b.gatekeeper.log.v1.ExpectedR\bexpected\":\n" +
+	"\bExpected\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x14\n" +
+	"\x05pause\x18\x02 \x01(\x04R\x05pause\"\xa7\x02\n" +
 	"\x06Resume\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
@@ -5833,7 +5908,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
 	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\x9a\x01\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\x127\n" +
+	"\bexpected\x18\n" +
+	" \x03(\v2\x1b.gatekeeper.log.v1.ExpectedR\bexpected\"\x9a\x01\n" +
 	"\x06Forget\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x13\n" +
@@ -6140,7 +6217,7 @@ func file_gatekeeper_log_v1_log_proto_rawDescGZIP() []byte {
 	return file_gatekeeper_log_v1_log_proto_rawDescData
 }
 
-var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_gatekeeper_log_v1_log_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Entry)(nil),             // 0: gatekeeper.log.v1.Entry
 	(*Command)(nil),           // 1: gatekeeper.log.v1.Command
@@ -6162,45 +6239,46 @@ var file_gatekeeper_log_v1_log_proto_goTypes = []any{
 	(*Cordon)(nil),            // 17: gatekeeper.log.v1.Cordon
 	(*Uncordon)(nil),          // 18: gatekeeper.log.v1.Uncordon
 	(*Pause)(nil),             // 19: gatekeeper.log.v1.Pause
-	(*Resume)(nil),            // 20: gatekeeper.log.v1.Resume
-	(*Forget)(nil),            // 21: gatekeeper.log.v1.Forget
-	(*ForgetFirings)(nil),     // 22: gatekeeper.log.v1.ForgetFirings
-	(*ExpectedClaim)(nil),     // 23: gatekeeper.log.v1.ExpectedClaim
-	(*Configure)(nil),         // 24: gatekeeper.log.v1.Configure
-	(*Settings)(nil),          // 25: gatekeeper.log.v1.Settings
-	(*RequestBounds)(nil),     // 26: gatekeeper.log.v1.RequestBounds
-	(*RetireMember)(nil),      // 27: gatekeeper.log.v1.RetireMember
-	(*RaiseFeatureLevel)(nil), // 28: gatekeeper.log.v1.RaiseFeatureLevel
-	(*EndDrain)(nil),          // 29: gatekeeper.log.v1.EndDrain
-	(*Revert)(nil),            // 30: gatekeeper.log.v1.Revert
-	(*Sight)(nil),             // 31: gatekeeper.log.v1.Sight
-	(*Sighting)(nil),          // 32: gatekeeper.log.v1.Sighting
-	(*NoteMissed)(nil),        // 33: gatekeeper.log.v1.NoteMissed
-	(*EndQuarantine)(nil),     // 34: gatekeeper.log.v1.EndQuarantine
-	(*Undo)(nil),              // 35: gatekeeper.log.v1.Undo
-	(*UndoEdit)(nil),          // 36: gatekeeper.log.v1.UndoEdit
-	(*UndoPause)(nil),         // 37: gatekeeper.log.v1.UndoPause
-	(*ExpectedPause)(nil),     // 38: gatekeeper.log.v1.ExpectedPause
-	(*UndoCordon)(nil),        // 39: gatekeeper.log.v1.UndoCordon
-	(*UndoFirings)(nil),       // 40: gatekeeper.log.v1.UndoFirings
-	(*Trim)(nil),              // 41: gatekeeper.log.v1.Trim
-	(*Record)(nil),            // 42: gatekeeper.log.v1.Record
-	(*Header)(nil),            // 43: gatekeeper.log.v1.Header
-	(*StoredDefinition)(nil),  // 44: gatekeeper.log.v1.StoredDefinition
-	(*StoredPause)(nil),       // 45: gatekeeper.log.v1.StoredPause
-	(*StoredSemaphore)(nil),   // 46: gatekeeper.log.v1.StoredSemaphore
-	(*StoredDrain)(nil),       // 47: gatekeeper.log.v1.StoredDrain
-	(*StoredRevert)(nil),      // 48: gatekeeper.log.v1.StoredRevert
-	(*StoredPermit)(nil),      // 49: gatekeeper.log.v1.StoredPermit
-	(*StoredClaim)(nil),       // 50: gatekeeper.log.v1.StoredClaim
-	(*StoredCordon)(nil),      // 51: gatekeeper.log.v1.StoredCordon
-	(*StoredRequest)(nil),     // 52: gatekeeper.log.v1.StoredRequest
-	(*StoredDeletion)(nil),    // 53: gatekeeper.log.v1.StoredDeletion
-	(*StoredMember)(nil),      // 54: gatekeeper.log.v1.StoredMember
-	(*JournalEntry)(nil),      // 55: gatekeeper.log.v1.JournalEntry
-	(*FiringsChange)(nil),     // 56: gatekeeper.log.v1.FiringsChange
-	(*JournalChange)(nil),     // 57: gatekeeper.log.v1.JournalChange
-	(*Trailer)(nil),           // 58: gatekeeper.log.v1.Trailer
+	(*Expected)(nil),          // 20: gatekeeper.log.v1.Expected
+	(*Resume)(nil),            // 21: gatekeeper.log.v1.Resume
+	(*Forget)(nil),            // 22: gatekeeper.log.v1.Forget
+	(*ForgetFirings)(nil),     // 23: gatekeeper.log.v1.ForgetFirings
+	(*ExpectedClaim)(nil),     // 24: gatekeeper.log.v1.ExpectedClaim
+	(*Configure)(nil),         // 25: gatekeeper.log.v1.Configure
+	(*Settings)(nil),          // 26: gatekeeper.log.v1.Settings
+	(*RequestBounds)(nil),     // 27: gatekeeper.log.v1.RequestBounds
+	(*RetireMember)(nil),      // 28: gatekeeper.log.v1.RetireMember
+	(*RaiseFeatureLevel)(nil), // 29: gatekeeper.log.v1.RaiseFeatureLevel
+	(*EndDrain)(nil),          // 30: gatekeeper.log.v1.EndDrain
+	(*Revert)(nil),            // 31: gatekeeper.log.v1.Revert
+	(*Sight)(nil),             // 32: gatekeeper.log.v1.Sight
+	(*Sighting)(nil),          // 33: gatekeeper.log.v1.Sighting
+	(*NoteMissed)(nil),        // 34: gatekeeper.log.v1.NoteMissed
+	(*EndQuarantine)(nil),     // 35: gatekeeper.log.v1.EndQuarantine
+	(*Undo)(nil),              // 36: gatekeeper.log.v1.Undo
+	(*UndoEdit)(nil),          // 37: gatekeeper.log.v1.UndoEdit
+	(*UndoPause)(nil),         // 38: gatekeeper.log.v1.UndoPause
+	(*ExpectedPause)(nil),     // 39: gatekeeper.log.v1.ExpectedPause
+	(*UndoCordon)(nil),        // 40: gatekeeper.log.v1.UndoCordon
+	(*UndoFirings)(nil),       // 41: gatekeeper.log.v1.UndoFirings
+	(*Trim)(nil),              // 42: gatekeeper.log.v1.Trim
+	(*Record)(nil),            // 43: gatekeeper.log.v1.Record
+	(*Header)(nil),            // 44: gatekeeper.log.v1.Header
+	(*StoredDefinition)(nil),  // 45: gatekeeper.log.v1.StoredDefinition
+	(*StoredPause)(nil),       // 46: gatekeeper.log.v1.StoredPause
+	(*StoredSemaphore)(nil),   // 47: gatekeeper.log.v1.StoredSemaphore
+	(*StoredDrain)(nil),       // 48: gatekeeper.log.v1.StoredDrain
+	(*StoredRevert)(nil),      // 49: gatekeeper.log.v1.StoredRevert
+	(*StoredPermit)(nil),      // 50: gatekeeper.log.v1.StoredPermit
+	(*StoredClaim)(nil),       // 51: gatekeeper.log.v1.StoredClaim
+	(*StoredCordon)(nil),      // 52: gatekeeper.log.v1.StoredCordon
+	(*StoredRequest)(nil),     // 53: gatekeeper.log.v1.StoredRequest
+	(*StoredDeletion)(nil),    // 54: gatekeeper.log.v1.StoredDeletion
+	(*StoredMember)(nil),      // 55: gatekeeper.log.v1.StoredMember
+	(*JournalEntry)(nil),      // 56: gatekeeper.log.v1.JournalEntry
+	(*FiringsChange)(nil),     // 57: gatekeeper.log.v1.FiringsChange
+	(*JournalChange)(nil),     // 58: gatekeeper.log.v1.JournalChange
+	(*Trailer)(nil),           // 59: gatekeeper.log.v1.Trailer
 }
 var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	1,  // 0: gatekeeper.log.v1.Entry.commands:type_name -> gatekeeper.log.v1.Command
@@ -6217,19 +6295,19 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	17, // 11: gatekeeper.log.v1.Command.cordon:type_name -> gatekeeper.log.v1.Cordon
 	18, // 12: gatekeeper.log.v1.Command.uncordon:type_name -> gatekeeper.log.v1.Uncordon
 	19, // 13: gatekeeper.log.v1.Command.pause:type_name -> gatekeeper.log.v1.Pause
-	20, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
-	21, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
-	24, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
-	27, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
-	28, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
-	29, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
-	30, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
-	31, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
-	33, // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
-	34, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
-	35, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
-	41, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
-	22, // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
+	21, // 14: gatekeeper.log.v1.Command.resume:type_name -> gatekeeper.log.v1.Resume
+	22, // 15: gatekeeper.log.v1.Command.forget:type_name -> gatekeeper.log.v1.Forget
+	25, // 16: gatekeeper.log.v1.Command.configure:type_name -> gatekeeper.log.v1.Configure
+	28, // 17: gatekeeper.log.v1.Command.retire_member:type_name -> gatekeeper.log.v1.RetireMember
+	29, // 18: gatekeeper.log.v1.Command.raise_feature_level:type_name -> gatekeeper.log.v1.RaiseFeatureLevel
+	30, // 19: gatekeeper.log.v1.Command.end_drain:type_name -> gatekeeper.log.v1.EndDrain
+	31, // 20: gatekeeper.log.v1.Command.revert:type_name -> gatekeeper.log.v1.Revert
+	32, // 21: gatekeeper.log.v1.Command.sight:type_name -> gatekeeper.log.v1.Sight
+	34, // 22: gatekeeper.log.v1.Command.note_missed:type_name -> gatekeeper.log.v1.NoteMissed
+	35, // 23: gatekeeper.log.v1.Command.end_quarantine:type_name -> gatekeeper.log.v1.EndQuarantine
+	36, // 24: gatekeeper.log.v1.Command.undo:type_name -> gatekeeper.log.v1.Undo
+	42, // 25: gatekeeper.log.v1.Command.trim:type_name -> gatekeeper.log.v1.Trim
+	23, // 26: gatekeeper.log.v1.Command.forget_firings:type_name -> gatekeeper.log.v1.ForgetFirings
 	4,  // 27: gatekeeper.log.v1.Definition.labels:type_name -> gatekeeper.log.v1.Label
 	2,  // 28: gatekeeper.log.v1.Grant.identity:type_name -> gatekeeper.log.v1.Identity
 	3,  // 29: gatekeeper.log.v1.Grant.firing:type_name -> gatekeeper.log.v1.Firing
@@ -6237,69 +6315,71 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	2,  // 31: gatekeeper.log.v1.Cancel.identity:type_name -> gatekeeper.log.v1.Identity
 	16, // 32: gatekeeper.log.v1.EditBatch.changes:type_name -> gatekeeper.log.v1.Change
 	5,  // 33: gatekeeper.log.v1.Change.definition:type_name -> gatekeeper.log.v1.Definition
-	3,  // 34: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
-	23, // 35: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
-	3,  // 36: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	25, // 37: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
-	26, // 38: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
-	32, // 39: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
-	36, // 40: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
-	37, // 41: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
-	39, // 42: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
-	40, // 43: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
-	16, // 44: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
-	45, // 45: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	48, // 46: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	45, // 47: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
-	38, // 48: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
-	51, // 49: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	50, // 50: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
-	23, // 51: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
-	43, // 52: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
-	44, // 53: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	49, // 54: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	50, // 55: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
-	51, // 56: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	52, // 57: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
-	53, // 58: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
-	55, // 59: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
-	46, // 60: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
-	54, // 61: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
-	32, // 62: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
-	58, // 63: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
-	25, // 64: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
-	5,  // 65: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
-	45, // 66: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
-	47, // 67: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
-	48, // 68: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
-	5,  // 69: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 70: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
-	2,  // 71: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
-	3,  // 72: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
-	4,  // 73: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
-	3,  // 74: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
-	2,  // 75: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
-	2,  // 76: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
-	44, // 77: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
-	51, // 78: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	56, // 79: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	5,  // 80: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
-	5,  // 81: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
-	49, // 82: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
-	51, // 83: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
-	45, // 84: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
-	45, // 85: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
-	51, // 86: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	48, // 87: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	48, // 88: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
-	56, // 89: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
-	57, // 90: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
-	50, // 91: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	20, // 34: gatekeeper.log.v1.Pause.expected:type_name -> gatekeeper.log.v1.Expected
+	20, // 35: gatekeeper.log.v1.Resume.expected:type_name -> gatekeeper.log.v1.Expected
+	3,  // 36: gatekeeper.log.v1.Forget.firings:type_name -> gatekeeper.log.v1.Firing
+	24, // 37: gatekeeper.log.v1.ForgetFirings.firings:type_name -> gatekeeper.log.v1.ExpectedClaim
+	3,  // 38: gatekeeper.log.v1.ExpectedClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	26, // 39: gatekeeper.log.v1.Configure.settings:type_name -> gatekeeper.log.v1.Settings
+	27, // 40: gatekeeper.log.v1.Settings.requests:type_name -> gatekeeper.log.v1.RequestBounds
+	33, // 41: gatekeeper.log.v1.Sight.sightings:type_name -> gatekeeper.log.v1.Sighting
+	37, // 42: gatekeeper.log.v1.Undo.edits:type_name -> gatekeeper.log.v1.UndoEdit
+	38, // 43: gatekeeper.log.v1.Undo.pauses:type_name -> gatekeeper.log.v1.UndoPause
+	40, // 44: gatekeeper.log.v1.Undo.cordons:type_name -> gatekeeper.log.v1.UndoCordon
+	41, // 45: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
+	16, // 46: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
+	46, // 47: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
+	49, // 48: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	46, // 49: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
+	39, // 50: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
+	52, // 51: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	51, // 52: gatekeeper.log.v1.UndoFirings.back:type_name -> gatekeeper.log.v1.StoredClaim
+	24, // 53: gatekeeper.log.v1.UndoFirings.forget:type_name -> gatekeeper.log.v1.ExpectedClaim
+	44, // 54: gatekeeper.log.v1.Record.header:type_name -> gatekeeper.log.v1.Header
+	45, // 55: gatekeeper.log.v1.Record.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	50, // 56: gatekeeper.log.v1.Record.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	51, // 57: gatekeeper.log.v1.Record.claim:type_name -> gatekeeper.log.v1.StoredClaim
+	52, // 58: gatekeeper.log.v1.Record.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	53, // 59: gatekeeper.log.v1.Record.request:type_name -> gatekeeper.log.v1.StoredRequest
+	54, // 60: gatekeeper.log.v1.Record.deletion:type_name -> gatekeeper.log.v1.StoredDeletion
+	56, // 61: gatekeeper.log.v1.Record.journal:type_name -> gatekeeper.log.v1.JournalEntry
+	47, // 62: gatekeeper.log.v1.Record.semaphore:type_name -> gatekeeper.log.v1.StoredSemaphore
+	55, // 63: gatekeeper.log.v1.Record.retired_member:type_name -> gatekeeper.log.v1.StoredMember
+	33, // 64: gatekeeper.log.v1.Record.sighting:type_name -> gatekeeper.log.v1.Sighting
+	59, // 65: gatekeeper.log.v1.Record.trailer:type_name -> gatekeeper.log.v1.Trailer
+	26, // 66: gatekeeper.log.v1.Header.settings:type_name -> gatekeeper.log.v1.Settings
+	5,  // 67: gatekeeper.log.v1.StoredDefinition.definition:type_name -> gatekeeper.log.v1.Definition
+	46, // 68: gatekeeper.log.v1.StoredDefinition.pause:type_name -> gatekeeper.log.v1.StoredPause
+	48, // 69: gatekeeper.log.v1.StoredSemaphore.drains:type_name -> gatekeeper.log.v1.StoredDrain
+	49, // 70: gatekeeper.log.v1.StoredSemaphore.reverts:type_name -> gatekeeper.log.v1.StoredRevert
+	5,  // 71: gatekeeper.log.v1.StoredRevert.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 72: gatekeeper.log.v1.StoredRevert.after:type_name -> gatekeeper.log.v1.Definition
+	2,  // 73: gatekeeper.log.v1.StoredPermit.identity:type_name -> gatekeeper.log.v1.Identity
+	3,  // 74: gatekeeper.log.v1.StoredPermit.firing:type_name -> gatekeeper.log.v1.Firing
+	4,  // 75: gatekeeper.log.v1.StoredPermit.metadata:type_name -> gatekeeper.log.v1.Label
+	3,  // 76: gatekeeper.log.v1.StoredClaim.firing:type_name -> gatekeeper.log.v1.Firing
+	2,  // 77: gatekeeper.log.v1.StoredClaim.winner:type_name -> gatekeeper.log.v1.Identity
+	2,  // 78: gatekeeper.log.v1.StoredRequest.identity:type_name -> gatekeeper.log.v1.Identity
+	45, // 79: gatekeeper.log.v1.StoredRequest.definition:type_name -> gatekeeper.log.v1.StoredDefinition
+	52, // 80: gatekeeper.log.v1.StoredRequest.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	57, // 81: gatekeeper.log.v1.StoredRequest.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	5,  // 82: gatekeeper.log.v1.JournalEntry.before:type_name -> gatekeeper.log.v1.Definition
+	5,  // 83: gatekeeper.log.v1.JournalEntry.after:type_name -> gatekeeper.log.v1.Definition
+	50, // 84: gatekeeper.log.v1.JournalEntry.permit:type_name -> gatekeeper.log.v1.StoredPermit
+	52, // 85: gatekeeper.log.v1.JournalEntry.cordon:type_name -> gatekeeper.log.v1.StoredCordon
+	46, // 86: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
+	46, // 87: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
+	52, // 88: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
+	49, // 89: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
+	49, // 90: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	57, // 91: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
+	58, // 92: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
+	51, // 93: gatekeeper.log.v1.FiringsChange.claims:type_name -> gatekeeper.log.v1.StoredClaim
+	94, // [94:94] is the sub-list for method output_type
+	94, // [94:94] is the sub-list for method input_type
+	94, // [94:94] is the sub-list for extension type_name
+	94, // [94:94] is the sub-list for extension extendee
+	0,  // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_gatekeeper_log_v1_log_proto_init() }
@@ -6337,7 +6417,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 	}
 	file_gatekeeper_log_v1_log_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gatekeeper_log_v1_log_proto_msgTypes[6].OneofWrappers = []any{}
-	file_gatekeeper_log_v1_log_proto_msgTypes[42].OneofWrappers = []any{
+	file_gatekeeper_log_v1_log_proto_msgTypes[43].OneofWrappers = []any{
 		(*Record_Header)(nil),
 		(*Record_Definition)(nil),
 		(*Record_Permit)(nil),
@@ -6357,7 +6437,7 @@ func file_gatekeeper_log_v1_log_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gatekeeper_log_v1_log_proto_rawDesc), len(file_gatekeeper_log_v1_log_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   59,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
